@@ -1,0 +1,1 @@
+"""The agent side: whoever has one URL and one token can play."""

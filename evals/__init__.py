@@ -1,0 +1,1 @@
+"""Playing and judging many rollouts."""

@@ -1,0 +1,1 @@
+"""The control plane: catalogue, leases, placement, scores."""

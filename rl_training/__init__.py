@@ -1,0 +1,1 @@
+"""Training agents on the farm."""

@@ -1,0 +1,168 @@
+"""The agent's door: MCP over streamable HTTP at `/i/{instance}/mcp`, and over stdio for one instance.
+
+One server object serves all instances of a worker, in both eras of the protocol; the URL's path names the instance and
+a bearer token opens it. Nothing that is said here tells of checkpoints, of other instances, or of this machine.
+"""
+
+import hmac
+import json
+import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, TypeAlias
+
+import mcp_types as mcp
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.server.transport_security import TransportSecuritySettings
+from mcp.shared.exceptions import MCPError
+from starlette.types import Receive, Scope, Send
+
+from servers.environment import Tool
+from servers.errors import FarmError, NotFound, RequestError
+from servers.instance import Instance
+from servers.worker import Worker
+
+LARGEST_BODY = 1024 * 1024
+VERSION = "0.1.0"
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+log = logging.getLogger("farm.agent_door")
+
+
+class AgentDoor:
+    """An ASGI application that answers agents. Its `running()` is entered before the first request."""
+
+    def __init__(self, worker: Worker, *, loopback_only: bool = False) -> None:
+        self._worker = worker
+        self._manager = StreamableHTTPSessionManager(
+            _server(self._of_request),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=LARGEST_BODY,
+            security_settings=_loopback_settings() if loopback_only else None,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        async with self._manager.run():
+            yield
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        instance_id = _instance_in(scope["path"])
+        if instance_id is None or not self._worker.has(instance_id):
+            await _refuse(send, 404, "not_found", "there is no instance here; it was closed, or never launched")
+            return
+        if not self._opens(scope, instance_id):
+            await _refuse(
+                send, 401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer"
+            )
+            return
+        try:
+            scope["farm.instance"] = self._worker.find(instance_id)
+        except RequestError as error:
+            await _refuse(send, 404 if isinstance(error, NotFound) else 409, "request", str(error))
+            return
+        except FarmError as error:
+            log.error("instance %s cannot be opened: %s", instance_id, error)
+            await _refuse(send, 503, "infra", "this instance cannot be served now; try again, or launch a new one")
+            return
+        await self._manager.handle_request(scope, receive, send)
+
+    def _opens(self, scope: Scope, instance_id: str) -> bool:
+        expected = f"Bearer {self._worker.token_of(instance_id)}".encode()
+        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
+        return hmac.compare_digest(given, expected)
+
+    def _of_request(self, ctx: Context) -> Instance:
+        if ctx.request is None:
+            raise MCPError(code=mcp.INTERNAL_ERROR, message="no instance stands behind this request")
+        return ctx.request.scope["farm.instance"]
+
+
+async def serve_stdio(instance: Instance) -> None:
+    """Serve one instance over this process's standard input and output until the client goes away."""
+    server = _server(lambda _ctx: instance)
+    async with stdio_server() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
+    """The one MCP server; `instance_of` tells which instance a request is for."""
+
+    async def list_tools(ctx: Context, _params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
+        tools = instance_of(ctx).environment.description.tools
+        return mcp.ListToolsResult(tools=[as_mcp(tool) for tool in tools])
+
+    async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+        instance = instance_of(ctx)
+        try:
+            outcome = await instance.call(params.name, params.arguments or {})
+        except FarmError as error:
+            log.error("instance %s: call of %s failed: %s", instance.id, params.name, error)
+            message = "the environment cannot answer now, and nothing was changed; try again"
+            raise MCPError(code=mcp.INTERNAL_ERROR, message=message) from None
+        return mcp.CallToolResult(
+            content=[mcp.TextContent(text=outcome.text)],
+            structured_content=outcome.structured,
+            is_error=outcome.is_error,
+        )
+
+    async def with_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Add the environment's instructions where a client asks what this server is."""
+        result = await call_next(ctx)
+        if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
+            return {**result, "instructions": instance_of(ctx).environment.instructions}
+        return result
+
+    server: Server[Any] = Server(
+        "envfarm",
+        version=VERSION,
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=lambda _name: None,
+    )
+    server.middleware.append(with_instructions)
+    return server
+
+
+def as_mcp(tool: Tool) -> mcp.Tool:
+    """A tool as `tools/list` shows it."""
+    return mcp.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.arguments,
+        output_schema=tool.result,
+        annotations=mcp.ToolAnnotations(
+            read_only_hint=not tool.writes, destructive_hint=tool.writes, open_world_hint=False
+        ),
+    )
+
+
+def _instance_in(path: str) -> str | None:
+    match path.split("/"):
+        case ["", "i", instance_id, "mcp"]:
+            return instance_id
+        case _:
+            return None
+
+
+def _loopback_settings() -> TransportSecuritySettings:
+    """Browsers on this machine may be led here by names that are not ours: only loopback names are answered."""
+    return TransportSecuritySettings(
+        enable_dns_rebinding_protection=True,
+        allowed_hosts=[f"{host}:*" for host in LOOPBACK] + list(LOOPBACK),
+        allowed_origins=[f"http://{host}:*" for host in LOOPBACK],
+    )
+
+
+async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
+    body = json.dumps({"error": {"kind": kind, "message": message}}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,96 @@
+"""Which rows differ: between the start and the end of an instance, and in what one call changed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import apsw
+
+from servers.reading import Reader, quoted
+from servers.record import Record
+
+Operation = Literal["insert", "update", "delete"]
+
+
+class RowChange(Record):
+    """One row that differs: its primary key, and the columns that differ, before and after."""
+
+    table: str
+    operation: Operation
+    key: dict[str, Any]
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def columns(self) -> set[str]:
+        """The columns whose values differ."""
+        return set(self.before) | set(self.after)
+
+
+def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:
+    """The rows that differ between `start` and `main`, computed from the two databases, by table and key.
+
+    Inserted and deleted rows carry every column; updated ones the columns that differ.
+    """
+    return [change for table in (tables or reader.tables()) for change in _of_table(reader, table)]
+
+
+def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
+    columns, keys = reader.columns(table)
+    name = quoted(table)
+    same_key = " AND ".join(f"a.{quoted(key)} IS b.{quoted(key)}" for key in keys)
+    order = ", ".join(f"a.{quoted(key)}" for key in keys)
+    differs = " OR ".join(f"a.{quoted(column)} IS NOT b.{quoted(column)}" for column in columns)
+    connection = reader.connection
+
+    def only_in(here: str, there: str) -> str:
+        missing = f"NOT EXISTS (SELECT 1 FROM {there}.{name} b WHERE {same_key})"
+        return f"SELECT a.* FROM {here}.{name} a WHERE {missing} ORDER BY {order}"
+
+    for row in connection.execute(only_in("start", "main")).fetchall():
+        before = _cells(columns, row)
+        yield RowChange(table=table, operation="delete", key=_only(before, keys), before=before, after={})
+    for row in connection.execute(only_in("main", "start")).fetchall():
+        after = _cells(columns, row)
+        yield RowChange(table=table, operation="insert", key=_only(after, keys), before={}, after=after)
+    both = connection.execute(
+        f"SELECT a.*, b.* FROM start.{name} a JOIN main.{name} b ON {same_key} WHERE {differs} ORDER BY {order}"
+    )
+    for row in both.fetchall():
+        before, after = _cells(columns, row[: len(columns)]), _cells(columns, row[len(columns) :])
+        changed = [column for column in columns if before[column] != after[column]]
+        yield RowChange(
+            table=table,
+            operation="update",
+            key=_only(before, keys),
+            before=_only(before, changed),
+            after=_only(after, changed),
+        )
+
+
+def in_changeset(changes: bytes, columns: dict[str, tuple[list[str], list[str]]]) -> list[RowChange]:
+    """The rows of one call's changeset. `columns` gives each table's columns and key columns."""
+    found: list[RowChange] = []
+    for change in apsw.Changeset.iter(changes):
+        names, keys = columns[change.name]
+        operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}[change.op]
+        before = _cells(names, change.old) if change.old else {}
+        after = _cells(names, change.new) if change.new else {}
+        key = _only(before or after, keys)
+        if operation == "update":
+            after = {name: value for name, value in after.items() if name not in keys}
+            before = {name: value for name, value in before.items() if name in after}
+        found.append(
+            RowChange(table=change.name, operation=operation, key=key, before=before, after=after)  # pyright: ignore[reportArgumentType]
+        )
+    return sorted(found, key=lambda change: (change.table, str(change.key)))
+
+
+def _cells(columns: list[str], row: Sequence[Any]) -> dict[str, Any]:
+    return {
+        column: f"<{len(value)} bytes>" if isinstance(value, bytes) else value
+        for column, value in zip(columns, row, strict=True)
+        if value is not apsw.no_change
+    }
+
+
+def _only(cells: dict[str, Any], columns: list[str]) -> dict[str, Any]:
+    return {column: cells[column] for column in columns if column in cells}

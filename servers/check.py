@@ -1,0 +1,84 @@
+"""Everything that is wrong with a bundle: what its text shows, and what a guest finds when it loads it."""
+
+from pathlib import Path
+from typing import Any
+
+from servers.bundle import Environment, read_environment, read_scenarios
+from servers.environment import Tool
+from servers.errors import BundleError
+from servers.guests import START_SECONDS, Guests
+from servers.scenario import Scenario
+
+
+async def findings(folder: Path, guests: Guests) -> list[str]:
+    """All findings, the text's first; empty when the bundle can be served and its scenarios started."""
+    found, environment = read_environment(folder)
+    wrong, scenarios = read_scenarios(folder, environment)
+    found += wrong
+    if environment is not None and not any("tools.py" in finding and "not Python" in finding for finding in found):
+        found += await _tool_findings(environment, guests)
+        found += await _start_findings(environment, scenarios, guests)
+    return found
+
+
+async def derived(folder: Path, guests: Guests) -> list[Tool]:
+    """The tool schemas that `tools.py` itself tells, by its signatures and docstrings.
+
+    Raises:
+        BundleError: a signature or docstring from which no schema can be made.
+    """
+    path = folder / "tools.py"
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
+    tools, found = await _described(source, guests)
+    if found:
+        raise BundleError("\n".join(f"{folder}: {finding}" for finding in found))
+    return [Tool.model_validate(tool) for tool in tools]
+
+
+async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
+    """Where the tools' own words and environment.json differ."""
+    tools, found = await _described(environment.source.encode(), guests)
+    wrong = [f"{environment.folder}: {finding}" for finding in found]
+    path = environment.folder / "environment.json"
+    for told in tools:
+        declared = environment.tools.get(told["name"])
+        if declared is None:
+            continue
+        fields = declared.model_dump()
+        wrong += [
+            f"{path}: tools.{declared.name}.{field}: is not what tools.py says; "
+            "`farm derive BUNDLE --write` brings it up to date"
+            for field in ("description", "arguments", "result", "writes")
+            if told[field] != fields[field]
+        ]
+    return wrong
+
+
+async def _described(source: bytes, guests: Guests) -> tuple[list[dict[str, Any]], list[str]]:
+    async with guests.fresh() as guest:
+        head, _ = await guest.ask({"do": "describe"}, source, seconds=START_SECONDS)
+    return head["tools"], head["findings"]
+
+
+async def _start_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
+    """Schema, seed and every setup, run."""
+    wrong = await _start_finding(environment, "", environment.description.clock, guests)
+    if wrong is not None:
+        return [f"{environment.folder}: {wrong}"]
+    found: list[str] = []
+    for scenario in scenarios:
+        clock = scenario.clock or environment.description.clock
+        wrong = await _start_finding(environment, scenario.setup, clock, guests)
+        if wrong is not None:
+            found.append(f"{environment.folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: {wrong}")
+    return found
+
+
+async def _start_finding(environment: Environment, setup: str, clock: str, guests: Guests) -> str | None:
+    scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
+    async with guests.fresh() as guest:
+        head, _ = await guest.ask({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
+    return head["findings"][0] if head["findings"] else None

@@ -1,0 +1,115 @@
+"""The commands about bundles: `farm check`, `farm derive`, `farm serve`."""
+
+import asyncio
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from servers import check as checking
+from servers.agent_door import serve_stdio
+from servers.bundle import load, load_scenarios
+from servers.errors import BundleError, NotFound
+from servers.guests import Guests
+from servers.library import OWN_LIBRARY, Library
+from servers.orders import Launch
+from servers.worker import Worker
+
+app = typer.Typer()
+Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@app.command()
+def check(bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")]) -> None:
+    """Print everything that is wrong with bundles. Exit code 1 when anything is."""
+    found = asyncio.run(_check([folder_of(bundle) for bundle in bundles]))
+    if found:
+        raise typer.Exit(1)
+
+
+async def _check(folders: list[Path]) -> int:
+    total = 0
+    async with Guests() as guests:
+        for folder in folders:
+            found = await checking.findings(folder, guests)
+            for finding in found:
+                out.print(finding, markup=False, soft_wrap=True)
+            if not found:
+                environment = load(folder)
+                scenarios = len(load_scenarios(environment))
+                out.print(f"{environment.id}: sound ({len(environment.tools)} tools, {scenarios} scenarios)")
+            total += len(found)
+    return total
+
+
+@app.command()
+def derive(
+    bundle: Bundle,
+    write: Annotated[bool, typer.Option("--write", help="Write the schemas into environment.json.")] = False,
+) -> None:
+    """Derive the tool schemas of a bundle from the signatures and docstrings of its tools.py."""
+    folder = folder_of(bundle)
+    tools = [tool.model_dump() for tool in asyncio.run(_derive(folder))]
+    if not write:
+        out.print_json(json.dumps(tools))
+        return
+    path = folder / "environment.json"
+    try:
+        description = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise BundleError(f"{path}: cannot be read: {error}") from None
+    if not isinstance(description, dict):
+        raise BundleError(f"{path}: the whole: is not an object")
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps({**description, "tools": tools}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.rename(path)
+    out.print(f"{path}: {len(tools)} tools written")
+
+
+async def _derive(folder: Path) -> list[checking.Tool]:
+    async with Guests() as guests:
+        return await checking.derived(folder, guests)
+
+
+@app.command()
+def serve(
+    bundle: Bundle,
+    scenario: Annotated[str | None, typer.Option(help="Start from this scenario's setup.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the ids that the instance makes.")] = 0,
+) -> None:
+    """Serve one fresh instance of a bundle over stdio, for Claude Desktop, Claude Code and other MCP clients."""
+    folder = folder_of(bundle)
+    if sys.stdin.isatty():
+        err.print("Waiting for an MCP client on standard input. `farm connect` prints the configuration of one.")
+    asyncio.run(_serve(folder, scenario, seed))
+
+
+async def _serve(folder: Path, scenario_id: str | None, seed: int) -> None:
+    library = Library([folder.parent])
+    launch = Launch(environment=folder.name, seed=seed)
+    if scenario_id is not None:
+        scenario = library.scenario(folder.name, scenario_id)
+        launch = launch.model_copy(update={"setup": scenario.setup, "clock": scenario.clock})
+    with tempfile.TemporaryDirectory(prefix="farm-") as state:
+        async with Worker(library, Path(state)) as worker:
+            [ticket] = await worker.launch(launch)
+            await serve_stdio(worker.find(ticket.instance))
+
+
+def folder_of(bundle: Path) -> Path:
+    """The folder of a bundle that is named by path, or by the id of one of the farm's own.
+
+    Raises:
+        NotFound: there is no such folder.
+    """
+    for folder in (bundle, OWN_LIBRARY / bundle):
+        if folder.is_dir():
+            return folder.resolve()
+    own = ", ".join(Library([OWN_LIBRARY]).ids())
+    raise NotFound(f"{bundle}: no such bundle; give a folder, or one of: {own}")

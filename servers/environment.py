@@ -1,0 +1,49 @@
+"""An environment as its `environment.json` describes it: what it is, its tools, and what made it."""
+
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from servers.record import Clock, Name, Record
+
+
+class Tool(Record):
+    """One tool, as agents see it. Derived from `tools.py`, never typed by hand."""
+
+    name: Name
+    description: str = Field(min_length=1)
+    arguments: dict[str, Any]
+    result: dict[str, Any]
+    writes: bool
+
+
+class Provenance(Record):
+    """What made an artefact."""
+
+    source: str
+    licence: str
+    date: str
+    model: str | None = None
+    prompts: dict[str, str] = {}
+    notes: str | None = None
+
+
+class Description(Record):
+    """The content of `environment.json`."""
+
+    id: Name
+    title: str = Field(min_length=1)
+    description: str = Field(min_length=1)
+    version: str = Field(pattern=r"^\d+\.\d+\.\d+$")
+    clock: Clock
+    tools: tuple[Tool, ...]
+    provenance: Provenance
+
+    @field_validator("tools")
+    @classmethod
+    def names_differ(cls, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
+        names = [tool.name for tool in tools]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two tools named {', '.join(twice)}")
+        return tools

@@ -1,0 +1,48 @@
+"""What can go wrong, named after who can mend it.
+
+FarmError
+├── BundleError         the author: a file and a field of a bundle
+├── RequestError        the caller: it asked for something that is not there, or wrongly
+│   ├── NotFound        no such environment, scenario, instance, table
+│   └── Conflict        not in this state: the bundle changed, the call to rewind to is not there
+├── CapacityError       the caller waits and tries again
+└── InfraError          us: never a reward of 0
+    ├── GuestError      a guest cannot be started, or broke the protocol
+    └── StateError      a state file cannot be read or written
+"""
+
+
+class FarmError(Exception):
+    """An error of ours. Its text is for the one who can mend it, and says what to do."""
+
+
+class BundleError(FarmError):
+    """A bundle is not what it should be. Names the file and the field."""
+
+
+class RequestError(FarmError):
+    """The caller asked wrongly."""
+
+
+class NotFound(RequestError):
+    """What was asked for is not there."""
+
+
+class Conflict(RequestError):
+    """It is there, but not in a state in which this can be done."""
+
+
+class CapacityError(FarmError):
+    """There is no room now."""
+
+
+class InfraError(FarmError):
+    """The farm itself failed."""
+
+
+class GuestError(InfraError):
+    """A guest cannot be started, or does not keep to the protocol."""
+
+
+class StateError(InfraError):
+    """A state file cannot be read or written."""

@@ -1,0 +1,97 @@
+"""Start images: schema, first rows and a scenario's setup become the bytes of one SQLite database."""
+
+import re
+from collections.abc import Callable
+
+import apsw
+
+from servers.guest import clock
+from servers.guest.rows import FORBIDDEN_FUNCTIONS, ROW_ACTIONS, RowsOnly
+
+SCHEMA_ACTIONS = ROW_ACTIONS | {
+    apsw.SQLITE_CREATE_INDEX,
+    apsw.SQLITE_CREATE_TABLE,
+    apsw.SQLITE_CREATE_TRIGGER,
+    apsw.SQLITE_CREATE_VIEW,
+    apsw.SQLITE_REINDEX,
+}
+Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+
+
+def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
+    """The start image, and what is wrong with the scripts; the image is empty when something is."""
+    clock.set_time(now)
+    connection = apsw.Connection(":memory:", vfs=clock.VFS_NAME)
+    connection.execute("PRAGMA foreign_keys = ON").fetchall()
+    finding = _run(connection, schema, schema_only)
+    if finding:
+        return b"", [f"schema.sql: {finding}"]
+    findings = table_findings(connection)
+    if findings:
+        return b"", findings
+    for name, script in (("seed.sql", seed), ("setup", setup)):
+        finding = _run(connection, script, RowsOnly())
+        if finding:
+            return b"", [f"{name}: {finding}"]
+    connection.execute("VACUUM").fetchall()
+    return connection.serialize("main") or b"", []
+
+
+def schema_only(action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
+    """The authorizer of `schema.sql`: tables, indexes, views, triggers."""
+    if action == apsw.SQLITE_FUNCTION:
+        return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
+    return apsw.SQLITE_OK if action in SCHEMA_ACTIONS else apsw.SQLITE_DENY
+
+
+def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> str | None:
+    """Run a script in one transaction, or say what is wrong with it and leave nothing of it."""
+    statement = ""
+
+    def remember(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
+        nonlocal statement
+        statement = " ".join(sql.split())[:100]
+        return True
+
+    connection.execute("BEGIN").fetchall()
+    connection.execute("PRAGMA defer_foreign_keys = ON").fetchall()
+    cursor = connection.cursor()
+    cursor.exec_trace = remember
+    connection.authorizer = authorizer
+    finding: str | None = None
+    try:
+        cursor.execute(script).fetchall()
+    except (apsw.SQLError, apsw.AuthError) as error:
+        finding = f"{error} ({f'after: {statement}' if statement else 'in the first statement'})"
+    except apsw.Error as error:
+        finding = f"{error} (in: {statement})"
+    finally:
+        connection.authorizer = None
+    orphans = [] if finding else connection.execute("PRAGMA foreign_key_check").fetchall()
+    if orphans:
+        table, row, parent, _ = orphans[0]
+        finding = f"row {row} of {table} points to a row of {parent} that is not there ({len(orphans)} such)"
+    connection.execute("ROLLBACK" if finding else "COMMIT").fetchall()
+    return finding
+
+
+def table_findings(connection: apsw.Connection) -> list[str]:
+    """What keeps the rows of a schema from coming in the same order, and changing the same way, in every replay."""
+    findings: list[str] = []
+    tables = connection.execute(
+        "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND name <> 'sqlite_schema' ORDER BY name"
+    ).fetchall()
+    for name, kind, without_rowid in tables:
+        if name == "sqlite_sequence":
+            findings.append("schema.sql: AUTOINCREMENT: take ids from db.new_id(), or plain INTEGER PRIMARY KEY")
+        elif kind == "table":
+            if not NAME.fullmatch(str(name)):
+                findings.append(f"schema.sql: {name}: a table's name is lower case letters, digits and _")
+            keys = connection.execute("SELECT upper(type) FROM pragma_table_info(?) WHERE pk > 0", (name,)).fetchall()
+            if not without_rowid and keys != [("INTEGER",)]:
+                findings.append(
+                    f"schema.sql: {name}: needs an INTEGER PRIMARY KEY, or a PRIMARY KEY and WITHOUT ROWID, "
+                    "so that its rows come in the same order in every replay"
+                )
+    return findings

@@ -1,0 +1,115 @@
+"""One tool call inside a guest: a transaction on the instance's rows, and what it changed."""
+
+import json
+import time
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+import apsw
+
+from servers.guest import clock
+from servers.guest.rows import Hydrated, Rows
+from servers.toolkit import Database, ToolError
+
+LARGEST_RESULT = 256 * 1024
+
+
+class ToolFault(Exception):
+    """The tool broke its contract: what it returned is not what a tool may return."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call came to, before the worker has kept it."""
+
+    outcome: str
+    text: bytes
+    changes: bytes = b""
+
+
+def functions(code: CodeType) -> dict[str, Callable[..., Any]]:
+    """Run the module `tools.py` and return its public functions by name."""
+    module: dict[str, Any] = {"__name__": "tools"}
+    exec(code, module)  # noqa: S102 - this process exists to run it
+    return {
+        name: value
+        for name, value in module.items()
+        if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == "tools"
+        if not isinstance(value, type)
+    }
+
+
+def call(rows: Rows, tool: Callable[..., Any], head: dict[str, Any]) -> Answer | None:
+    """Make one call, or return None when this guest does not hold the instance at the revision that is asked for.
+
+    Whatever is not an `ok` outcome has left the rows as they were.
+    """
+    instance: str = head["instance"]
+    hydrated = rows.find(instance, head["revision"])
+    if hydrated is None:
+        return None
+    clock.set_time(head["now"])
+    database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
+    try:
+        return _in_transaction(hydrated, head["next_revision"], lambda: tool(database, **head["arguments"]))
+    except ToolError as error:
+        hydrated.roll_back()
+        return Answer("refused", str(error).encode("utf-8", "replace")[:LARGEST_RESULT])
+    except apsw.ConstraintError as error:
+        hydrated.roll_back()
+        return Answer("refused", _constraint_text(error).encode("utf-8", "replace"))
+    except BaseException as error:
+        rows.forget(instance)
+        return Answer("failed", fault_text(error).encode("utf-8", "replace")[:2000])
+
+
+def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], Any]) -> Answer:
+    hydrated.begin()
+    with closing(apsw.Session(hydrated.connection, "main")) as session:
+        session.attach()
+        text = _as_json(run())
+        changes = session.changeset()
+    hydrated.commit()
+    if changes:
+        hydrated.revision = next_revision
+    return Answer("ok", text, changes)
+
+
+def _as_json(result: Any) -> bytes:
+    if not isinstance(result, dict):
+        raise ToolFault(f"returned a {type(result).__name__}, not an object")
+    try:
+        text = json.dumps(result, allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolFault(f"returned what is not JSON: {error}") from None
+    if len(text) > LARGEST_RESULT:
+        raise ToolFault(f"returned {len(text)} bytes; {LARGEST_RESULT} is the most that an agent is sent")
+    return text
+
+
+def _constraint_text(error: apsw.ConstraintError) -> str:
+    """A trigger's own words, or the constraint that would be broken."""
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_TRIGGER:
+        return str(error)
+    return f"this would break a rule of the database: {error}"
+
+
+def fault_text(error: BaseException) -> str:
+    """For the history and the author, never for the agent: the error and the line of tools.py."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "tools.py":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    where = f"tools.py, line {line}: " if line else ""
+    return f"{where}{type(error).__name__}: {error}"
+
+
+def timed(run: Callable[[], Answer | None]) -> tuple[Answer | None, int]:
+    """What `run` returns, and the microseconds that it took."""
+    begin = time.perf_counter_ns()
+    answer = run()
+    return answer, (time.perf_counter_ns() - begin) // 1000

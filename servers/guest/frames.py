@@ -1,0 +1,66 @@
+"""Messages between a worker and its guests: a JSON head and raw parts, each with its length before it.
+
+A head is small and carries `"sizes"`, the lengths of the parts in bytes. A reader refuses what is too long before it
+reads it.
+"""
+
+import json
+import operator
+import socket
+import struct
+from typing import Any
+
+LARGEST_HEAD = 1024 * 1024
+LARGEST_FRAME = 256 * 1024 * 1024
+LENGTHS = struct.Struct("!II")
+
+
+class FrameError(Exception):
+    """The other side does not keep to the protocol."""
+
+
+def packed(head: dict[str, Any], *parts: bytes) -> bytes:
+    """One frame as bytes."""
+    text = json.dumps({**head, "sizes": [len(part) for part in parts]}, separators=(",", ":")).encode()
+    return LENGTHS.pack(len(text), sum(map(len, parts))) + text + b"".join(parts)
+
+
+def unpacked(text: bytes, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
+    """The head and the parts of a frame whose two pieces have been read."""
+    try:
+        head: dict[str, Any] = json.loads(text)
+        sizes = [operator.index(size) for size in head.pop("sizes")]
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise FrameError(f"a head that cannot be read: {error}") from None
+    if any(size < 0 for size in sizes) or sum(sizes) != len(body):
+        raise FrameError("the sizes of the parts do not add up")
+    parts: list[bytes] = []
+    offset = 0
+    for size in sizes:
+        parts.append(body[offset : offset + size])
+        offset += size
+    return head, parts
+
+
+def receive(connection: socket.socket) -> tuple[dict[str, Any], list[bytes]] | None:
+    """The next frame of a blocking socket, or None when the other side has closed it."""
+    lengths = _exactly(connection, LENGTHS.size)
+    if lengths is None:
+        return None
+    head, body = LENGTHS.unpack(lengths)
+    if head > LARGEST_HEAD or body > LARGEST_FRAME:
+        raise FrameError("a frame that is too long")
+    text, parts = _exactly(connection, head), _exactly(connection, body)
+    if text is None or parts is None:
+        return None
+    return unpacked(text, parts)
+
+
+def _exactly(connection: socket.socket, count: int) -> bytes | None:
+    data = bytearray()
+    while len(data) < count:
+        piece = connection.recv(min(count - len(data), 1024 * 1024))
+        if not piece:
+            return None
+        data += piece
+    return bytes(data)

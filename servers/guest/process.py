@@ -1,0 +1,100 @@
+"""The life of a guest: it answers requests from its one socket, one after another, until the socket closes.
+
+Requests, by `"do"`:
+    load      parts: tools.py                     → {} or {"error"}
+    image     digest; parts: image                → {}
+    hydrate   instance, revision, image; parts: changes → {} or {"need": "image"}
+    call      instance, revision, next_revision, tool, arguments, now, id_seed
+                                                  → outcome, micros; parts: text, changes; or {"need": "instance"}
+    build     now; parts: schema, seed, setup     → findings; parts: image
+    describe  parts: tools.py                     → tools, findings
+    judge     now, answer, calls; parts: source, start, final → holds or error
+"""
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from servers.guest import building, calling, describing, judging
+from servers.guest.frames import packed, receive
+from servers.guest.rows import Rows
+
+Parts = list[bytes]
+Reply = tuple[dict[str, Any], Parts]
+
+
+class Guest:
+    """What one guest knows: the tools that it runs and the rows that it was given."""
+
+    def __init__(self) -> None:
+        self.tools: dict[str, Callable[..., Any]] = {}
+        self.rows = Rows()
+
+    def answer(self, head: dict[str, Any], parts: Parts) -> Reply:
+        requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
+            "load": self.load,
+            "image": self.image,
+            "hydrate": self.hydrate,
+            "call": self.call,
+            "build": self.build,
+            "describe": self.describe,
+            "judge": self.judge,
+        }
+        return requests[head["do"]](head, parts)
+
+    def load(self, _head: dict[str, Any], parts: Parts) -> Reply:
+        try:
+            self.tools = calling.functions(compile(parts[0], "tools.py", "exec"))
+        except BaseException as error:
+            return {"error": f"tools.py: {calling.fault_text(error)}"}, []
+        return {"tools": list(self.tools)}, []
+
+    def image(self, head: dict[str, Any], parts: Parts) -> Reply:
+        self.rows.keep_image(head["digest"], parts[0])
+        return {}, []
+
+    def hydrate(self, head: dict[str, Any], parts: Parts) -> Reply:
+        image = self.rows.images.get(head["image"])
+        if image is None:
+            return {"need": "image"}, []
+        self.rows.hydrate(head["instance"], head["revision"], image, parts[0])
+        return {}, []
+
+    def call(self, head: dict[str, Any], _parts: Parts) -> Reply:
+        tool = self.tools[head["tool"]]
+        answer, micros = calling.timed(lambda: calling.call(self.rows, tool, head))
+        if answer is None:
+            return {"need": "instance"}, []
+        return {"outcome": answer.outcome, "micros": micros}, [answer.text, answer.changes]
+
+    def build(self, head: dict[str, Any], parts: Parts) -> Reply:
+        schema, seed, setup = (part.decode() for part in parts)
+        image, findings = building.build(schema, seed, setup, head["now"])
+        return {"findings": findings}, [image]
+
+    def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
+        source = parts[0].decode()
+        try:
+            functions = calling.functions(compile(source, "tools.py", "exec"))
+            tools, findings = describing.describe(source, functions)
+        except BaseException as error:
+            return {"tools": [], "findings": [f"tools.py: {calling.fault_text(error)}"]}, []
+        return {"tools": tools, "findings": findings}, []
+
+    def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
+        source, start, final = parts
+        try:
+            verdict = judging.holds(
+                source.decode(), start, final, now=head["now"], answer=head["answer"], calls=head["calls"]
+            )
+        except BaseException as error:
+            return {"error": f"{type(error).__name__}: {error}"[:500]}, []
+        return {"holds": verdict}, []
+
+
+def serve(connection: socket.socket) -> None:
+    """Answer requests until the worker closes the socket."""
+    guest = Guest()
+    while (request := receive(connection)) is not None:
+        head, parts = guest.answer(*request)
+        connection.sendall(packed(head, *parts))

@@ -1,0 +1,124 @@
+"""The rows of instances as a guest holds them: in memory, hydrated from a start image and the changes since.
+
+A guest has no file of any instance. It tells its worker what a call changed, and the worker keeps it.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import apsw
+
+from servers.guest import clock
+
+MOST_BYTES = 64 * 1024 * 1024
+OWN_BYTES = 32 * 1024
+"""What a connection costs beside its pages, roughly."""
+
+FORBIDDEN_FUNCTIONS = {"load_extension", "random", "randomblob", "fts3_tokenizer"}
+ROW_ACTIONS = {
+    apsw.SQLITE_SELECT,
+    apsw.SQLITE_READ,
+    apsw.SQLITE_INSERT,
+    apsw.SQLITE_UPDATE,
+    apsw.SQLITE_DELETE,
+    apsw.SQLITE_RECURSIVE,
+}
+SESSION_PRAGMAS = {"table_xinfo", "table_info"}
+SESSION_SAVEPOINT = "changeset"
+"""What SQLite's session extension does on its own while it records: it looks at columns, within a savepoint."""
+READ_ACTIONS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE}
+
+
+class RowsOnly:
+    """An authorizer: rows may be read and written; beside that only the guest's own BEGIN and COMMIT may happen."""
+
+    def __init__(self) -> None:
+        self.own = False
+
+    def __call__(self, action: int, first: str | None, second: str | None, _in: str | None, _by: str | None) -> int:
+        if action in ROW_ACTIONS:
+            internal = (first or "").startswith("sqlite_") and action not in READ_ACTIONS
+            return apsw.SQLITE_DENY if internal else apsw.SQLITE_OK
+        if action == apsw.SQLITE_FUNCTION and (second or "").lower() not in FORBIDDEN_FUNCTIONS:
+            return apsw.SQLITE_OK
+        if (action == apsw.SQLITE_PRAGMA and first in SESSION_PRAGMAS) or (
+            action == apsw.SQLITE_SAVEPOINT and second == SESSION_SAVEPOINT
+        ):
+            return apsw.SQLITE_OK
+        return apsw.SQLITE_OK if self.own and action == apsw.SQLITE_TRANSACTION else apsw.SQLITE_DENY
+
+
+class Hydrated:
+    """The rows of one instance at one revision."""
+
+    def __init__(self, image: bytes, changes: bytes, revision: str) -> None:
+        self.revision = revision
+        self.size = len(image) + OWN_BYTES
+        self.connection = opened(image)
+        if changes:
+            self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+            apsw.Changeset.apply(changes, self.connection)
+            self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
+        self.connection.execute("PRAGMA foreign_keys = ON").fetchall()
+        self._authorizer = RowsOnly()
+        self.connection.authorizer = self._authorizer
+
+    def begin(self) -> None:
+        self._own("BEGIN -- farm")
+
+    def commit(self) -> None:
+        self._own("COMMIT -- farm")
+
+    def roll_back(self) -> None:
+        if self.connection.in_transaction:
+            self._own("ROLLBACK -- farm")
+
+    def _own(self, statement: str) -> None:
+        self._authorizer.own = True
+        try:
+            self.connection.execute(statement).fetchall()
+        finally:
+            self._authorizer.own = False
+
+
+@dataclass
+class Rows:
+    """The start images and the instances that this guest knows; the least recently used are forgotten first."""
+
+    images: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])
+    instances: OrderedDict[str, Hydrated] = field(default_factory=OrderedDict[str, Hydrated])
+    held: int = 0
+
+    def keep_image(self, digest: str, image: bytes) -> None:
+        self.images[digest] = image
+        while len(self.images) > 1 and sum(map(len, self.images.values())) > MOST_BYTES:
+            self.images.popitem(last=False)
+
+    def find(self, instance: str, revision: str) -> Hydrated | None:
+        """The instance's rows, if they are here and at this revision."""
+        hydrated = self.instances.get(instance)
+        if hydrated is None or hydrated.revision != revision:
+            return None
+        self.instances.move_to_end(instance)
+        return hydrated
+
+    def hydrate(self, instance: str, revision: str, image: bytes, changes: bytes) -> None:
+        """Build an instance's rows afresh."""
+        self.forget(instance)
+        self.instances[instance] = Hydrated(image, changes, revision)
+        self.held += self.instances[instance].size
+        while self.held > MOST_BYTES and len(self.instances) > 1:
+            self.forget(next(iter(self.instances)))
+
+    def forget(self, instance: str) -> None:
+        hydrated = self.instances.pop(instance, None)
+        if hydrated is not None:
+            self.held -= hydrated.size
+            hydrated.connection.close(True)
+
+
+def opened(image: bytes) -> apsw.Connection:
+    """A database in memory with the content of an image, on the instance's clock."""
+    connection = apsw.Connection(":memory:", vfs=clock.VFS_NAME)
+    connection.deserialize("main", image)
+    return connection

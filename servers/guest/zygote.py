@@ -1,0 +1,94 @@
+"""The warm parent of all guests of a worker: it has imported what they need, and forks one in milliseconds.
+
+Its one socket brings requests from the worker: a byte, and with it the socket on which the new guest will be spoken to.
+It answers with the guest's pid, and later says how each guest ended: `{"forked": pid}`, `{"ended": pid, "status": …}`.
+It runs nothing that a bundle holds, and ends when the worker closes the socket or dies.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import socket
+import sys
+
+from servers.guest import limits, process
+from servers.guest.frames import packed
+
+PR_SET_PDEATHSIG = 1
+
+
+def run(control: socket.socket) -> None:
+    """Fork guests until the worker closes the socket."""
+    woken, waking = os.pipe()
+    os.set_blocking(waking, False)
+    os.set_blocking(woken, False)
+    signal.signal(signal.SIGCHLD, _wake)
+    signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
+    while True:
+        ready, _, _ = select.select([control, woken], [], [])
+        if woken in ready:
+            os.read(woken, 4096)
+            tell_deaths(control)
+        if control in ready:
+            message, handles, _, _ = socket.recv_fds(control, 1, 1)
+            if not message:
+                return
+            fork(control, socket.socket(fileno=handles[0]), (woken, waking))
+
+
+def _wake(_signal: int, _frame: object) -> None:
+    """The wake-up descriptor says it all; the handler is there so that the signal is not ignored."""
+
+
+def fork(control: socket.socket, guest_end: socket.socket, own: tuple[int, int]) -> None:
+    """Fork a guest that serves on `guest_end`."""
+    pid = os.fork()
+    if pid:
+        guest_end.close()
+        control.sendall(packed({"forked": pid}))
+        return
+    try:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        die_with_parent()
+        control.close()
+        for handle in own:
+            os.close(handle)
+        limits.give_up()
+        process.serve(guest_end)
+    except BaseException:  # a guest has nobody to tell: its worker sees the socket close
+        os._exit(1)
+    os._exit(0)
+
+
+def tell_deaths(control: socket.socket) -> None:
+    """Reap the guests that have ended, and say how they did."""
+    while True:
+        try:
+            pid, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        control.sendall(packed({"ended": pid, "status": status}))
+
+
+def die_with_parent() -> None:
+    """Have the kernel kill this process when the one that started it dies."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def silence() -> None:
+    """From here on nothing that is printed goes anywhere: until here a failed import could be read by the worker."""
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for handle in (1, 2):
+        os.dup2(nowhere, handle)
+    os.close(nowhere)
+
+
+if __name__ == "__main__":
+    die_with_parent()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    silence()
+    run(socket.socket(fileno=int(sys.argv[1])))

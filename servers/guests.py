@@ -1,0 +1,276 @@
+"""The trusted side of guests: it forks them from a warm zygote, speaks to each over a socket, ends those that break.
+
+What a guest says is text: it is bounded and checked before anybody believes it.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Any
+
+from servers.bundle import Environment
+from servers.errors import GuestError
+from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
+
+CALL_SECONDS = 5.0
+START_SECONDS = 20.0
+LARGEST_REPLY = 64 * 1024 * 1024
+
+Reply = tuple[dict[str, Any], list[bytes]]
+
+
+class GuestDied(GuestError):
+    """The guest ended, or broke the protocol, while it was asked."""
+
+
+class GuestLate(GuestError):
+    """The guest did not answer in time, and was killed."""
+
+
+class _Frames(asyncio.Protocol):
+    """Frames in on a socket, each handed to `on_frame`; `on_end` when the other side has closed or lied."""
+
+    def __init__(self, on_frame: Callable[[Reply], None], on_end: Callable[[str], None]) -> None:
+        self._on_frame, self._on_end = on_frame, on_end
+        self._buffer = bytearray()
+        self.transport: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport  # pyright: ignore[reportAttributeAccessIssue]
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while len(self._buffer) >= LENGTHS.size:
+            head, body = LENGTHS.unpack_from(self._buffer)
+            if head > LARGEST_HEAD or body > LARGEST_REPLY:
+                self._on_end(f"announced {head + body} bytes")
+                return
+            end = LENGTHS.size + head + body
+            if len(self._buffer) < end:
+                return
+            text = bytes(self._buffer[LENGTHS.size : LENGTHS.size + head])
+            parts = bytes(self._buffer[LENGTHS.size + head : end])
+            del self._buffer[:end]
+            try:
+                frame = unpacked(text, parts)
+            except FrameError as error:
+                self._on_end(str(error))
+                return
+            self._on_frame(frame)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._on_end("closed its socket")
+
+
+async def _channel(end: socket.socket, on_frame: Callable[[Reply], None], on_end: Callable[[str], None]) -> _Frames:
+    end.setblocking(False)
+    loop = asyncio.get_running_loop()
+    _, protocol = await loop.create_unix_connection(lambda: _Frames(on_frame, on_end), sock=end)
+    return protocol
+
+
+class Guest:
+    """One guest process, asked one thing at a time."""
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.ended: str | None = None
+        self.waiting = 0
+        self._turn = asyncio.Lock()  # protects the socket: one request at a time
+        self._answer: asyncio.Future[Reply] | None = None
+        self._frames: _Frames | None = None
+
+    @classmethod
+    async def open(cls, pid: int, end: socket.socket) -> "Guest":
+        guest = cls(pid)
+        guest._frames = await _channel(end, guest._heard, guest._lost)
+        return guest
+
+    @asynccontextmanager
+    async def turn(self) -> AsyncGenerator[None]:
+        """Wait until the guest is free."""
+        self.waiting += 1
+        try:
+            async with self._turn:
+                yield
+        finally:
+            self.waiting -= 1
+
+    async def ask(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
+        """Ask one thing, within a turn.
+
+        Raises:
+            GuestDied: it ended, or what it said is not a frame.
+            GuestLate: it did not answer in time; it has been killed.
+        """
+        if self.ended is not None or self._frames is None or self._frames.transport is None:
+            raise GuestDied(f"a guest ended: {self.ended}")
+        self._answer = asyncio.get_running_loop().create_future()
+        self._frames.transport.write(packed(head, *parts))
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._answer
+        except TimeoutError:
+            self.kill("did not answer in time")
+            raise GuestLate(f"a guest did not answer {head['do']!r} within {seconds:g} s") from None
+        except asyncio.CancelledError:
+            self.kill("its caller went away in the middle of a request")
+            raise
+        finally:
+            self._answer = None
+
+    def kill(self, why: str) -> None:
+        """End the process at once."""
+        if self.ended is None:
+            self.ended = why
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        if self._frames is not None and self._frames.transport is not None:
+            self._frames.transport.close()
+
+    def _heard(self, reply: Reply) -> None:
+        if self._answer is None or self._answer.done():
+            self._lost("spoke without being asked")
+        else:
+            self._answer.set_result(reply)
+
+    def _lost(self, why: str) -> None:
+        self.kill(why)
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(GuestDied(f"a guest ended: {self.ended}"))
+
+
+class Guests:
+    """All guests of a worker. Entered with `async with`; leaving it ends them.
+
+    At most `most_each` guests serve one environment; another is forked when all are busy.
+    """
+
+    def __init__(self, *, most_each: int = 2) -> None:
+        self.most_each = most_each
+        self.started = 0
+        self.deaths: dict[str, int] = {}
+        self._serving: dict[str, list[Guest]] = {}
+        self._forking = asyncio.Lock()  # protects the zygote: one fork at a time
+        self._zygote: subprocess.Popen[bytes] | None = None
+        self._frames: _Frames | None = None
+        self._control: socket.socket | None = None
+        self._forked: asyncio.Future[int] | None = None
+
+    async def __aenter__(self) -> "Guests":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        for guests in self._serving.values():
+            for guest in guests:
+                guest.kill("the worker closes")
+        self._serving.clear()
+        if self._zygote is not None:
+            if self._frames is not None and self._frames.transport is not None:
+                self._frames.transport.close()
+            self._zygote.kill()
+            await asyncio.to_thread(self._zygote.wait)
+            self._zygote = None
+
+    async def serving(self, environment: Environment) -> Guest:
+        """A guest that runs an environment's tools: an idle one, a new one, or the one with the shortest queue.
+
+        Raises:
+            GuestError: none can be started.
+        """
+        guests = self._serving.setdefault(environment.digest, [])
+        guests[:] = [guest for guest in guests if guest.ended is None]
+        idle = next((guest for guest in guests if guest.waiting == 0), None)
+        if idle is not None:
+            return idle
+        if len(guests) < self.most_each:
+            guest = await self.fork()
+            guests.append(guest)
+            async with guest.turn():
+                head, _ = await guest.ask({"do": "load"}, environment.source.encode(), seconds=START_SECONDS)
+            if "error" in head:
+                guest.kill("could not load its tools")
+                raise GuestError(f"{environment.id}: {head['error']}")
+            return guest
+        return min(guests, key=lambda guest: guest.waiting)
+
+    def forget(self, digest: str) -> None:
+        """End the guests of an environment."""
+        for guest in self._serving.pop(digest, []):
+            guest.kill("its environment is gone")
+
+    @asynccontextmanager
+    async def fresh(self) -> AsyncGenerator[Guest]:
+        """A guest for one job, ended afterwards."""
+        guest = await self.fork()
+        try:
+            async with guest.turn():
+                yield guest
+        finally:
+            guest.kill("its job is done")
+
+    async def fork(self) -> Guest:
+        """A new guest that knows nothing yet."""
+        async with self._forking:
+            control = await self._started_zygote()
+            loop = asyncio.get_running_loop()
+            ours, theirs = socket.socketpair()
+            self._forked = loop.create_future()
+            try:
+                with theirs:
+                    socket.send_fds(control, [b"f"], [theirs.fileno()])
+                async with asyncio.timeout(START_SECONDS):
+                    pid = await self._forked
+            except (OSError, TimeoutError) as error:
+                ours.close()
+                raise GuestError(f"no guest can be forked: {error}") from None
+            self.started += 1
+            return await Guest.open(pid, ours)
+
+    async def _started_zygote(self) -> socket.socket:
+        if self._zygote is not None and self._zygote.poll() is None and self._control is not None:
+            return self._control
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._zygote = subprocess.Popen(  # noqa: ASYNC220 - it must be the child of this thread, which outlives it
+                [sys.executable, "-I", "-m", "servers.guest.zygote", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                env={"LANG": "C.UTF-8"},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        self._control = ours.dup()
+        self._frames = await _channel(ours, self._zygote_says, self._zygote_gone)
+        return self._control
+
+    def _zygote_says(self, reply: Reply) -> None:
+        head, _ = reply
+        if "forked" in head and self._forked is not None and not self._forked.done():
+            self._forked.set_result(int(head["forked"]))
+        elif "ended" in head:
+            cause = _cause(int(head["status"]))
+            self.deaths[cause] = self.deaths.get(cause, 0) + 1
+
+    def _zygote_gone(self, why: str) -> None:
+        self._control = None
+        if self._forked is not None and not self._forked.done():
+            said = self._zygote.communicate()[1].decode("utf-8", "replace").strip() if self._zygote else ""
+            last = said.splitlines()[-1] if said else "without a word"
+            self._forked.set_exception(GuestError(f"the parent of all guests {why}: {last}"))
+
+
+def _cause(status: int) -> str:
+    """How a process ended, in a word."""
+    if os.WIFSIGNALED(status):
+        return signal.Signals(os.WTERMSIG(status)).name
+    return f"exit {os.waitstatus_to_exitcode(status)}"

@@ -1,0 +1,176 @@
+"""What the checkpoints say of a final state, and the reward.
+
+A guard that fails makes the reward 0; otherwise it is the weighted share of goals that hold. A checkpoint that breaks
+does not hold: what an agent can bring about is never an excuse.
+"""
+
+import asyncio
+import json
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from servers.changes import RowChange, between
+from servers.errors import RequestError
+from servers.guests import GuestDied, GuestLate, Guests
+from servers.orders import Judgement, Verdict
+from servers.reading import Reader, quoted
+from servers.scenario import (
+    Allowance,
+    Cell,
+    Checkpoint,
+    Comparison,
+    FootprintCheckpoint,
+    PythonCheckpoint,
+    SqlCheckpoint,
+)
+
+PYTHON_SECONDS = 5.0
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+Finding = tuple[bool, str]
+"""Whether a checkpoint holds, and what was seen."""
+
+
+async def judge(
+    reader: Reader,
+    checkpoints: Sequence[Checkpoint],
+    *,
+    answer: str,
+    calls: list[dict[str, Any]],
+    now: str,
+    guests: Guests,
+) -> Judgement:
+    """Ask every checkpoint, and weigh the verdicts."""
+    verdicts: list[Verdict] = []
+    for checkpoint in checkpoints:
+        error: str | None = None
+        holds, seen = False, ""
+        try:
+            if isinstance(checkpoint, PythonCheckpoint):
+                holds, seen = await _python(checkpoint, reader, answer=answer, calls=calls, now=now, guests=guests)
+            elif isinstance(checkpoint, SqlCheckpoint):
+                holds, seen = await asyncio.to_thread(_sql, checkpoint, reader, answer)
+            else:
+                holds, seen = await asyncio.to_thread(_footprint, checkpoint, reader)
+        except (RequestError, CheckpointError) as problem:
+            error = str(problem)
+        verdicts.append(
+            Verdict(
+                checkpoint=checkpoint.id,
+                role=checkpoint.role,
+                question=checkpoint.question,
+                weight=checkpoint.weight,
+                holds=holds,
+                seen=seen[:500],
+                error=error,
+            )
+        )
+    return weighed(verdicts)
+
+
+class CheckpointError(Exception):
+    """A Python checkpoint that raised, hung, or did not return True or False."""
+
+
+def weighed(verdicts: Sequence[Verdict]) -> Judgement:
+    """The reward and the success of verdicts: all guards hold ? weighted share of goals : 0."""
+    goals = [verdict for verdict in verdicts if verdict.role == "goal"]
+    guarded = all(verdict.holds for verdict in verdicts if verdict.role == "guard")
+    whole = sum(goal.weight for goal in goals)
+    earned = sum(goal.weight for goal in goals if goal.holds)
+    reward = earned / whole if guarded and whole else 0.0
+    return Judgement(
+        verdicts=tuple(verdicts),
+        reward=round(reward, 6),
+        success=bool(goals) and all(verdict.holds for verdict in verdicts),
+    )
+
+
+def _sql(checkpoint: SqlCheckpoint, reader: Reader, answer: str) -> Finding:
+    found = reader.select(checkpoint.sql, answer=answer)
+    rows = [[cell(value) for value in row] for row in found.rows]
+    seen = json.dumps(rows[:20], ensure_ascii=False)
+    if isinstance(checkpoint.expect, Comparison):
+        if len(rows) != 1 or len(rows[0]) != 1:
+            return False, seen
+        return _compares(rows[0][0], checkpoint.expect), seen
+    return not found.more and rows == checkpoint.expect, seen
+
+
+def _compares(value: Any, comparison: Comparison) -> bool:
+    try:
+        return bool(COMPARISONS[comparison.op](value, comparison.value))
+    except TypeError:
+        return False
+
+
+async def _python(
+    checkpoint: PythonCheckpoint, reader: Reader, *, answer: str, calls: list[dict[str, Any]], now: str, guests: Guests
+) -> Finding:
+    head = {"do": "judge", "now": now, "answer": answer, "calls": calls}
+    images = (reader.connection.serialize("start"), reader.connection.serialize("main"))
+    async with guests.fresh() as guest:
+        try:
+            reply, _ = await guest.ask(head, checkpoint.python.encode(), *images, seconds=PYTHON_SECONDS)
+        except (GuestDied, GuestLate) as error:
+            raise CheckpointError(f"the checkpoint broke: {error}") from None
+    if "error" in reply:
+        raise CheckpointError(str(reply["error"])[:500])
+    return reply.get("holds") is True, ""
+
+
+def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
+    """Every changed row must be covered by an allowance that still has room."""
+    room = [allowance.rows for allowance in checkpoint.allow]
+    for change in between(reader):
+        for index, allowance in enumerate(checkpoint.allow):
+            left = room[index]
+            if (left is None or left > 0) and _covers(allowance, change, reader):
+                room[index] = None if left is None else left - 1
+                break
+        else:
+            return False, f"{change.operation} in {change.table}: {json.dumps(change.key, ensure_ascii=False)}"
+    return True, ""
+
+
+def _covers(allowance: Allowance, change: RowChange, reader: Reader) -> bool:
+    if allowance.table != change.table or allowance.operation != change.operation:
+        return False
+    if (
+        change.operation == "update"
+        and allowance.columns is not None
+        and not change.columns() <= set(allowance.columns)
+    ):
+        return False
+    if allowance.where is None:
+        return True
+    database = "start" if change.operation == "delete" else "main"
+    _, keys = reader.columns(change.table)
+    key = " AND ".join(f"{quoted(name)} IS {_literal(change.key[name])}" for name in keys)
+    found = reader.select(f"SELECT 1 FROM {database}.{quoted(change.table)} WHERE {key} AND ({allowance.where})")
+    return bool(found.rows)
+
+
+def _literal(value: Cell) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return repr(value)
+
+
+def cell(value: Any) -> Any:
+    """A value of a row as JSON can hold it."""
+    return f"<{len(value)} bytes>" if isinstance(value, bytes) else value
+
+
+def parsed(text: str) -> Any:
+    """JSON that we wrote, read again."""
+    return json.loads(text)

@@ -1,0 +1,130 @@
+"""Reading a state with SQL that is not ours: one SELECT over `main` and `start`, bounded in time, rows and size.
+
+The state is a private copy in memory, so whatever happens here happens to nothing else.
+"""
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from servers.errors import RequestError, StateError
+
+Row = tuple[Any, ...]
+"""One row: str, int, float, bytes or None in each column."""
+
+SECONDS = 1.0
+MOST_ROWS = 1000
+LARGEST_VALUE = 1_000_000
+STEPS_BETWEEN_CHECKS = 1000
+FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
+HIDDEN_PREFIX = "_farm"
+
+
+class QueryError(RequestError):
+    """A query that is refused, cannot run, or takes too much."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a query gave: the columns' names and at most so many rows."""
+
+    columns: tuple[str, ...]
+    rows: list[Row]
+    more: bool
+
+
+def select_only(action: int, first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
+    """The authorizer: look at the environment's rows, nothing else."""
+    if action == apsw.SQLITE_READ:
+        return apsw.SQLITE_DENY if (first or "").startswith(HIDDEN_PREFIX) else apsw.SQLITE_OK
+    if action == apsw.SQLITE_FUNCTION:
+        return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
+    return apsw.SQLITE_OK if action in (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE) else apsw.SQLITE_DENY
+
+
+class Reader:
+    """A state and its start, open for bounded reading. Close it when done."""
+
+    def __init__(self, final: bytes, start: bytes) -> None:
+        try:
+            self.connection = apsw.Connection(":memory:")
+            self.connection.execute("ATTACH ':memory:' AS start").fetchall()
+            self.connection.deserialize("main", final)
+            self.connection.deserialize("start", start)
+            self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+            self.connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            self.connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, max(LARGEST_VALUE, 0))
+            self.connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
+        except apsw.Error as error:
+            raise StateError(f"the state cannot be read: {error}") from None
+
+    def close(self) -> None:
+        self.connection.close(True)
+
+    def select(self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, seconds: float = SECONDS) -> Answer:
+        """Run one SELECT.
+
+        Raises:
+            QueryError: it is not one SELECT over rows, it fails, or it takes too long.
+        """
+        until = time.monotonic() + seconds
+        self.connection.authorizer = select_only
+        self.connection.set_progress_handler(lambda: time.monotonic() > until, STEPS_BETWEEN_CHECKS)
+        cursor = self.connection.cursor()
+        cursor.exec_trace = _OneStatement()
+        columns: tuple[str, ...] = ()
+        found: list[Row] = []
+        try:
+            for row in cursor.execute(sql, None if answer is None else {"answer": answer}):
+                columns = columns or tuple(column[0] for column in cursor.description)
+                if len(found) == rows:
+                    return Answer(columns, found, more=True)
+                found.append(row)
+        except apsw.InterruptError:
+            raise QueryError(f"the query took more than {seconds:g} s; narrow it down") from None
+        except apsw.AuthError as error:
+            raise QueryError(f"only a SELECT over the environment's tables is allowed here: {error}") from None
+        except (apsw.Error, apsw.ExecTraceAbort) as error:
+            raise QueryError(f"the query does not run: {error}") from None
+        finally:
+            cursor.close(True)
+            self.connection.authorizer = None
+            self.connection.set_progress_handler(None)
+        return Answer(columns, found, more=False)
+
+    def tables(self, database: str = "main") -> list[str]:
+        """The environment's tables."""
+        found = self.connection.execute(f"SELECT name FROM {database}.sqlite_schema WHERE type = 'table' ORDER BY name")
+        return [str(name) for (name,) in found if not str(name).startswith(("sqlite_", HIDDEN_PREFIX))]
+
+    def columns(self, table: str) -> tuple[list[str], list[str]]:
+        """All columns of a table, and those of its primary key."""
+        return columns_of(self.connection, table)
+
+
+class _OneStatement:
+    """Lets the first statement of a text run, and refuses a second one."""
+
+    def __init__(self) -> None:
+        self.seen = False
+
+    def __call__(self, _cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
+        if self.seen:
+            raise QueryError("one SELECT at a time")
+        self.seen = True
+        return True
+
+
+def columns_of(connection: apsw.Connection, table: str) -> tuple[list[str], list[str]]:
+    """All columns of a table of `main`, and those of its primary key in the key's order."""
+    found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()
+    keys = sorted((int(str(place)), str(name)) for name, place in found if place)
+    return [str(name) for name, _ in found], [name for _, name in keys]
+
+
+def quoted(name: str) -> str:
+    """An identifier as SQL."""
+    return '"' + name.replace('"', '""') + '"'

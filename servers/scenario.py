@@ -1,0 +1,103 @@
+"""A scenario: a start state, a task, the checkpoints that judge it, and a reference solution."""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, field_validator
+
+from servers.record import Clock, Name, Record
+
+Cell = str | int | float | None
+
+
+class Comparison(Record):
+    """What the single value of a checkpoint's SELECT is compared with."""
+
+    op: Literal["==", "!=", "<", "<=", ">", ">="]
+    value: Cell
+
+
+class SqlCheckpoint(Record):
+    """Holds when a SELECT over the final state (`main`) and the first one (`start`) gives what is expected."""
+
+    id: Name
+    role: Literal["goal", "guard"]
+    question: str = Field(min_length=1)
+    weight: float = Field(default=1.0, gt=0, le=1000)
+    kind: Literal["sql"]
+    sql: str = Field(min_length=1)
+    expect: list[list[Cell]] | Comparison
+
+
+class PythonCheckpoint(Record):
+    """Holds when `check(start, final, answer, calls)` returns True. Runs in a guest of its own."""
+
+    id: Name
+    role: Literal["goal", "guard"]
+    question: str = Field(min_length=1)
+    weight: float = Field(default=1.0, gt=0, le=1000)
+    kind: Literal["python"]
+    python: str = Field(min_length=1)
+
+
+class Allowance(Record):
+    """Rows that may change: in which table, how, which columns, which rows, and how many."""
+
+    table: Name
+    operation: Literal["insert", "update", "delete"]
+    columns: tuple[str, ...] | None = None
+    where: str | None = None
+    rows: int | None = Field(default=None, ge=0)
+
+
+class FootprintCheckpoint(Record):
+    """Holds when every row that differs between start and end is covered by an allowance."""
+
+    id: Name
+    role: Literal["guard"]
+    question: str = Field(min_length=1)
+    weight: float = Field(default=1.0, gt=0, le=1000)
+    kind: Literal["footprint"]
+    allow: tuple[Allowance, ...]
+
+
+Checkpoint = Annotated[SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint, Field(discriminator="kind")]
+"""A question to the final state with the answer that counts."""
+
+
+class PlannedCall(Record):
+    """One call of a reference solution; its strings may refer to earlier results as `${2.loans[0].loan_id}`."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+
+
+class Solution(Record):
+    """A way to do the task that earns everything."""
+
+    calls: tuple[PlannedCall, ...]
+    answer: str
+
+
+class Scenario(Record):
+    """An environment at a start state, with a task that can be judged."""
+
+    id: Name
+    title: str = Field(min_length=1)
+    task: str = Field(min_length=1)
+    persona: str | None = None
+    setup: str = ""
+    clock: Clock | None = None
+    tags: tuple[str, ...] = ()
+    checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
+    solution: Solution
+
+    @field_validator("checkpoints")
+    @classmethod
+    def a_goal_and_distinct_ids(cls, checkpoints: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
+        ids = [checkpoint.id for checkpoint in checkpoints]
+        twice = sorted({name for name in ids if ids.count(name) > 1})
+        if twice:
+            raise ValueError(f"two checkpoints named {', '.join(twice)}")
+        if not any(checkpoint.role == "goal" for checkpoint in checkpoints):
+            raise ValueError("no goal among the checkpoints; a task without a goal cannot be earned")
+        return checkpoints

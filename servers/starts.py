@@ -1,0 +1,105 @@
+"""Start images: the first rows of an environment, with a scenario's setup on top, built once and kept by content.
+
+They are built in a guest, since schema and setup are text that a model may have written.
+"""
+
+import asyncio
+import hashlib
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from servers.bundle import Environment
+from servers.errors import BundleError, StateError
+from servers.guests import START_SECONDS, Guests
+from servers.state import template_of
+
+MOST_BYTES = 128 * 1024 * 1024
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where instances begin: the environment's rows, and the same as a state file."""
+
+    digest: str
+    image: bytes
+    template: bytes
+
+
+class Starts:
+    """The start images of a worker, in memory while they are used and in a folder for good."""
+
+    def __init__(self, folder: Path, guests: Guests) -> None:
+        self.folder = folder
+        self.guests = guests
+        self._held: OrderedDict[str, Start] = OrderedDict()
+        self._building = asyncio.Lock()  # protects the folder: an image is built once
+
+    async def build(self, environment: Environment, setup: str, clock: str) -> Start:
+        """The start of an environment with a setup.
+
+        Raises:
+            BundleError: schema, seed or setup do not run.
+        """
+        digest = hashlib.sha256()
+        for text in (environment.schema, environment.seed, setup, clock):
+            digest.update(f"{len(text)}\n".encode() + text.encode())
+        name = digest.hexdigest()[:32]
+        held = self._find(name)
+        if held is not None:
+            return held
+        async with self._building:
+            held = self._find(name)
+            if held is not None:
+                return held
+            image = await self._built(environment, setup, clock)
+            self._write(name, image)
+            return self._hold(Start(name, image, template_of(image)))
+
+    def load(self, digest: str) -> Start:
+        """A start that was built before.
+
+        Raises:
+            StateError: it is not there any more.
+        """
+        held = self._find(digest)
+        if held is None:
+            raise StateError(f"the start image {digest} is gone from the state folder; launch new instances")
+        return held
+
+    async def _built(self, environment: Environment, setup: str, clock: str) -> bytes:
+        async with self.guests.fresh() as guest:
+            scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
+            head, parts = await guest.ask({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
+        if head["findings"]:
+            raise BundleError(f"{environment.folder}: {head['findings'][0]}")
+        return parts[0]
+
+    def _find(self, name: str) -> Start | None:
+        held = self._held.get(name)
+        if held is not None:
+            self._held.move_to_end(name)
+            return held
+        try:
+            image = (self.folder / f"{name}.db").read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise StateError(f"the start image {name} cannot be read: {error.strerror}") from None
+        return self._hold(Start(name, image, template_of(image)))
+
+    def _hold(self, start: Start) -> Start:
+        self._held[start.digest] = start
+        while len(self._held) > 1 and sum(2 * len(held.image) for held in self._held.values()) > MOST_BYTES:
+            self._held.popitem(last=False)
+        return start
+
+    def _write(self, name: str, image: bytes) -> None:
+        part = self.folder / f"{name}.part"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            part.write_bytes(image)
+            part.rename(self.folder / f"{name}.db")
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            raise StateError(f"the state folder takes no start image: {error.strerror}") from None

@@ -1,0 +1,284 @@
+"""The state file of one instance: its rows and its calls in one SQLite file, written by the worker alone.
+
+A call's changes and its entry in the history are one transaction, so an answered call is there after `kill -9`, and an
+unanswered one is there whole or not at all. Guests never see the file; they are told the changes since the start.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar, cast
+
+import apsw
+
+from servers.changes import RowChange, in_changeset
+from servers.errors import Conflict, StateError
+from servers.reading import HIDDEN_PREFIX, columns_of
+
+FARM_SCHEMA = f"""
+CREATE TABLE {HIDDEN_PREFIX}_instance (
+    id TEXT PRIMARY KEY, environment TEXT NOT NULL, digest TEXT NOT NULL, start TEXT NOT NULL,
+    scenario TEXT, clock TEXT NOT NULL, seed INTEGER NOT NULL, generation INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE {HIDDEN_PREFIX}_calls (
+    seq INTEGER PRIMARY KEY, tool TEXT NOT NULL, arguments TEXT NOT NULL, outcome TEXT NOT NULL,
+    text TEXT NOT NULL, detail TEXT, changes BLOB NOT NULL, micros INTEGER NOT NULL, at REAL NOT NULL
+);
+"""
+
+
+ROLLBACK_JOURNAL = b"\1\1"
+"""Bytes 18 and 19 of a SQLite file: not in WAL mode, which a database in memory cannot be in."""
+
+
+class Origin(NamedTuple):
+    """Where an instance comes from. With the calls it determines everything that it will ever answer."""
+
+    id: str
+    environment: str
+    digest: str
+    start: str
+    scenario: str | None
+    clock: str
+    seed: int
+    generation: int = 0
+
+
+class KeptCall(NamedTuple):
+    """One call as the history keeps it."""
+
+    seq: int
+    tool: str
+    arguments: str
+    outcome: str
+    text: str
+    detail: str | None
+    changes: bytes
+    micros: int
+    at: float
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _named(method: "Callable[Concatenate[StateFile, P], R]") -> "Callable[Concatenate[StateFile, P], R]":
+    """Let what SQLite says about a file become a StateError that names it."""
+
+    @wraps(method)
+    def named(self: "StateFile", *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(self, *args, **kwargs)
+        except apsw.FullError:
+            raise StateError(f"the disk of the state folder is full ({self.path.name})") from None
+        except apsw.Error as error:
+            raise StateError(f"state file {self.path.name}: {error}") from None
+
+    return named
+
+
+@dataclass
+class StateFile:
+    """An open state file. Close it to let go of its handles; nothing is lost by not closing it."""
+
+    path: Path
+    connection: apsw.Connection
+    origin: Origin
+    last: int
+    changed: int
+
+    @classmethod
+    def create(cls, path: Path, template: bytes, origin: Origin) -> None:
+        """Write a new state file, whole or not at all. The template may be another instance's image: a fork."""
+        part = path.with_suffix(".part")
+        try:
+            part.write_bytes(template)
+            connection = apsw.Connection(str(part))
+            connection.execute("PRAGMA synchronous = OFF").fetchall()
+            connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_instance").fetchall()
+            connection.execute(
+                f"INSERT INTO {HIDDEN_PREFIX}_instance VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tuple(origin)
+            ).fetchall()
+            connection.close()
+            part.rename(path)
+        except (OSError, apsw.Error) as error:
+            _discard(part)
+            raise StateError(f"the state folder takes no new instance: {_reason(error)}") from None
+
+    @classmethod
+    def open(cls, path: Path) -> "StateFile":
+        """Open a state file, repairing what a killed process left.
+
+        Raises:
+            StateError: it is not there, or it is not a state file of ours.
+        """
+        try:
+            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
+            connection.execute("PRAGMA journal_mode = WAL").fetchall()
+            connection.execute("PRAGMA synchronous = OFF").fetchall()
+            connection.execute("PRAGMA cell_size_check = ON").fetchall()
+            row = connection.execute(f"SELECT * FROM {HIDDEN_PREFIX}_instance").get
+            last, changed = connection.execute(
+                f"SELECT coalesce(max(seq), 0), coalesce(max(seq) FILTER (WHERE length(changes) > 0), 0)"
+                f" FROM {HIDDEN_PREFIX}_calls"
+            ).get
+        except apsw.Error as error:
+            raise StateError(f"state file {path.name} cannot be opened: {error}") from None
+        return cls(path, connection, Origin(*row), last, changed)
+
+    @property
+    def revision(self) -> str:
+        """Changes whenever the rows do; never the same for different rows of one instance."""
+        return f"{self.origin.generation}.{self.changed}"
+
+    @_named
+    def keep(self, call: KeptCall) -> None:
+        """Apply a call's changes and write it into the history, both or neither."""
+        try:
+            self.connection.execute("BEGIN IMMEDIATE").fetchall()
+            if call.changes:
+                apsw.Changeset.apply(call.changes, self.connection, filter=_is_environment_table)
+            self.connection.execute(
+                f"INSERT INTO {HIDDEN_PREFIX}_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", tuple(call)
+            ).fetchall()
+            self.connection.execute("COMMIT").fetchall()
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK").fetchall()
+            raise
+        self.last = call.seq
+        if call.changes:
+            self.changed = call.seq
+
+    @_named
+    def changes_since_start(self) -> bytes:
+        """Everything that the calls changed, as one changeset."""
+        builder = apsw.ChangesetBuilder()
+        empty = True
+        for (changes,) in self.connection.execute(
+            f"SELECT changes FROM {HIDDEN_PREFIX}_calls WHERE length(changes) > 0 ORDER BY seq"
+        ):
+            builder.add(changes)
+            empty = False
+        return b"" if empty else builder.output()
+
+    @_named
+    def calls(self, *, after: int = 0, limit: int = 1000) -> list[KeptCall]:
+        """The history, oldest first."""
+        found = self.connection.execute(
+            f"SELECT * FROM {HIDDEN_PREFIX}_calls WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
+        )
+        return [KeptCall(*row) for row in found]
+
+    @_named
+    def changed_rows(self, changes: bytes) -> list[RowChange]:
+        """A kept changeset, readable."""
+        return in_changeset(changes, self._columns()) if changes else []
+
+    @_named
+    def image(self) -> bytes:
+        """The rows now, as the bytes of a SQLite database that also holds the farm's own tables."""
+        image = bytearray(self.connection.serialize("main"))
+        image[18:20] = ROLLBACK_JOURNAL
+        return bytes(image)
+
+    @_named
+    def rewind(self, seq: int) -> None:
+        """Undo every call after call `seq`.
+
+        Raises:
+            Conflict: there is no such call.
+        """
+        if not 0 <= seq <= self.last:
+            raise Conflict(f"there is no call {seq} to go back to; the history has {self.last}")
+        try:
+            self.connection.execute("BEGIN IMMEDIATE").fetchall()
+            undone = self.connection.execute(
+                f"SELECT changes FROM {HIDDEN_PREFIX}_calls WHERE seq > ? AND length(changes) > 0 ORDER BY seq DESC",
+                (seq,),
+            ).fetchall()
+            for (changes,) in undone:
+                undo = apsw.Changeset.invert(cast("bytes", changes))
+                apsw.Changeset.apply(undo, self.connection, filter=_is_environment_table)
+            self.connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_calls WHERE seq > ?", (seq,)).fetchall()
+            self.connection.execute(f"UPDATE {HIDDEN_PREFIX}_instance SET generation = generation + 1").fetchall()
+            self.connection.execute("COMMIT").fetchall()
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK").fetchall()
+            raise
+        self.origin = self.origin._replace(generation=self.origin.generation + 1)
+        self.last = seq
+        self.changed = self.connection.execute(
+            f"SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls WHERE length(changes) > 0"
+        ).get
+
+    @_named
+    def check(self) -> None:
+        """Look through the whole file for damage.
+
+        Raises:
+            StateError: what SQLite found.
+        """
+        found = self.connection.execute("PRAGMA quick_check(1)").get
+        if found != "ok":
+            raise StateError(f"state file {self.path.name} is damaged: {found}")
+
+    def close(self) -> None:
+        try:
+            self.connection.close()
+        except apsw.Error as error:
+            raise StateError(f"state file {self.path.name}: {error}") from None
+
+    def _columns(self) -> dict[str, tuple[list[str], list[str]]]:
+        tables = self.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+        return {str(table): columns_of(self.connection, str(table)) for (table,) in tables}
+
+
+def template_of(image: bytes) -> bytes:
+    """A start image with the farm's own tables added: what a state file begins as.
+
+    Raises:
+        StateError: the image is not a sound database.
+    """
+    try:
+        connection = apsw.Connection(":memory:")
+        connection.deserialize("main", image)
+        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        found = connection.execute("PRAGMA integrity_check(1)").get
+        if found != "ok":
+            raise StateError(f"a start image is damaged: {found}")
+        connection.execute(FARM_SCHEMA).fetchall()
+        return connection.serialize("main")
+    except apsw.Error as error:
+        raise StateError(f"a start image cannot be used: {error}") from None
+
+
+def without_farm_tables(image: bytes) -> bytes:
+    """A state as its environment knows it, for people and programs outside."""
+    connection = apsw.Connection(":memory:")
+    connection.deserialize("main", image)
+    connection.execute(f"DROP TABLE {HIDDEN_PREFIX}_calls; DROP TABLE {HIDDEN_PREFIX}_instance; VACUUM").fetchall()
+    return connection.serialize("main")
+
+
+def _is_environment_table(name: str) -> bool:
+    return not name.startswith((HIDDEN_PREFIX, "sqlite_"))
+
+
+def _discard(path: Path) -> None:
+    try:
+        path.unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def _reason(error: Exception) -> str:
+    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)

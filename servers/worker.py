@@ -1,0 +1,331 @@
+"""The data plane: the instances of one machine, their state files, and what the control door may do with them.
+
+Everything that must survive a restart is in the state folder; what is in memory is only what is in use.
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import os
+import re
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from servers import judge
+from servers.bundle import Environment
+from servers.changes import RowChange, between
+from servers.errors import CapacityError, Conflict, NotFound, StateError
+from servers.guests import Guests
+from servers.instance import Instance
+from servers.library import Library
+from servers.orders import CallRecord, Judge, Judgement, Launch, Page, Rows, Standing, Table, Ticket
+from servers.reading import Reader, quoted
+from servers.starts import Starts
+from servers.state import Origin, StateFile, without_farm_tables
+
+MOST_OPEN = 512
+IDLE_SECONDS = 30.0
+INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
+
+
+class Worker:
+    """The instances of one state folder. Entered with `async with`; leaving it ends its guests and loses nothing."""
+
+    def __init__(self, library: Library, folder: Path, *, most_instances: int = 100_000) -> None:
+        self.library = library
+        self.folder = folder
+        self.most_instances = most_instances
+        self.guests = Guests()
+        self.starts = Starts(folder / "starts", self.guests)
+        self._open: OrderedDict[str, Instance] = OrderedDict()
+        self._ids: set[str] = set()
+        self._secret = b""
+        self._tidying: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> "Worker":
+        try:
+            (self.folder / "instances").mkdir(parents=True, exist_ok=True)
+            self._secret = _secret(self.folder / "secret")
+            for path in (self.folder / "instances").glob("*.part*"):
+                path.unlink(missing_ok=True)
+            self._ids = {path.stem for path in (self.folder / "instances").glob("*.db")}
+        except OSError as error:
+            raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
+        self._tidying = asyncio.create_task(self._tidy())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._tidying is not None:
+            self._tidying.cancel()
+        await self.guests.close()
+        for instance in self._open.values():
+            instance.state.close()
+        self._open.clear()
+
+    @property
+    def live(self) -> int:
+        """How many instances there are."""
+        return len(self._ids)
+
+    def ids(self) -> list[str]:
+        return sorted(self._ids)
+
+    def token_of(self, instance_id: str) -> str:
+        """The token that opens an instance's door: the same after a restart, and nowhere on disk."""
+        digest = hmac.new(self._secret, instance_id.encode(), hashlib.sha256).digest()
+        return base64.urlsafe_b64encode(digest[:24]).decode()
+
+    async def launch(self, order: Launch) -> list[Ticket]:
+        """Launch instances.
+
+        Raises:
+            NotFound, BundleError: no such environment, or it cannot be started.
+            CapacityError: there is no room.
+        """
+        if self.live + order.count > self.most_instances:
+            raise CapacityError(f"no room for {order.count} more instances ({self.live} live); close some and retry")
+        environment = self.library.environment(order.environment)
+        clock = order.clock or environment.description.clock
+        start = await self.starts.build(environment, order.setup, clock)
+        tickets: list[Ticket] = []
+        for _ in range(order.count):
+            instance_id = secrets.token_hex(8)
+            origin = Origin(
+                instance_id, environment.id, environment.digest, start.digest, order.scenario, clock, order.seed
+            )
+            tickets.append(self._created(origin, start.template))
+            if len(tickets) % 50 == 0:
+                await asyncio.sleep(0)
+        return tickets
+
+    def find(self, instance_id: str) -> Instance:
+        """An instance, opened if it is idle.
+
+        Raises:
+            NotFound: it was never launched, or it was closed.
+            Conflict: its bundle has changed since.
+        """
+        instance = self._open.get(instance_id)
+        if instance is not None:
+            self._open.move_to_end(instance_id)
+            return instance
+        if instance_id not in self._ids:
+            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+        state = StateFile.open(self._path(instance_id))
+        try:
+            environment = self._environment_of(state.origin)
+            instance = Instance(environment, self.starts.load(state.origin.start), state, self.guests)
+        except BaseException:
+            state.close()
+            raise
+        self._open[instance_id] = instance
+        self._close_idle(keep=MOST_OPEN)
+        return instance
+
+    def has(self, instance_id: str) -> bool:
+        return instance_id in self._ids
+
+    async def standing(self, instance_id: str) -> Standing:
+        instance = self.find(instance_id)
+        origin = instance.state.origin
+        return Standing(
+            instance=instance_id,
+            environment=origin.environment,
+            scenario=origin.scenario,
+            seed=origin.seed,
+            calls=instance.state.last,
+            now=instance.now(),
+            digest=origin.digest,
+        )
+
+    async def reset(self, instance_id: str) -> None:
+        """Put an instance back to its start; its URL and token stay."""
+        instance = self.find(instance_id)
+        async with instance.turn:
+            instance.state.rewind(0)
+
+    async def rewind(self, instance_id: str, seq: int) -> None:
+        """Undo every call after call `seq`.
+
+        Raises:
+            Conflict: there is no such call.
+        """
+        instance = self.find(instance_id)
+        async with instance.turn:
+            instance.state.rewind(seq)
+
+    async def fork(self, instance_id: str, count: int) -> list[Ticket]:
+        """New instances that stand where this one stands, with its history."""
+        if self.live + count > self.most_instances:
+            raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
+        instance = self.find(instance_id)
+        async with instance.turn:
+            image, origin = instance.state.image(), instance.state.origin
+        return [self._created(origin._replace(id=secrets.token_hex(8)), image) for _ in range(count)]
+
+    async def close(self, instance_id: str) -> None:
+        """End an instance and delete its state.
+
+        Raises:
+            NotFound: it was closed before, or never launched.
+        """
+        if instance_id not in self._ids:
+            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+        instance = self._open.pop(instance_id, None)
+        if instance is not None:
+            async with instance.turn:
+                instance.state.close()
+        self._ids.discard(instance_id)
+        path = self._path(instance_id)
+        for suffix in ("", "-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+    async def tables(self, instance_id: str) -> list[Table]:
+        """The tables of the state, without rows."""
+        async with self._reader(instance_id) as (reader, _):
+            return [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()]
+
+    async def table(self, instance_id: str, name: str, page: Page) -> Table:
+        """Rows of one table, by key.
+
+        Raises:
+            NotFound: there is no such table.
+        """
+        async with self._reader(instance_id) as (reader, _):
+            if name not in reader.tables():
+                raise NotFound(f"there is no table {name!r}; there are: {', '.join(reader.tables())}")
+            return self._table(reader, name, page, with_rows=True)
+
+    async def diff(self, instance_id: str) -> list[RowChange]:
+        """The rows that differ from the start, computed from the two databases."""
+        async with self._reader(instance_id) as (reader, _):
+            return await asyncio.to_thread(between, reader)
+
+    async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
+        """The calls so far, oldest first, each with the rows that it changed."""
+        instance = self.find(instance_id)
+        async with instance.turn:
+            return [
+                CallRecord(
+                    seq=call.seq,
+                    tool=call.tool,
+                    arguments=judge.parsed(call.arguments),
+                    outcome=call.outcome,  # pyright: ignore[reportArgumentType]
+                    text=call.text,
+                    detail=call.detail,
+                    changes=tuple(instance.state.changed_rows(call.changes)),
+                    micros=call.micros,
+                    at=call.at,
+                )
+                for call in instance.state.calls(after=after, limit=limit)
+            ]
+
+    async def query(self, instance_id: str, sql: str, limit: int = 1000) -> Rows:
+        """One SELECT over `main` and `start`.
+
+        Raises:
+            QueryError: it is refused, or takes too much.
+        """
+        async with self._reader(instance_id) as (reader, _):
+            answer = await asyncio.to_thread(reader.select, sql, rows=limit)
+        rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
+        return Rows(columns=answer.columns, rows=rows, more=answer.more)
+
+    async def snapshot(self, instance_id: str) -> bytes:
+        """The rows now, as a SQLite file."""
+        instance = self.find(instance_id)
+        async with instance.turn:
+            image = instance.state.image()
+        return without_farm_tables(image)
+
+    async def judge(self, instance_id: str, order: Judge) -> Judgement:
+        """What the checkpoints say of the state as it is now."""
+        async with self._reader(instance_id) as (reader, instance):
+            calls = [
+                {"tool": call.tool, "arguments": judge.parsed(call.arguments), "outcome": call.outcome}
+                for call in instance.state.calls(limit=100_000)
+            ]
+            return await judge.judge(
+                reader, order.checkpoints, answer=order.answer, calls=calls, now=instance.now(), guests=self.guests
+            )
+
+    @asynccontextmanager
+    async def _reader(self, instance_id: str) -> AsyncGenerator[tuple[Reader, Instance]]:
+        """A private copy of an instance's state beside its start, for reading."""
+        instance = self.find(instance_id)
+        async with instance.turn:
+            image = instance.state.image()
+        reader = Reader(image, instance.start.image)
+        try:
+            yield reader, instance
+        finally:
+            reader.close()
+
+    def _table(self, reader: Reader, name: str, page: Page, *, with_rows: bool) -> Table:
+        columns, keys = reader.columns(name)
+        total = int(str(reader.connection.execute(f"SELECT count(*) FROM main.{quoted(name)}").get))
+        rows: tuple[tuple[object, ...], ...] = ()
+        if with_rows:
+            order = ", ".join(map(quoted, keys))
+            found = reader.connection.execute(
+                f"SELECT * FROM main.{quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?", (page.limit, page.offset)
+            )
+            rows = tuple(tuple(judge.cell(value) for value in row) for row in found)
+        return Table(name=name, columns=tuple(columns), rows=rows, total=total)
+
+    def _created(self, origin: Origin, template: bytes) -> Ticket:
+        StateFile.create(self._path(origin.id), template, origin)
+        self._ids.add(origin.id)
+        return self.ticket(origin.id)
+
+    def ticket(self, instance_id: str) -> Ticket:
+        """The path and the token of an instance's door."""
+        return Ticket(instance=instance_id, path=f"/i/{instance_id}/mcp", token=self.token_of(instance_id))
+
+    def _path(self, instance_id: str) -> Path:
+        return self.folder / "instances" / f"{instance_id}.db"
+
+    def _environment_of(self, origin: Origin) -> Environment:
+        environment = self.library.environment(origin.environment)
+        if environment.digest != origin.digest:
+            raise Conflict(
+                f"the bundle {origin.environment} has changed since instance {origin.id} was launched; launch a new one"
+            )
+        return environment
+
+    def _close_idle(self, *, keep: int) -> None:
+        """Let go of state files, the least recently used first, until at most `keep` are open."""
+        for instance_id in list(self._open):
+            if len(self._open) <= keep:
+                return
+            instance = self._open[instance_id]
+            if instance.waiting == 0 and not instance.turn.locked():
+                del self._open[instance_id]
+                instance.state.close()
+
+    async def _tidy(self) -> None:
+        """Let go of what has not been used for a while."""
+        while True:
+            await asyncio.sleep(IDLE_SECONDS / 3)
+            old = time.monotonic() - IDLE_SECONDS
+            for instance_id, instance in list(self._open.items()):
+                if instance.used < old and instance.waiting == 0 and not instance.turn.locked():
+                    del self._open[instance_id]
+                    instance.state.close()
+
+
+def _secret(path: Path) -> bytes:
+    """The key of a worker's tokens, made once and kept where only its owner reads it."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        secret = secrets.token_bytes(32)
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "wb") as file:
+            file.write(secret)
+        return secret

@@ -1,0 +1,1 @@
+"""Writing environments and scenarios with a language model, and proving them."""

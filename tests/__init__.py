@@ -1,0 +1,1 @@
+"""Tests are sentences about behaviour; the doubles that several of them share stand beside them."""
