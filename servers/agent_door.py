@@ -115,7 +115,7 @@ def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
         """Add the environment's instructions where a client asks what this server is."""
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
-            return {**result, "instructions": instance_of(ctx).environment.instructions}
+            return {**result, "instructions": instance_of(ctx).instructions}
         return result
 
     server: Server[Any] = Server(

@@ -28,6 +28,10 @@ class NotFound(RequestError):
     """What was asked for is not there."""
 
 
+class QueryError(RequestError):
+    """A query that is refused, does not run, or takes too much."""
+
+
 class Conflict(RequestError):
     """It is there, but not in a state in which this can be done."""
 

@@ -52,6 +52,13 @@ class Instance:
     def id(self) -> str:
         return self.state.origin.id
 
+    @property
+    def instructions(self) -> str:
+        """What an agent reads first: what this is, its rules, and what time it is here."""
+        return (
+            f"{self.environment.instructions}\nIt is {self.state.origin.clock} when you begin; a call takes a minute.\n"
+        )
+
     async def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:
         """Make one call, keep what it did, and say what to tell the agent.
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import apsw
 
-from servers.errors import RequestError, StateError
+from servers.errors import QueryError, StateError
 
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
@@ -20,10 +20,6 @@ LARGEST_VALUE = 1_000_000
 STEPS_BETWEEN_CHECKS = 1000
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
 HIDDEN_PREFIX = "_farm"
-
-
-class QueryError(RequestError):
-    """A query that is refused, cannot run, or takes too much."""
 
 
 @dataclass(frozen=True)
