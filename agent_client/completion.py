@@ -1,0 +1,42 @@
+"""The answer of a chat completions endpoint: as much of it as is read here."""
+
+from typing import Any
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field
+
+
+class Part(BaseModel):
+    """Endpoints add keys of their own, so unknown ones are passed over."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Function(Part):
+    name: str | None = None
+    arguments: Any = None  # text by the book; some endpoints send the object itself
+
+
+class Call(Part):
+    id: str | None = None
+    function: Function = Function()
+
+
+class AssistantMessage(Part):
+    content: str | None = None
+    refusal: str | None = None
+    reasoning: str | None = Field(default=None, validation_alias=AliasChoices("reasoning_content", "reasoning"))
+    tool_calls: tuple[Call, ...] | None = None
+
+
+class Choice(Part):
+    message: AssistantMessage
+
+
+class Usage(Part):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class Completion(Part):
+    choices: tuple[Choice, ...] = Field(min_length=1)
+    usage: Usage | None = None

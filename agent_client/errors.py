@@ -1,0 +1,32 @@
+"""What can go wrong on the agent's side, named after who can mend it.
+
+ClientError
+├── AgentError               the model: it counts as the agent's own result
+│   └── ConversationTooLong  the model: it talked until its context was full
+├── EndpointError            whoever runs the model's endpoint: nothing is known about the agent
+└── FarmUnreachable          whoever runs the farm: nothing is known about the agent
+"""
+
+
+class ClientError(Exception):
+    """Something on the agent's side went wrong."""
+
+
+class AgentError(ClientError):
+    """The agent did what no environment can answer."""
+
+
+class ConversationTooLong(AgentError):
+    """The conversation no longer fits the model's context."""
+
+
+class EndpointError(ClientError):
+    """The model's endpoint is down, refuses us, or answers nonsense."""
+
+
+class FarmUnreachable(ClientError):
+    """The instance gave no answer to rely on; `status` is the HTTP status, where there was one."""
+
+    def __init__(self, message: str, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status

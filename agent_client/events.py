@@ -1,0 +1,40 @@
+"""What happens in an episode, told while it happens."""
+
+from dataclasses import dataclass
+
+from agent_client.trace import ToolCall, ToolResult, Trace, Turn
+
+
+@dataclass(frozen=True)
+class Started:
+    """The episode begins."""
+
+    task: str
+    model: str
+    tools: int
+
+
+@dataclass(frozen=True)
+class Replied:
+    """The model replied; its calls are not made yet. `number` counts turns from 1."""
+
+    number: int
+    turn: Turn
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A call was made, or refused, and this came back."""
+
+    call: ToolCall
+    result: ToolResult
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The episode is over."""
+
+    trace: Trace
+
+
+Event = Started | Replied | Answered | Ended

@@ -1,0 +1,155 @@
+"""One episode: a model, a toolbox, a task, and a trace at the end.
+
+What the model does wrong never raises out of here, nor does a broken endpoint or farm: the trace says how it ended.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+from pydantic import Field
+
+from agent_client.conversation import conversation
+from agent_client.errors import AgentError, ConversationTooLong, EndpointError, FarmUnreachable
+from agent_client.events import Answered, Ended, Event, Replied, Started
+from agent_client.model import Model, Reply
+from agent_client.toolbox import Toolbox, refusal
+from agent_client.trace import End, Record, ToolCall, ToolResult, Trace, Turn, tokens_of
+
+REMINDER = "You said nothing and called no tool. Go on with the task, or give your final answer."
+
+
+class Limits(Record):
+    """How long an episode may go on. Tokens are prompt and completion tokens of all turns together."""
+
+    turns: int = Field(default=40, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+    seconds: float = Field(default=600.0, gt=0)
+
+
+class Ending(NamedTuple):
+    """How an episode ended; `text` is the answer of a finished one and the error of any other."""
+
+    end: End
+    text: str
+
+
+async def play(
+    model: Model,
+    toolbox: Toolbox,
+    task: str,
+    *,
+    limits: Limits,
+    on_event: Callable[[Event], None] | None = None,
+) -> Trace:
+    """Let a model work on a task until it answers or a limit is reached.
+
+    Calls of one turn are made one after another, in order, so a run can be repeated to the byte.
+    """
+    episode = _Episode(model, toolbox, task, limits, on_event or _ignore)
+    return await episode.run()
+
+
+class _Episode:
+    def __init__(
+        self, model: Model, toolbox: Toolbox, task: str, limits: Limits, tell: Callable[[Event], None]
+    ) -> None:
+        self._model = model
+        self._toolbox = toolbox
+        self._task = task
+        self._limits = limits
+        self._tell = tell
+        self._turns: list[Turn] = []
+
+    async def run(self) -> Trace:
+        self._tell(Started(self._task, self._model.name, len(self._toolbox.tools)))
+        ending = await self._bounded()
+        finished = ending.end == "finished"
+        trace = Trace(
+            task=self._task,
+            instructions=self._toolbox.instructions,
+            model=self._model.name,
+            tools=self._toolbox.tools,
+            turns=tuple(self._turns),
+            answer=ending.text if finished else "",
+            end=ending.end,
+            error="" if finished else ending.text,
+        )
+        self._tell(Ended(trace))
+        return trace
+
+    async def _bounded(self) -> Ending:
+        clock = asyncio.timeout(self._limits.seconds)
+        try:
+            async with clock:
+                return await self._until_end()
+        except TimeoutError:
+            if not clock.expired():
+                raise
+            return Ending("time_limit", f"not finished after {self._limits.seconds:g} s")
+        except ConversationTooLong as error:
+            return Ending("token_limit", str(error))
+        except AgentError as error:
+            return Ending("agent_error", str(error))
+        except (EndpointError, FarmUnreachable) as error:
+            return Ending("infra_error", str(error))
+
+    async def _until_end(self) -> Ending:
+        while (limit := self._limit_reached()) is None:
+            began = time.monotonic()
+            reply = await self._ask()
+            if not reply.calls and (reply.text.strip() or reply.final):
+                return Ending("finished", reply.text)
+            if not reply.calls and not self._remind():
+                return Ending("agent_error", "the model said nothing and called no tool, even after a reminder")
+            for call in reply.calls:
+                await self._make(call, began)
+        return limit
+
+    def _limit_reached(self) -> Ending | None:
+        if len(self._turns) >= self._limits.turns:
+            return Ending("turn_limit", f"not finished after {self._limits.turns} turns")
+        if self._limits.tokens is not None and tokens_of(self._turns) >= self._limits.tokens:
+            return Ending("token_limit", f"not finished after {self._limits.tokens} tokens")
+        return None
+
+    async def _ask(self) -> Reply:
+        began = time.monotonic()
+        messages = conversation(self._toolbox.instructions, self._task, self._turns)
+        reply = await self._model.reply(messages, self._toolbox.tools)
+        turn = Turn(
+            text=reply.text,
+            thinking=reply.thinking,
+            calls=reply.calls,
+            tokens_in=reply.tokens_in,
+            tokens_out=reply.tokens_out,
+            seconds=time.monotonic() - began,
+        )
+        self._turns.append(turn)
+        self._tell(Replied(len(self._turns), turn))
+        return reply
+
+    async def _make(self, call: ToolCall, began: float) -> None:
+        """Make one call; the last turn grows with each result, so an episode cut short keeps what was done."""
+        result = await self._answer(call)
+        turn = self._turns[-1]
+        seconds = time.monotonic() - began
+        self._turns[-1] = turn.model_copy(update={"results": (*turn.results, result), "seconds": seconds})
+        self._tell(Answered(call, result))
+
+    async def _answer(self, call: ToolCall) -> ToolResult:
+        if call.malformed:
+            return refusal(f"the arguments of {call.tool} could not be read: {call.malformed}. Nothing was done.")
+        return await self._toolbox.call(call.tool, call.arguments)
+
+    def _remind(self) -> bool:
+        """Tell the model once in an episode that it said nothing; False where it was told before."""
+        if any(turn.user == REMINDER for turn in self._turns):
+            return False
+        self._turns[-1] = self._turns[-1].model_copy(update={"user": REMINDER})
+        return True
+
+
+def _ignore(_: Event) -> None:
+    return

@@ -1,0 +1,64 @@
+"""References in a script: `${2.loans[0].loan_id}` is a value from the result of call 2 (calls count from 1)."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, cast
+
+from agent_client.errors import AgentError
+from agent_client.trace import ToolResult
+
+REFERENCE = re.compile(r"\$\{(\d+)([^}]*)\}")
+STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
+
+
+def resolve(value: Any, results: Sequence[ToolResult]) -> Any:
+    """Put values for references, at any depth. A string that is one reference takes the value's JSON type.
+
+    Raises AgentError, naming call and path, where a reference leads nowhere.
+    """
+    if isinstance(value, dict):
+        return {key: resolve(item, results) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [resolve(item, results) for item in cast("list[Any]", value)]
+    whole = REFERENCE.fullmatch(value) if isinstance(value, str) else None
+    if whole is not None:
+        return _find(whole, results)
+    return resolve_text(value, results) if isinstance(value, str) else value
+
+
+def resolve_text(text: str, results: Sequence[ToolResult]) -> str:
+    """Put values for references, as text. Raises AgentError like `resolve`."""
+    return REFERENCE.sub(lambda found: _as_text(_find(found, results)), text)
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _find(reference: re.Match[str], results: Sequence[ToolResult]) -> Any:
+    number, path = int(reference[1]), reference[2]
+    if not 1 <= number <= len(results):
+        raise AgentError(f"{reference[0]}: there is no call {number} before this one; {len(results)} were made")
+    result = results[number - 1]
+    if result.structured is None:
+        raise AgentError(f"{reference[0]}: call {number} gave no object but: {result.text[:200]}")
+    value: Any = result.structured
+    for step in _steps(reference[0], path):
+        value = _follow(value, step, f"{reference[0]}: the result of call {number}")
+    return value
+
+
+def _steps(reference: str, path: str) -> list[str | int]:
+    found = list(STEP.finditer(path))
+    if "".join(step[0] for step in found) != path:
+        raise AgentError(f"{reference}: a path is made of .name and [number], not {path!r}")
+    return [step[1] if step[1] is not None else int(step[2]) for step in found]
+
+
+def _follow(value: Any, step: str | int, where: str) -> Any:
+    if isinstance(step, str) and isinstance(value, dict) and step in value:
+        return cast("dict[str, Any]", value)[step]
+    if isinstance(step, int) and isinstance(value, list) and step < len(cast("list[Any]", value)):
+        return cast("list[Any]", value)[step]
+    raise AgentError(f"{where} has no {step!r} here: {_as_text(value)[:200]}")

@@ -1,0 +1,35 @@
+"""A model that plays a fixed list of calls, one a turn, and then says its answer. An empty script does nothing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import Field
+
+from agent_client.model import Answer, Message, Reply
+from agent_client.references import resolve, resolve_text
+from agent_client.trace import Record, ToolCall, ToolSpec
+
+
+class ScriptedCall(Record):
+    """One call of a script; its arguments may hold references."""
+
+    tool: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class ScriptedModel:
+    """Knows no more than the conversation, so it goes on wherever the conversation stands."""
+
+    def __init__(self, calls: Sequence[ScriptedCall], answer: str = "", *, name: str = "scripted") -> None:
+        self.name = name
+        self._calls = tuple(calls)
+        self._answer = answer
+
+    async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        """The next call, or the answer. Raises AgentError where a reference leads nowhere."""
+        results = [message.result for message in messages if isinstance(message, Answer)]
+        if len(results) == len(self._calls):
+            return Reply(text=resolve_text(self._answer, results), final=True)
+        number = len(results) + 1
+        call = self._calls[number - 1]
+        return Reply(calls=(ToolCall(id=f"call_{number}", tool=call.tool, arguments=resolve(call.arguments, results)),))

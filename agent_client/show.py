@@ -1,0 +1,67 @@
+"""An episode on the terminal, as it happens."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.panel import Panel
+from rich.text import Text
+
+from agent_client.events import Answered, Ended, Event, Replied, Started
+from agent_client.trace import ToolCall, ToolResult, Trace, Turn
+
+LONGEST_ARGUMENT = 60
+LONGEST_RESULT = 300
+LONGEST_THINKING = 600
+END_STYLES = {"finished": "green", "infra_error": "magenta"}
+
+
+def show(console: Console) -> Callable[[Event], None]:
+    """The callback for `play` that shows each event on a console."""
+
+    def tell(event: Event) -> None:
+        match event:
+            case Started(task, model, tools):
+                console.print(Panel(Text(task), title=f"task for {escape(model)}, {tools} tools", title_align="left"))
+            case Replied(number, turn):
+                _show_reply(console, number, turn)
+            case Answered(call, result):
+                _show_call(console, call, result)
+            case Ended(trace):
+                _show_end(console, trace)
+
+    return tell
+
+
+def _show_reply(console: Console, number: int, turn: Turn) -> None:
+    console.print(Text(f"turn {number}", style="bold dim"))
+    if turn.thinking:
+        console.print(Text(shortened(turn.thinking.strip(), LONGEST_THINKING), style="dim italic"))
+    if turn.text.strip() and turn.calls:
+        console.print(Text(turn.text.strip()))
+
+
+def _show_call(console: Console, call: ToolCall, result: ToolResult) -> None:
+    asked = call.malformed or ", ".join(f"{name}={_argument(value)}" for name, value in call.arguments.items())
+    console.print(Text.assemble(("→ ", "cyan"), (call.tool, "bold cyan"), f"({asked})"))
+    sign, style = ("✗", "red") if result.is_error else ("←", "dim")
+    console.print(Text(f"  {sign} {shortened(' '.join(result.text.split()), LONGEST_RESULT)}", style=style))
+
+
+def _argument(value: Any) -> str:
+    return shortened(json.dumps(value, ensure_ascii=False), LONGEST_ARGUMENT)
+
+
+def _show_end(console: Console, trace: Trace) -> None:
+    style = END_STYLES.get(trace.end, "yellow")
+    counts = f"{len(trace.turns)} turns, {trace.calls} calls, {trace.tokens:,} tokens, {trace.seconds:.1f} s"
+    said = trace.error or trace.answer.strip() or "(no answer)"
+    console.print(
+        Panel(Text(said), title=trace.end.replace("_", " "), title_align="left", subtitle=counts, style=style)
+    )
+
+
+def shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
