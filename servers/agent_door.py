@@ -22,11 +22,12 @@ from starlette.types import Receive, Scope, Send
 
 from servers.environment import Tool
 from servers.errors import FarmError, NotFound, RequestError
+from servers.express import Express
 from servers.instance import Instance
 from servers.worker import Worker
 
 LARGEST_BODY = 1024 * 1024
-VERSION = "0.1.0"
+SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -38,6 +39,7 @@ class AgentDoor:
 
     def __init__(self, worker: Worker, *, loopback_only: bool = False) -> None:
         self._worker = worker
+        self._express = Express(SERVER_INFO, hosts=LOOPBACK if loopback_only else None)
         self._manager = StreamableHTTPSessionManager(
             _server(self._of_request),
             json_response=True,
@@ -62,7 +64,7 @@ class AgentDoor:
             )
             return
         try:
-            scope["farm.instance"] = self._worker.find(instance_id)
+            self._worker.find(instance_id)
         except RequestError as error:
             await _refuse(send, 404 if isinstance(error, NotFound) else 409, "request", str(error))
             return
@@ -70,7 +72,10 @@ class AgentDoor:
             log.error("instance %s cannot be opened: %s", instance_id, error)
             await _refuse(send, 503, "infra", "this instance cannot be served now; try again, or launch a new one")
             return
-        await self._manager.handle_request(scope, receive, send)
+        unanswered = await self._express.answer(scope, receive, send, lambda: self._worker.find(instance_id))
+        if unanswered is not None:
+            scope["farm.instance"] = instance_id
+            await self._manager.handle_request(scope, unanswered, send)
 
     def _opens(self, scope: Scope, instance_id: str) -> bool:
         expected = f"Bearer {self._worker.token_of(instance_id)}".encode()
@@ -79,8 +84,8 @@ class AgentDoor:
 
     def _of_request(self, ctx: Context) -> Instance:
         if ctx.request is None:
-            raise MCPError(code=mcp.INTERNAL_ERROR, message="no instance stands behind this request")
-        return ctx.request.scope["farm.instance"]
+            raise NotFound("no instance stands behind this request")
+        return self._worker.find(ctx.request.scope["farm.instance"])
 
 
 async def serve_stdio(instance: Instance) -> None:
@@ -91,18 +96,20 @@ async def serve_stdio(instance: Instance) -> None:
 
 
 def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
-    """The one MCP server; `instance_of` tells which instance a request is for."""
+    """The one MCP server; `instance_of` tells which instance a request is for.
+
+    It is asked in the step that uses its answer: a worker lets go of instances that are not in use.
+    """
 
     async def list_tools(ctx: Context, _params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
         tools = instance_of(ctx).environment.description.tools
         return mcp.ListToolsResult(tools=[as_mcp(tool) for tool in tools])
 
     async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
-        instance = instance_of(ctx)
         try:
-            outcome = await instance.call(params.name, params.arguments or {})
+            outcome = await instance_of(ctx).call(params.name, params.arguments or {})
         except FarmError as error:
-            log.error("instance %s: call of %s failed: %s", instance.id, params.name, error)
+            log.error("a call of %s failed: %s", params.name, error)
             message = "the environment cannot answer now, and nothing was changed; try again"
             raise MCPError(code=mcp.INTERNAL_ERROR, message=message) from None
         return mcp.CallToolResult(
@@ -119,8 +126,8 @@ def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
         return result
 
     server: Server[Any] = Server(
-        "envfarm",
-        version=VERSION,
+        SERVER_INFO["name"],
+        version=SERVER_INFO["version"],
         on_list_tools=list_tools,
         on_call_tool=call_tool,
         get_tool_input_schema=lambda _name: None,

@@ -5,7 +5,6 @@ Everything that must survive a restart is in the state folder; what is in memory
 
 import asyncio
 import base64
-import hashlib
 import hmac
 import os
 import re
@@ -20,7 +19,7 @@ from servers import judge
 from servers.bundle import Environment
 from servers.changes import RowChange, between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
-from servers.guests import Guests
+from servers.guests import CALL_SECONDS, Guests
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, Rows, Standing, Table, Ticket
@@ -36,11 +35,13 @@ INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 class Worker:
     """The instances of one state folder. Entered with `async with`; leaving it ends its guests and loses nothing."""
 
-    def __init__(self, library: Library, folder: Path, *, most_instances: int = 100_000) -> None:
+    def __init__(
+        self, library: Library, folder: Path, *, most_instances: int = 100_000, call_seconds: float = CALL_SECONDS
+    ) -> None:
         self.library = library
         self.folder = folder
         self.most_instances = most_instances
-        self.guests = Guests()
+        self.guests = Guests(call_seconds=call_seconds)
         self.starts = Starts(folder / "starts", self.guests)
         self._open: OrderedDict[str, Instance] = OrderedDict()
         self._ids: set[str] = set()
@@ -77,7 +78,7 @@ class Worker:
 
     def token_of(self, instance_id: str) -> str:
         """The token that opens an instance's door: the same after a restart, and nowhere on disk."""
-        digest = hmac.new(self._secret, instance_id.encode(), hashlib.sha256).digest()
+        digest = hmac.digest(self._secret, instance_id.encode(), "sha256")
         return base64.urlsafe_b64encode(digest[:24]).decode()
 
     async def launch(self, order: Launch) -> list[Ticket]:
@@ -92,16 +93,8 @@ class Worker:
         environment = self.library.environment(order.environment)
         clock = order.clock or environment.description.clock
         start = await self.starts.build(environment, order.setup, clock)
-        tickets: list[Ticket] = []
-        for _ in range(order.count):
-            instance_id = secrets.token_hex(8)
-            origin = Origin(
-                instance_id, environment.id, environment.digest, start.digest, order.scenario, clock, order.seed
-            )
-            tickets.append(self._created(origin, start.template))
-            if len(tickets) % 50 == 0:
-                await asyncio.sleep(0)
-        return tickets
+        origin = Origin("", environment.id, environment.digest, start.digest, order.scenario, clock, order.seed)
+        return await self._created(origin, start.template, order.count)
 
     def find(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle.
@@ -166,7 +159,7 @@ class Worker:
         instance = self.find(instance_id)
         async with instance.turn:
             image, origin = instance.state.image(), instance.state.origin
-        return [self._created(origin._replace(id=secrets.token_hex(8)), image) for _ in range(count)]
+        return await self._created(origin, image, count)
 
     async def close(self, instance_id: str) -> None:
         """End an instance and delete its state.
@@ -176,11 +169,11 @@ class Worker:
         """
         if instance_id not in self._ids:
             raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+        self._ids.discard(instance_id)  # first, so that nobody opens it again while its last call ends
         instance = self._open.pop(instance_id, None)
         if instance is not None:
             async with instance.turn:
                 instance.state.close()
-        self._ids.discard(instance_id)
         path = self._path(instance_id)
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
@@ -278,10 +271,22 @@ class Worker:
             rows = tuple(tuple(judge.cell(value) for value in row) for row in found)
         return Table(name=name, columns=tuple(columns), rows=rows, total=total)
 
-    def _created(self, origin: Origin, template: bytes) -> Ticket:
-        StateFile.create(self._path(origin.id), template, origin)
-        self._ids.add(origin.id)
-        return self.ticket(origin.id)
+    async def _created(self, origin: Origin, template: bytes, count: int) -> list[Ticket]:
+        """All of so many new instances, or none."""
+        tickets: list[Ticket] = []
+        try:
+            while len(tickets) < count:
+                instance_id = secrets.token_hex(8)
+                StateFile.create(self._path(instance_id), template, origin._replace(id=instance_id))
+                self._ids.add(instance_id)
+                tickets.append(self.ticket(instance_id))
+                if len(tickets) % 50 == 0:
+                    await asyncio.sleep(0)
+        except BaseException:
+            for ticket in tickets:
+                await self.close(ticket.instance)
+            raise
+        return tickets
 
     def ticket(self, instance_id: str) -> Ticket:
         """The path and the token of an instance's door."""
