@@ -8,6 +8,8 @@ import sys
 import typer
 from pydantic import ValidationError
 
+import evals.commands
+import registry.commands
 import servers.commands
 from servers.errors import BundleError, FarmError, RequestError
 
@@ -17,7 +19,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Environments for LLM agents: MCP servers with SQLite state, launched per scenario and judged.",
 )
-for part in (servers.commands.app,):
+for part in (evals.commands.app, registry.commands.app, servers.commands.app):
     app.registered_commands += part.registered_commands
 
 

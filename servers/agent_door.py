@@ -35,13 +35,16 @@ log = logging.getLogger("farm.agent_door")
 
 
 class AgentDoor:
-    """An ASGI application that answers agents. Its `running()` is entered before the first request."""
+    """An ASGI application that answers agents. Its `running()` is entered before the first request.
 
-    def __init__(self, worker: Worker, *, loopback_only: bool = False) -> None:
+    `server` is what answers behind the door in place of the instances; the conformance suite brings its own.
+    """
+
+    def __init__(self, worker: Worker, *, loopback_only: bool = False, server: Server[Any] | None = None) -> None:
         self._worker = worker
         self._express = Express(SERVER_INFO, hosts=LOOPBACK if loopback_only else None)
         self._manager = StreamableHTTPSessionManager(
-            _server(self._of_request),
+            server or _server(self._of_request),
             json_response=True,
             stateless=True,
             max_request_body_size=LARGEST_BODY,
@@ -54,6 +57,8 @@ class AgentDoor:
             yield
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        # RFC 9110, 5.5: blanks around a header's value are none of it; uvicorn's faster parser leaves those behind it.
+        scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         instance_id = _instance_in(scope["path"])
         if instance_id is None or not self._worker.has(instance_id):
             await _refuse(send, 404, "not_found", "there is no instance here; it was closed, or never launched")

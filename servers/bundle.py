@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, cast
 
 import jsonschema_rs
 from pydantic import BaseModel, ValidationError
@@ -205,7 +205,8 @@ def _function_problems(folder: Path, source: str, description: Description | Non
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError) as error:
-        line = f"line {error.lineno}" if isinstance(error, SyntaxError) else "the whole"
+        number = error.lineno if isinstance(error, SyntaxError) else None
+        line = f"line {number}" if number else "the whole"
         yield f"{path}: {line}: not Python: {error}"
         return
     yield from (f"{path}: {node.name}: tools are plain functions, not async" for node in tree.body if _is_async(node))
@@ -233,12 +234,17 @@ def _argument_problems(folder: Path, arguments: ast.arguments, tool: Tool) -> It
     if positional != ["db"] or arguments.vararg or arguments.kwarg:
         yield f"{path}: {name}: takes `db` first and its arguments by keyword: def {name}(db: Database, *, ...)"
     names = {argument.arg for argument in arguments.kwonlyargs}
-    schema = set(tool.arguments.get("properties", {}))
+    schema = _argument_names(tool)
     for argument in sorted(schema - names):
         place = folder / "environment.json"
         yield f"{place}: tools.{name}.arguments.{argument}: not an argument of the function; {DERIVE_HINT}"
     for argument in sorted(names - schema):
         yield f"{path}: {name}: argument {argument!r} is not in environment.json; {DERIVE_HINT}"
+
+
+def _argument_names(tool: Tool) -> set[str]:
+    properties = tool.arguments.get("properties")
+    return set(cast("dict[str, Any]", properties)) if isinstance(properties, dict) else set()
 
 
 def _reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
@@ -248,7 +254,7 @@ def _reference_problems(scenario: Scenario, environment: Environment) -> Iterato
         if tool is None:
             yield f"solution.calls.{number}: no tool named {call.tool!r}"
             continue
-        unknown = sorted(call.arguments.keys() - set(tool.arguments.get("properties", {})))
+        unknown = sorted(call.arguments.keys() - _argument_names(tool))
         if unknown:
             yield f"solution.calls.{number}: {call.tool} has no argument {', '.join(map(repr, unknown))}"
     tables = table_names(environment.schema)

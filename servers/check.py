@@ -6,8 +6,9 @@ from typing import Any
 from servers.bundle import Environment, read_environment, read_scenarios
 from servers.environment import Tool
 from servers.errors import BundleError
-from servers.guests import START_SECONDS, Guests
+from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.scenario import Scenario
+from servers.starts import built
 
 
 async def findings(folder: Path, guests: Guests) -> list[str]:
@@ -59,26 +60,24 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
 
 async def _described(source: bytes, guests: Guests) -> tuple[list[dict[str, Any]], list[str]]:
     async with guests.fresh() as guest:
-        head, _ = await guest.ask({"do": "describe"}, source, seconds=START_SECONDS)
+        try:
+            head, _ = await guest.ask({"do": "describe"}, source, seconds=START_SECONDS)
+        except GuestLate:
+            return [], [f"tools.py: takes more than {START_SECONDS:g} s to load"]
+        except GuestDied:
+            return [], ["tools.py: the process ended while it was loaded"]
     return head["tools"], head["findings"]
 
 
 async def _start_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
     """Schema, seed and every setup, run."""
-    wrong = await _start_finding(environment, "", environment.description.clock, guests)
-    if wrong is not None:
+    _, wrong = await built(environment, "", environment.description.clock, guests)
+    if wrong:
         return [f"{environment.folder}: {wrong}"]
     found: list[str] = []
     for scenario in scenarios:
         clock = scenario.clock or environment.description.clock
-        wrong = await _start_finding(environment, scenario.setup, clock, guests)
-        if wrong is not None:
+        _, wrong = await built(environment, scenario.setup, clock, guests)
+        if wrong:
             found.append(f"{environment.folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: {wrong}")
     return found
-
-
-async def _start_finding(environment: Environment, setup: str, clock: str, guests: Guests) -> str | None:
-    scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
-    async with guests.fresh() as guest:
-        head, _ = await guest.ask({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
-    return head["findings"][0] if head["findings"] else None

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -18,6 +19,8 @@ from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch
 from servers.worker import Worker
+from servers.worker_process import die_with_parent
+from servers.worker_process import serve as serve_worker
 
 app = typer.Typer()
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
@@ -100,6 +103,20 @@ async def _serve(folder: Path, scenario_id: str | None, seed: int) -> None:
         async with Worker(library, Path(state)) as worker:
             [ticket] = await worker.launch(launch)
             await serve_stdio(worker.find(ticket.instance))
+
+
+@app.command(hidden=True)
+def worker(
+    state: Annotated[Path, typer.Option(help="The folder of this worker's instances.")],
+    fd: Annotated[int, typer.Option(help="The listening socket, inherited from `farm up`.")],
+    token: Annotated[str, typer.Option(envvar="FARM_WORKER_TOKEN", help="What the registry shows.")],
+    library: Annotated[list[Path], typer.Option(help="Folders of bundles.")],
+    loopback_only: Annotated[bool, typer.Option(help="Answer only requests to loopback names.")] = False,
+) -> None:
+    """Run one worker of a farm. `farm up --workers N` starts these; nobody else needs to."""
+    die_with_parent()
+    listening = socket.socket(fileno=fd)
+    asyncio.run(serve_worker(Library(library), state, listening, token=token, loopback_only=loopback_only))
 
 
 def folder_of(bundle: Path) -> Path:

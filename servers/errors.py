@@ -4,6 +4,7 @@ FarmError
 ├── BundleError         the author: a file and a field of a bundle
 ├── RequestError        the caller: it asked for something that is not there, or wrongly
 │   ├── NotFound        no such environment, scenario, instance, table
+│   ├── QueryError      a query that is refused, does not run, or takes too much
 │   └── Conflict        not in this state: the bundle changed, the call to rewind to is not there
 ├── CapacityError       the caller waits and tries again
 └── InfraError          us: never a reward of 0

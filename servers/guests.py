@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
+from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -19,6 +20,7 @@ from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpa
 
 CALL_SECONDS = 5.0
 START_SECONDS = 20.0
+LONG_QUEUE = 8
 LARGEST_REPLY = 64 * 1024 * 1024
 
 Reply = tuple[dict[str, Any], list[bytes]]
@@ -148,19 +150,22 @@ class Guest:
 class Guests:
     """All guests of a worker. Entered with `async with`; leaving it ends them.
 
-    At most `most_each` guests serve one environment; another is forked when all are busy.
+    At most `most_each` guests serve one environment; another is forked when all are busy. A call, or a checkpoint, has
+    `call_seconds` until its guest is killed.
     """
 
-    def __init__(self, *, most_each: int = 2) -> None:
+    def __init__(self, *, most_each: int = 2, call_seconds: float = CALL_SECONDS) -> None:
         self.most_each = most_each
+        self.call_seconds = call_seconds
         self.started = 0
         self.deaths: dict[str, int] = {}
         self._serving: dict[str, list[Guest]] = {}
-        self._forking = asyncio.Lock()  # protects the zygote: one fork at a time
+        self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
+        self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
         self._zygote: subprocess.Popen[bytes] | None = None
         self._frames: _Frames | None = None
         self._control: socket.socket | None = None
-        self._forked: asyncio.Future[int] | None = None
+        self._forks: deque[asyncio.Future[int]] = deque()  # the zygote answers in order
 
     async def __aenter__(self) -> "Guests":
         return self
@@ -173,34 +178,33 @@ class Guests:
             for guest in guests:
                 guest.kill("the worker closes")
         self._serving.clear()
-        if self._zygote is not None:
-            if self._frames is not None and self._frames.transport is not None:
-                self._frames.transport.close()
-            self._zygote.kill()
-            await asyncio.to_thread(self._zygote.wait)
-            self._zygote = None
+        await self._end_zygote()
 
-    async def serving(self, environment: Environment) -> Guest:
-        """A guest that runs an environment's tools: an idle one, a new one, or the one with the shortest queue.
+    async def serving(self, environment: Environment, before: Guest | None = None) -> Guest:
+        """A guest that runs an environment's tools.
+
+        It is the one that served `before`, since that one holds the rows, unless its queue has grown: then it is the
+        one with the shortest queue, or a new one.
 
         Raises:
             GuestError: none can be started.
         """
-        guests = self._serving.setdefault(environment.digest, [])
-        guests[:] = [guest for guest in guests if guest.ended is None]
-        idle = next((guest for guest in guests if guest.waiting == 0), None)
-        if idle is not None:
-            return idle
-        if len(guests) < self.most_each:
+        if before is not None and before.ended is None and before.waiting < LONG_QUEUE:
+            return before
+        async with self._growing:
+            guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
+            self._serving[environment.digest] = guests
+            free = min(guests, key=lambda guest: guest.waiting, default=None)
+            if free is not None and (free.waiting < LONG_QUEUE or len(guests) >= self.most_each):
+                return free
             guest = await self.fork()
             guests.append(guest)
-            async with guest.turn():
-                head, _ = await guest.ask({"do": "load"}, environment.source.encode(), seconds=START_SECONDS)
-            if "error" in head:
-                guest.kill("could not load its tools")
-                raise GuestError(f"{environment.id}: {head['error']}")
-            return guest
-        return min(guests, key=lambda guest: guest.waiting)
+        async with guest.turn():
+            head, _ = await guest.ask({"do": "load"}, environment.source.encode(), seconds=START_SECONDS)
+        if "error" in head:
+            guest.kill("could not load its tools")
+            raise GuestError(f"{environment.id}: {head['error']}")
+        return guest
 
     def forget(self, digest: str) -> None:
         """End the guests of an environment."""
@@ -223,50 +227,77 @@ class Guests:
             control = await self._started_zygote()
             loop = asyncio.get_running_loop()
             ours, theirs = socket.socketpair()
-            self._forked = loop.create_future()
             try:
                 with theirs:
                     socket.send_fds(control, [b"f"], [theirs.fileno()])
+                self._forks.append(loop.create_future())
                 async with asyncio.timeout(START_SECONDS):
-                    pid = await self._forked
+                    pid = await self._forks[-1]
             except (OSError, TimeoutError) as error:
                 ours.close()
                 raise GuestError(f"no guest can be forked: {error}") from None
+            except BaseException:
+                ours.close()  # a guest that was forked for nobody sees it, and ends
+                raise
             self.started += 1
             return await Guest.open(pid, ours)
 
     async def _started_zygote(self) -> socket.socket:
         if self._zygote is not None and self._zygote.poll() is None and self._control is not None:
             return self._control
+        await self._end_zygote()
         ours, theirs = socket.socketpair()
         with theirs:
             self._zygote = subprocess.Popen(  # noqa: ASYNC220 - it must be the child of this thread, which outlives it
-                [sys.executable, "-I", "-m", "servers.guest.zygote", str(theirs.fileno())],
+                [sys.executable, "-s", "-P", "-m", "servers.guest.zygote", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
-                env={"LANG": "C.UTF-8"},
+                env={"LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},  # a set's order is the same in every replay
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,
                 start_new_session=True,
             )
-        self._control = ours.dup()
-        self._frames = await _channel(ours, self._zygote_says, self._zygote_gone)
-        return self._control
+        control = self._control = ours.dup()
+        self._frames = await _channel(ours, self._zygote_says, lambda why: self._zygote_gone(control, why))
+        return control
+
+    async def _end_zygote(self) -> None:
+        if self._frames is not None and self._frames.transport is not None:
+            self._frames.transport.close()
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        if self._zygote is not None and self._zygote.stderr is not None:
+            self._zygote.kill()
+            await asyncio.to_thread(self._zygote.wait)
+            self._zygote.stderr.close()
+            self._zygote = None
+        self._give_up_forks("was ended")
 
     def _zygote_says(self, reply: Reply) -> None:
         head, _ = reply
-        if "forked" in head and self._forked is not None and not self._forked.done():
-            self._forked.set_result(int(head["forked"]))
+        if "forked" in head:
+            forked = self._forks.popleft()
+            if not forked.done():
+                forked.set_result(int(head["forked"]))
         elif "ended" in head:
             cause = _cause(int(head["status"]))
             self.deaths[cause] = self.deaths.get(cause, 0) + 1
 
-    def _zygote_gone(self, why: str) -> None:
+    def _zygote_gone(self, control: socket.socket, why: str) -> None:
+        if self._control is not control or self._zygote is None or self._zygote.stderr is None:
+            return
+        control.close()
         self._control = None
-        if self._forked is not None and not self._forked.done():
-            said = self._zygote.communicate()[1].decode("utf-8", "replace").strip() if self._zygote else ""
-            last = said.splitlines()[-1] if said else "without a word"
-            self._forked.set_exception(GuestError(f"the parent of all guests {why}: {last}"))
+        self._zygote.kill()
+        said = self._zygote.stderr.read().decode("utf-8", "replace").strip()
+        self._give_up_forks(f"{why}: {said.splitlines()[-1] if said else 'without a word'}")
+
+    def _give_up_forks(self, why: str) -> None:
+        while self._forks:
+            forked = self._forks.popleft()
+            if not forked.done():
+                forked.set_exception(GuestError(f"the parent of all guests {why}"))
 
 
 def _cause(status: int) -> str:

@@ -11,13 +11,16 @@ from datetime import datetime, timedelta
 from typing import Any, cast
 
 from servers.bundle import Environment
-from servers.guests import CALL_SECONDS, Guest, GuestDied, GuestLate, Guests
+from servers.guests import Guest, GuestDied, GuestLate, Guests
 from servers.orders import OutcomeKind
 from servers.starts import Start
-from servers.state import KeptCall, StateFile
+from servers.state import ChangesError, KeptCall, StateFile
 
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
+LARGEST_TEXT = 256 * 1024
+LONGEST_QUOTE = 500
+MOST_MICROS = 3_600_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ class Instance:
     guests: Guests
     used: float = field(default_factory=time.monotonic)
     waiting: int = 0
+    guest: Guest | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # protects state: one call at a time
 
     @property
@@ -70,8 +74,15 @@ class Instance:
         self.waiting += 1
         try:
             async with self.turn:
-                outcome = self._refusal(tool, arguments) or await self._run(tool, arguments)
-                self._keep(tool, arguments, outcome)
+                told = _as_json(arguments)
+                outcome = self._refusal(tool, arguments, told) or await self._run(tool, arguments)
+                try:
+                    self._keep(tool, told, outcome)
+                except ChangesError as error:
+                    if self.guest is not None:
+                        self.guest.kill(str(error))
+                    outcome = self._fault(tool, str(error), outcome.micros)
+                    self._keep(tool, told, outcome)
                 return outcome
         finally:
             self.waiting -= 1
@@ -83,18 +94,21 @@ class Instance:
         passed = (self.state.last if seq is None else seq - 1) * SECONDS_PER_CALL
         return (begin + timedelta(seconds=passed)).isoformat(sep=" ")
 
-    def _refusal(self, tool: str, arguments: dict[str, Any]) -> Outcome | None:
+    def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> Outcome | None:
         """What is wrong with a call that no guest needs to see."""
         if tool not in self.environment.tools:
             names = ", ".join(self.environment.tools)
-            return Outcome("invalid", f"there is no tool named {tool!r}; the tools are: {names}")
+            return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
+        if not told:
+            return Outcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
         validator = self.environment.validators[tool]
         if validator.is_valid(arguments):
             return None
         problems: list[str] = []
         for error in validator.iter_errors(arguments):
             place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
-            problems.append(f"argument {place[1:]}: {error.message}" if place else error.message)
+            message = _shortened(error.message)
+            problems.append(f"argument {place[1:]}: {message}" if place else message)
         return Outcome("invalid", f"{tool} was not called: " + "; ".join(problems[:10]))
 
     async def _run(self, tool: str, arguments: dict[str, Any]) -> Outcome:
@@ -104,8 +118,9 @@ class Instance:
             try:
                 return await self._asked(tool, arguments)
             except GuestLate:
-                text = f"{tool} did not finish within {CALL_SECONDS:g} s and was stopped; nothing was changed"
-                return Outcome("timeout", text, detail="killed at its deadline", micros=int(CALL_SECONDS * 1e6))
+                seconds = self.guests.call_seconds
+                text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
+                return Outcome("timeout", text, detail="killed at its deadline", micros=int(seconds * 1e6))
             except GuestDied as error:
                 cause = str(error)
         return Outcome("died", f"{tool} crashed; this is a fault of the tool, and nothing was changed", detail=cause)
@@ -123,17 +138,17 @@ class Instance:
             "id_seed": f"{self.state.origin.seed}/{seq}",
         }
         while True:
-            guest = await self.guests.serving(self.environment)
+            guest = self.guest = await self.guests.serving(self.environment, self.guest)
             async with guest.turn():
                 if guest.ended is not None:
                     continue  # it was killed for another call while this one waited
-                reply, parts = await guest.ask(head, seconds=CALL_SECONDS)
+                reply, parts = await guest.ask(head, seconds=self.guests.call_seconds)
                 if "need" in reply:
                     await self._hydrate(guest)
-                    reply, parts = await guest.ask(head, seconds=CALL_SECONDS)
+                    reply, parts = await guest.ask(head, seconds=self.guests.call_seconds)
                 try:
                     return self._believed(tool, reply, parts)
-                except (KeyError, IndexError, ValueError, TypeError, RecursionError) as error:
+                except (LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
                     guest.kill(f"answered what is not an outcome: {error}")
                     raise GuestDied(f"a guest ended: {guest.ended}") from None
 
@@ -145,34 +160,39 @@ class Instance:
             "image": self.start.digest,
         }
         changes = self.state.changes_since_start()
-        reply, _ = await guest.ask(head, changes, seconds=CALL_SECONDS)
+        seconds = self.guests.call_seconds
+        reply, _ = await guest.ask(head, changes, seconds=seconds)
         if "need" in reply:
-            await guest.ask({"do": "image", "digest": self.start.digest}, self.start.image, seconds=CALL_SECONDS)
-            await guest.ask(head, changes, seconds=CALL_SECONDS)
+            await guest.ask({"do": "image", "digest": self.start.digest}, self.start.image, seconds=seconds)
+            await guest.ask(head, changes, seconds=seconds)
 
     def _believed(self, tool: str, reply: dict[str, Any], parts: list[bytes]) -> Outcome:
         """A guest's word as an outcome, once it has been checked. Raises what reading it raises."""
-        kind, micros = reply["outcome"], int(reply["micros"])
+        kind, micros = reply["outcome"], min(max(int(reply["micros"]), 0), MOST_MICROS)
         text, changes = parts[0].decode(), parts[1]
-        structured: Any = json.loads(text) if kind == "ok" else None
-        if kind == "ok" and changes and not self.environment.tools[tool].writes:
-            return self._fault(tool, "it says that it only reads, and it changed rows", micros)
-        if kind == "ok" and isinstance(structured, dict):
-            return Outcome("ok", text, cast("dict[str, Any]", structured), changes=changes, micros=micros)
+        if len(parts[0]) > LARGEST_TEXT:
+            raise ValueError(f"{len(parts[0])} bytes of text")
         if kind == "refused":
             return Outcome("refused", text, micros=micros)
-        return self._fault(tool, text, micros)
+        if kind == "failed":
+            return self._fault(tool, text, micros)
+        if kind != "ok":
+            raise ValueError(f"the outcome {kind!r}")
+        structured = _object(text)
+        if changes and not self.environment.tools[tool].writes:
+            return self._fault(tool, "it says that it only reads, and it changed rows", micros)
+        return Outcome("ok", text, structured, changes=changes, micros=micros)
 
     def _fault(self, tool: str, detail: str, micros: int) -> Outcome:
         text = f"{tool} failed; this is a fault of the tool, not of your request, and nothing was changed"
         return Outcome("failed", text, detail=detail, micros=micros)
 
-    def _keep(self, tool: str, arguments: dict[str, Any], outcome: Outcome) -> None:
+    def _keep(self, tool: str, told: str, outcome: Outcome) -> None:
         self.state.keep(
             KeptCall(
                 seq=self.state.last + 1,
-                tool=tool,
-                arguments=json.dumps(arguments, ensure_ascii=False),
+                tool=_shortened(tool.encode("utf-8", "replace").decode()),
+                arguments=told or "{}",
                 outcome=outcome.kind,
                 text=outcome.text,
                 detail=outcome.detail,
@@ -181,3 +201,31 @@ class Instance:
                 at=time.time(),
             )
         )
+
+
+def _as_json(arguments: dict[str, Any]) -> str:
+    """The arguments as JSON, or nothing when they hold what JSON does not: lone surrogates, NaN, a great depth."""
+    try:
+        text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+        text.encode()
+    except (ValueError, RecursionError):
+        return ""
+    return text
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def _object(text: str) -> dict[str, Any]:
+    """A guest's result, if it is a JSON object that every JSON reader takes. Raises what reading it raises."""
+    result: Any = json.loads(text, parse_constant=_no_number)
+    if not isinstance(result, dict):
+        raise TypeError("a result that is no object")
+    if "\\ud" in text.lower():
+        json.dumps(result, ensure_ascii=False).encode()  # a lone surrogate, if it is one, fails here
+    return cast("dict[str, Any]", result)
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")

@@ -25,7 +25,6 @@ from servers.scenario import (
     SqlCheckpoint,
 )
 
-PYTHON_SECONDS = 5.0
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
     "!=": operator.ne,
@@ -118,7 +117,7 @@ async def _python(
     images = (reader.connection.serialize("start"), reader.connection.serialize("main"))
     async with guests.fresh() as guest:
         try:
-            reply, _ = await guest.ask(head, checkpoint.python.encode(), *images, seconds=PYTHON_SECONDS)
+            reply, _ = await guest.ask(head, checkpoint.python.encode(), *images, seconds=guests.call_seconds)
         except (GuestDied, GuestLate) as error:
             raise CheckpointError(f"the checkpoint broke: {error}") from None
     if "error" in reply:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from servers.bundle import Environment
 from servers.errors import BundleError, StateError
-from servers.guests import START_SECONDS, Guests
+from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.state import template_of
 
 MOST_BYTES = 128 * 1024 * 1024
@@ -68,12 +68,10 @@ class Starts:
         return held
 
     async def _built(self, environment: Environment, setup: str, clock: str) -> bytes:
-        async with self.guests.fresh() as guest:
-            scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
-            head, parts = await guest.ask({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
-        if head["findings"]:
-            raise BundleError(f"{environment.folder}: {head['findings'][0]}")
-        return parts[0]
+        image, finding = await built(environment, setup, clock, self.guests)
+        if finding:
+            raise BundleError(f"{environment.folder}: {finding}")
+        return image
 
     def _find(self, name: str) -> Start | None:
         held = self._held.get(name)
@@ -103,3 +101,16 @@ class Starts:
         except OSError as error:
             part.unlink(missing_ok=True)
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
+
+
+async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:
+    """The image of a start, or what is wrong with its scripts."""
+    scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
+    async with guests.fresh() as guest:
+        try:
+            head, parts = await guest.ask({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
+        except GuestLate:
+            return b"", f"schema.sql, seed.sql and setup: take more than {START_SECONDS:g} s to run"
+        except GuestDied:
+            return b"", "schema.sql, seed.sql and setup: the process that ran them ended; do they take much memory?"
+    return parts[0], head["findings"][0] if head["findings"] else ""

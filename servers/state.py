@@ -60,6 +60,10 @@ class KeptCall(NamedTuple):
     at: float
 
 
+class ChangesError(StateError):
+    """What a guest says that a call changed does not fit the rows. Nothing of it was kept."""
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -123,14 +127,15 @@ class StateFile:
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute("PRAGMA synchronous = OFF").fetchall()
             connection.execute("PRAGMA cell_size_check = ON").fetchall()
-            row = connection.execute(f"SELECT * FROM {HIDDEN_PREFIX}_instance").get
+            [row] = connection.execute(f"SELECT * FROM {HIDDEN_PREFIX}_instance").fetchall()
+            origin = Origin(*row)  # pyright: ignore[reportArgumentType]
             last, changed = connection.execute(
                 f"SELECT coalesce(max(seq), 0), coalesce(max(seq) FILTER (WHERE length(changes) > 0), 0)"
                 f" FROM {HIDDEN_PREFIX}_calls"
             ).get
-        except apsw.Error as error:
+        except (apsw.Error, ValueError, TypeError) as error:
             raise StateError(f"state file {path.name} cannot be opened: {error}") from None
-        return cls(path, connection, Origin(*row), last, changed)
+        return cls(path, connection, origin, last, changed)
 
     @property
     def revision(self) -> str:
@@ -139,16 +144,21 @@ class StateFile:
 
     @_named
     def keep(self, call: KeptCall) -> None:
-        """Apply a call's changes and write it into the history, both or neither."""
+        """Apply a call's changes and write it into the history, both or neither.
+
+        Raises:
+            ChangesError: the changes do not fit.
+            StateError: the file cannot be written. What a guest holds now is forgotten, since no revision names it.
+        """
         try:
             self.connection.execute("BEGIN IMMEDIATE").fetchall()
-            if call.changes:
-                apsw.Changeset.apply(call.changes, self.connection, filter=_is_environment_table)
+            self._apply(call.changes)
             self.connection.execute(
                 f"INSERT INTO {HIDDEN_PREFIX}_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", tuple(call)
             ).fetchall()
             self.connection.execute("COMMIT").fetchall()
         except BaseException:
+            self.origin = self.origin._replace(generation=self.origin.generation + 1)
             if self.connection.in_transaction:
                 self.connection.execute("ROLLBACK").fetchall()
             raise
@@ -229,6 +239,16 @@ class StateFile:
         found = self.connection.execute("PRAGMA quick_check(1)").get
         if found != "ok":
             raise StateError(f"state file {self.path.name} is damaged: {found}")
+
+    def _apply(self, changes: bytes) -> None:
+        if not changes:
+            return
+        try:
+            apsw.Changeset.apply(changes, self.connection, filter=_is_environment_table)
+        except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.BusyError):
+            raise
+        except apsw.Error as error:
+            raise ChangesError(f"what it changed does not fit the rows: {error}") from None
 
     def close(self) -> None:
         try:

@@ -15,6 +15,7 @@ from servers.guest.rows import Hydrated, Rows
 from servers.toolkit import Database, ToolError
 
 LARGEST_RESULT = 256 * 1024
+LARGEST_FAULT = 2000
 
 
 class ToolFault(Exception):
@@ -56,14 +57,14 @@ def call(rows: Rows, tool: Callable[..., Any], head: dict[str, Any]) -> Answer |
     try:
         return _in_transaction(hydrated, head["next_revision"], lambda: tool(database, **head["arguments"]))
     except ToolError as error:
-        hydrated.roll_back()
-        return Answer("refused", str(error).encode("utf-8", "replace")[:LARGEST_RESULT])
+        rows.roll_back(instance)
+        return Answer("refused", _cut(str(error), LARGEST_RESULT))
     except apsw.ConstraintError as error:
-        hydrated.roll_back()
-        return Answer("refused", _constraint_text(error).encode("utf-8", "replace"))
+        rows.roll_back(instance)
+        return Answer("refused", _cut(_constraint_text(error), LARGEST_RESULT))
     except BaseException as error:
         rows.forget(instance)
-        return Answer("failed", fault_text(error).encode("utf-8", "replace")[:2000])
+        return Answer("failed", _cut(fault_text(error), LARGEST_FAULT))
 
 
 def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], Any]) -> Answer:
@@ -90,6 +91,11 @@ def _as_json(result: Any) -> bytes:
     return text
 
 
+def _cut(text: str, most: int) -> bytes:
+    """A text as at most so many bytes of UTF-8."""
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore").encode()
+
+
 def _constraint_text(error: apsw.ConstraintError) -> str:
     """A trigger's own words, or the constraint that would be broken."""
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_TRIGGER:
@@ -104,8 +110,8 @@ def fault_text(error: BaseException) -> str:
         if trace.tb_frame.f_code.co_filename == "tools.py":
             line = trace.tb_lineno
         trace = trace.tb_next
-    where = f"tools.py, line {line}: " if line else ""
-    return f"{where}{type(error).__name__}: {error}"
+    where = f"tools.py, line {line}" if line else "tools.py"
+    return f"{where}: {type(error).__name__}: {error}"
 
 
 def timed(run: Callable[[], Answer | None]) -> tuple[Answer | None, int]:

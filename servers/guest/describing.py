@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import json
 import types
 from collections.abc import Callable
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints, is_typeddict
@@ -34,13 +35,14 @@ def _tool(name: str, function: Callable[..., Any]) -> dict[str, Any]:
     if not text:
         raise DescribeError("has no docstring; its text becomes the tool's description")
     told = {param.arg_name: " ".join((param.description or "").split()) for param in document.params}
-    hints = get_type_hints(function)
+    hints = _hints(function)
     properties: dict[str, Any] = {}
     required: list[str] = []
-    first, *parameters = inspect.signature(function).parameters.values()
-    if first.name != "db" or any(parameter.kind is not parameter.KEYWORD_ONLY for parameter in parameters):
+    signed = list(inspect.signature(function).parameters.values())
+    by_keyword = all(parameter.kind is parameter.KEYWORD_ONLY for parameter in signed[1:])
+    if not signed or signed[0].name != "db" or not by_keyword:
         raise DescribeError(f"takes `db` first and its arguments by keyword: def {name}(db: Database, *, ...)")
-    for parameter in parameters:
+    for parameter in signed[1:]:
         if parameter.name not in hints:
             raise DescribeError(f"argument {parameter.name!r} has no type")
         if not told.get(parameter.name):
@@ -49,12 +51,27 @@ def _tool(name: str, function: Callable[..., Any]) -> dict[str, Any]:
         if parameter.default is parameter.empty:
             required.append(parameter.name)
         elif parameter.default is not None:
-            properties[parameter.name]["default"] = parameter.default
+            properties[parameter.name]["default"] = _default(parameter)
     arguments = {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
     result = schema(hints.get("return", dict))
     if result.get("type") != "object":
         raise DescribeError("returns what is not an object; a tool returns a dict or a TypedDict")
     return {"name": name, "description": text, "arguments": arguments, "result": result}
+
+
+def _hints(function: Callable[..., Any]) -> dict[str, Any]:
+    try:
+        return get_type_hints(function)
+    except (NameError, AttributeError, TypeError, SyntaxError) as error:
+        raise DescribeError(str(error)) from None
+
+
+def _default(parameter: inspect.Parameter) -> Any:
+    try:
+        json.dumps(parameter.default, allow_nan=False)
+    except (TypeError, ValueError):
+        raise DescribeError(f"argument {parameter.name!r} has a default that is not JSON") from None
+    return parameter.default
 
 
 def schema(hint: Any) -> dict[str, Any]:
@@ -69,8 +86,8 @@ def schema(hint: Any) -> dict[str, Any]:
         return {"type": "object", **values}
     if hint is list or origin is list:
         return {"type": "array", **({"items": schema(parts[0])} if parts and parts[0] is not Any else {})}
-    if origin is Literal:
-        kinds = sorted({PLAIN.get(type(value), "") for value in parts})
+    if origin is Literal and all(type(value) in PLAIN for value in parts):
+        kinds = sorted({PLAIN[type(value)] for value in parts})
         return {"type": kinds[0] if len(kinds) == 1 else kinds, "enum": list(parts)}
     if origin in (types.UnionType, Union):
         return _union_schema([schema(part) for part in parts])

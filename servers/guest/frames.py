@@ -43,12 +43,12 @@ def unpacked(text: bytes, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[bytes]] | None:
-    """The next frame of a blocking socket, or None when the other side has closed it."""
+    """The next frame from a worker on a blocking socket, or None when it has closed it."""
     lengths = _exactly(connection, LENGTHS.size)
     if lengths is None:
         return None
     head, body = LENGTHS.unpack(lengths)
-    if head > LARGEST_HEAD or body > LARGEST_FRAME:
+    if max(head, body) > LARGEST_FRAME:
         raise FrameError("a frame that is too long")
     text, parts = _exactly(connection, head), _exactly(connection, body)
     if text is None or parts is None:

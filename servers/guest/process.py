@@ -46,7 +46,7 @@ class Guest:
         try:
             self.tools = calling.functions(compile(parts[0], "tools.py", "exec"))
         except BaseException as error:
-            return {"error": f"tools.py: {calling.fault_text(error)}"}, []
+            return {"error": calling.fault_text(error)}, []
         return {"tools": list(self.tools)}, []
 
     def image(self, head: dict[str, Any], parts: Parts) -> Reply:
@@ -78,7 +78,7 @@ class Guest:
             functions = calling.functions(compile(source, "tools.py", "exec"))
             tools, findings = describing.describe(source, functions)
         except BaseException as error:
-            return {"tools": [], "findings": [f"tools.py: {calling.fault_text(error)}"]}, []
+            return {"tools": [], "findings": [calling.fault_text(error)]}, []
         return {"tools": tools, "findings": findings}, []
 
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:

@@ -69,9 +69,12 @@ class Hydrated:
     def commit(self) -> None:
         self._own("COMMIT -- farm")
 
-    def roll_back(self) -> None:
-        if self.connection.in_transaction:
-            self._own("ROLLBACK -- farm")
+    def roll_back(self) -> bool:
+        """Undo what the call wrote, or say that SQLite ended the transaction before, and what came after it stands."""
+        if not self.connection.in_transaction:
+            return False
+        self._own("ROLLBACK -- farm")
+        return True
 
     def _own(self, statement: str) -> None:
         self._authorizer.own = True
@@ -109,6 +112,11 @@ class Rows:
         self.held += self.instances[instance].size
         while self.held > MOST_BYTES and len(self.instances) > 1:
             self.forget(next(iter(self.instances)))
+
+    def roll_back(self, instance: str) -> None:
+        """Undo what a call wrote to an instance's rows."""
+        if not self.instances[instance].roll_back():
+            self.forget(instance)
 
     def forget(self, instance: str) -> None:
         hydrated = self.instances.pop(instance, None)

@@ -1,0 +1,123 @@
+"""The commands that play: `farm demo` and `farm play`."""
+
+import asyncio
+import time
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from agent_client.chat_model import ChatModel
+from agent_client.model import Model
+from agent_client.play import Limits
+from agent_client.show import show
+from evals.demo import Shown, gold_model
+from evals.demo import demo as play_demo
+from evals.rollout import Rollout, rollout
+from registry.client import FarmClient
+from registry.up import private
+from servers.commands import folder_of
+from servers.errors import RequestError
+from servers.library import OWN_LIBRARY
+
+app = typer.Typer()
+out = Console(highlight=False)
+
+
+@app.command()
+def demo() -> None:
+    """Start a farm, play every scenario three ways over real HTTP, and show the rewards. Needs no key."""
+    shown, seconds = asyncio.run(_demo())
+    calls = sum(run.trace.calls for one in shown for run in (one.gold, one.idle, one.sabotaged) if run.trace)
+    wrong = [one for one in shown if not one.as_it_must_be]
+    out.print(f"\n{3 * len(shown)} rollouts, {calls} tool calls, {seconds:.1f} s.")
+    if wrong:
+        for one in wrong:
+            out.print(f"[red]{one.environment}/{one.scenario.id} is not as it must be[/]: {one.gold.error}")
+        raise typer.Exit(1)
+    out.print("The reference solutions earn 1, doing nothing earns 0, and leaving out the last step never succeeds.")
+    first = shown[0]
+    out.print(
+        "\nWhere to look next:\n"
+        f"  farm play {first.environment} --scenario {first.scenario.id} --gold   watch one episode\n"
+        f"  farm connect claude {first.environment} --write          let Claude Code act in it\n"
+        "  farm up                                            a farm that stays, with its API at /v1/docs"
+    )
+
+
+async def _demo() -> tuple[list[Shown], float]:
+    table = Table("environment", "scenario", "calls", "reference", "idle", "sabotaged", "")
+    done: list[Shown] = []
+    with Live(table, console=out, refresh_per_second=8):
+
+        def on_shown(one: Shown) -> None:
+            done.append(one)
+            table.add_row(*_row(one))
+
+        begin = time.perf_counter()
+        async with private((OWN_LIBRARY,)) as address, FarmClient(address.url, address.token) as farm:
+            await play_demo(farm, on_shown)
+    return done, time.perf_counter() - begin
+
+
+def _row(one: Shown) -> tuple[str, ...]:
+    mark = "[green]ok[/]" if one.as_it_must_be else "[red]wrong[/]"
+    calls = str(len(one.scenario.solution.calls))
+    return one.environment, one.scenario.id, calls, *map(_reward, (one.gold, one.idle, one.sabotaged)), mark
+
+
+def _reward(run: Rollout) -> str:
+    return run.outcome if run.reward is None else f"{run.reward:.2f}"
+
+
+@app.command()
+def play(
+    environment: Annotated[str, typer.Argument(help="A bundle's folder, or the id of one of the farm's own.")],
+    scenario: Annotated[str, typer.Option(help="A scenario's id.")],
+    gold: Annotated[bool, typer.Option("--gold", help="Play the reference solution.")] = False,
+    model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
+    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="An OpenAI-compatible endpoint.")] = (
+        "https://api.openai.com/v1"
+    ),
+    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
+    turns: Annotated[int, typer.Option(min=1, help="The most turns of the model.")] = 40,
+    seconds: Annotated[float, typer.Option(min=1, help="The most seconds in all.")] = 600,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instance makes.")] = 0,
+    save: Annotated[Path | None, typer.Option(help="Write the rollout's record (JSON) to this file.")] = None,
+) -> None:
+    """Play one scenario and show the episode as it happens. Exit code 0 when every checkpoint holds."""
+    if gold == (model is not None):
+        raise RequestError("choose one: --gold, or --model NAME")
+    folder = folder_of(Path(environment))
+    limits = Limits(turns=turns, seconds=seconds)
+    chat = None if model is None else ChatModel(base_url, model, api_key=api_key, temperature=temperature)
+    run = asyncio.run(_play(folder, scenario, chat, limits, seed))
+    if save is not None:
+        save.write_text(run.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    _show_verdicts(run)
+    if run.success is not True:
+        raise typer.Exit(1)
+
+
+async def _play(folder: Path, scenario_id: str, chat: ChatModel | None, limits: Limits, seed: int) -> Rollout:
+    async with AsyncExitStack() as stack:
+        address = await stack.enter_async_context(private((folder.parent,)))
+        farm = await stack.enter_async_context(FarmClient(address.url, address.token))
+        scenario = await farm.scenario(folder.name, scenario_id)
+        model: Model = await stack.enter_async_context(chat) if chat else gold_model(scenario.scenario.solution)
+        return await rollout(farm, scenario, model, limits=limits, seed=seed, on_event=show(out))
+
+
+def _show_verdicts(run: Rollout) -> None:
+    table = Table("checkpoint", "role", "holds", "question")
+    for verdict in run.score.verdicts if run.score else ():
+        holds = "[green]yes[/]" if verdict.holds else "[red]no[/]"
+        table.add_row(verdict.checkpoint, verdict.role, holds, verdict.error or verdict.question)
+    out.print(table)
+    reward = "none" if run.reward is None else f"{run.reward:.2f}"
+    out.print(f"outcome [bold]{run.outcome}[/], reward [bold]{reward}[/]{f': {run.error}' if run.error else ''}")

@@ -1,0 +1,98 @@
+"""The farm in one go: every scenario played three ways over real HTTP, each with the reward that it must get.
+
+The reference solution must earn 1, doing nothing must earn 0, and whoever stops before the last step must not succeed.
+"""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import httpx2
+
+from agent_client.play import Limits
+from agent_client.scripted_model import ScriptedCall, ScriptedModel
+from agent_client.wire import shared_http
+from evals.rollout import Rollout, rollout
+from registry.client import FarmClient
+from registry.wire import EnvironmentDetail
+from servers.scenario import Scenario, Solution
+
+AT_ONCE = 8
+LIMITS = Limits(turns=100, seconds=60)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """One scenario, played three ways."""
+
+    environment: str
+    scenario: Scenario
+    gold: Rollout
+    idle: Rollout
+    sabotaged: Rollout
+
+    @property
+    def as_it_must_be(self) -> bool:
+        """Whether the three rewards say what they must."""
+        return (
+            self.gold.success is True
+            and self.gold.reward == 1.0
+            and self.idle.reward == 0.0
+            and self.sabotaged.outcome != "infra_error"
+            and self.sabotaged.success is False
+        )
+
+
+async def demo(farm: FarmClient, on_shown: Callable[[Shown], None]) -> list[Shown]:
+    """Play every scenario of every environment of a farm."""
+    environments = [await farm.environment(card.id) for card in (await farm.environments()).items]
+    async with shared_http(AT_ONCE * 3) as http, asyncio.TaskGroup() as group:
+        room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many scenarios at once
+        tasks = [
+            group.create_task(_shown(farm, environment, card.id, http, room, on_shown))
+            for environment in environments
+            for card in (await farm.scenarios(environment.id)).items
+        ]
+    return [task.result() for task in tasks]
+
+
+async def _shown(
+    farm: FarmClient,
+    environment: EnvironmentDetail,
+    scenario_id: str,
+    http: httpx2.AsyncClient,
+    room: asyncio.Semaphore,
+    on_shown: Callable[[Shown], None],
+) -> Shown:
+    async with room:
+        detail = await farm.scenario(environment.id, scenario_id)
+        solution = detail.scenario.solution
+        writers = {tool.name for tool in environment.tools if tool.writes}
+        gold, idle, sabotaged = [
+            await rollout(farm, detail, model, limits=LIMITS, http_client=http, mode="2026-07-28")
+            for model in (gold_model(solution), idle_model(), sabotaged_model(solution, writers))
+        ]
+        shown = Shown(environment.id, detail.scenario, gold, idle, sabotaged)
+        on_shown(shown)
+        return shown
+
+
+def gold_model(solution: Solution) -> ScriptedModel:
+    """Plays the reference solution."""
+    return ScriptedModel(_calls(solution, len(solution.calls)), solution.answer, name="gold")
+
+
+def idle_model() -> ScriptedModel:
+    """Does nothing and says nothing."""
+    return ScriptedModel([], "", name="idle")
+
+
+def sabotaged_model(solution: Solution, writers: set[str]) -> ScriptedModel:
+    """Plays the reference solution up to its last writing call, and then claims to be done."""
+    writing = [number for number, call in enumerate(solution.calls) if call.tool in writers]
+    end = writing[-1] if writing else len(solution.calls)
+    return ScriptedModel(_calls(solution, end), "All done, as you asked.", name="sabotaged")
+
+
+def _calls(solution: Solution, end: int) -> list[ScriptedCall]:
+    return [ScriptedCall(tool=call.tool, arguments=call.arguments) for call in solution.calls[:end]]

@@ -1,0 +1,90 @@
+"""The registry over HTTP: everything under `/v1`, behind one token. Privileged: it shows what no agent may see."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.security import HTTPBearer
+
+from registry.access import Known, Watching
+from registry.doorkeeper import Doorkeeper
+from registry.environment_routes import routes as environment_routes
+from registry.instance_routes import routes as instance_routes
+from registry.leases import Registry
+from registry.reaper import Reaper
+from registry.refusals import documented, name_errors
+from registry.wire import LARGEST_BODY, Health, Workers
+
+VERSION = version("envfarm")
+DESCRIPTION = """
+The control door of an Envfarm: what can be launched, who has which instance, and what was made of it.
+
+Agents never come here. They get the `mcp_url` and the `token` of a lease, and talk MCP to a worker.
+Every request but `/v1/health` carries `Authorization: Bearer TOKEN`. Every answer that is not a success has one body:
+`{"error": {"kind": "not_found", "message": "…"}}`.
+"""
+TAGS = [
+    {"name": "environments", "description": "What can be launched."},
+    {"name": "instances", "description": "Launching, leasing and ending instances."},
+    {"name": "state", "description": "Looking into an instance, and taking it back to where it was."},
+    {"name": "score", "description": "Judging what was made of an instance."},
+    {"name": "farm", "description": "How the farm itself is."},
+]
+
+open_routes = APIRouter(prefix="/v1", tags=["farm"])
+locked_routes = APIRouter(prefix="/v1", tags=["farm"])
+
+
+def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0) -> FastAPI:
+    """The registry as an ASGI application. Its lifespan runs the reaper; whoever mounts it enters that."""
+    reaper = Reaper(registry, every_seconds=reap_every_seconds)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
+        async with reaper:
+            yield
+
+    made = FastAPI(
+        title="Envfarm registry",
+        version=VERSION,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        openapi_url="/v1/openapi.json",
+        docs_url="/v1/docs",
+        redoc_url=None,
+        lifespan=lifespan,
+        max_body_size=LARGEST_BODY,
+    )
+    made.state.registry = registry
+    made.state.reaper = reaper
+    # The doorkeeper holds the lock; this only tells the OpenAPI of it.
+    locked = [Depends(HTTPBearer(auto_error=False, description="The registry's token."))]
+    made.include_router(environment_routes, dependencies=locked)
+    made.include_router(instance_routes, dependencies=locked)
+    made.include_router(locked_routes, dependencies=locked)
+    made.include_router(open_routes)
+    name_errors(made, registry.catalogue)
+    made.add_middleware(Doorkeeper, token=token)
+    return made
+
+
+@locked_routes.get("/workers", summary="List the workers", responses=documented(401, 503))
+async def workers(registry: Known) -> Workers:
+    """Where they are, how many instances each has, and when it last answered."""
+    return Workers(items=tuple(await registry.workers()))
+
+
+@open_routes.get("/health", summary="How the farm is")
+async def health(registry: Known, reaper: Watching) -> Health:
+    """Open to anybody. `degraded`: leases cannot be looked after, or a worker does not answer."""
+    seats = registry.fleet.seats.values()
+    answering = sum(seat.answers for seat in seats)
+    well = reaper.trouble is None and answering == len(seats) > 0
+    return Health(
+        status="ok" if well else "degraded",
+        version=VERSION,
+        workers=answering,
+        instances=sum(seat.live for seat in seats),
+        orphans=reaper.orphans,
+    )

@@ -1,0 +1,126 @@
+"""What can be launched: the library as cards, read when somebody asks."""
+
+import hashlib
+
+from registry.wire import (
+    EnvironmentCard,
+    EnvironmentDetail,
+    EnvironmentPart,
+    ScenarioCard,
+    ScenarioDetail,
+    ScenarioPart,
+)
+from servers.bundle import Environment
+from servers.errors import BundleError
+from servers.library import Library
+from servers.orders import Page
+from servers.scenario import Scenario
+
+
+class Catalogue:
+    """The environments and scenarios of a library."""
+
+    def __init__(self, library: Library) -> None:
+        self.library = library
+
+    def environments(self, page: Page, *, search: str = "") -> EnvironmentPart:
+        """Environments whose id, title or description has a text in it. Reads every bundle the first time."""
+        cards: list[EnvironmentCard] = []
+        broken: dict[str, str] = {}
+        for environment_id in self.library.ids():
+            try:
+                environment = self.library.environment(environment_id)
+                card = _card(environment, len(self.library.scenarios(environment_id)))
+            except BundleError as error:
+                broken[environment_id] = self.without_folders(str(error))
+                continue
+            if _has(search, card.id, card.title, card.description):
+                cards.append(card)
+        shown = cards[page.offset : page.offset + page.limit]
+        return EnvironmentPart(
+            items=tuple(shown), total=len(cards), offset=page.offset, limit=page.limit, broken=broken
+        )
+
+    def environment(self, environment_id: str) -> EnvironmentDetail:
+        """One environment.
+
+        Raises:
+            NotFound, BundleError: there is none, or it cannot be read.
+        """
+        environment = self.library.environment(environment_id)
+        description = environment.description
+        return EnvironmentDetail(
+            id=environment.id,
+            title=description.title,
+            description=description.description,
+            version=description.version,
+            clock=description.clock,
+            digest=environment.digest,
+            policy=environment.policy,
+            schema_sql=environment.schema,
+            tools=description.tools,
+            scenarios=len(self.library.scenarios(environment_id)),
+            provenance=description.provenance,
+        )
+
+    def scenarios(self, environment_id: str, page: Page, *, tag: str | None = None, search: str = "") -> ScenarioPart:
+        """The scenarios of an environment that have a tag, and a text in their id, title or task."""
+        found = [
+            scenario
+            for scenario in self.library.scenarios(environment_id).values()
+            if (tag is None or tag in scenario.tags) and _has(search, scenario.id, scenario.title, scenario.task)
+        ]
+        shown = found[page.offset : page.offset + page.limit]
+        items = tuple(_scenario_card(scenario) for scenario in shown)
+        return ScenarioPart(items=items, total=len(found), offset=page.offset, limit=page.limit)
+
+    def scenario(self, environment_id: str, scenario_id: str) -> ScenarioDetail:
+        """One scenario with everything that judges it.
+
+        Raises:
+            NotFound, BundleError: there is none, or it cannot be read.
+        """
+        scenario = self.library.scenario(environment_id, scenario_id)
+        return ScenarioDetail(environment=environment_id, digest=digest(scenario), scenario=scenario)
+
+    def without_folders(self, text: str) -> str:
+        """A finding as it may leave this machine: files are named from the library on."""
+        for folder in self.library.folders:
+            text = text.replace(f"{folder}/", "")
+        return text
+
+
+def digest(scenario: Scenario) -> str:
+    """What tells one version of a scenario from another."""
+    return hashlib.sha256(scenario.model_dump_json().encode()).hexdigest()
+
+
+def _card(environment: Environment, scenarios: int) -> EnvironmentCard:
+    description = environment.description
+    return EnvironmentCard(
+        id=environment.id,
+        title=description.title,
+        description=description.description,
+        version=description.version,
+        tools=len(description.tools),
+        scenarios=scenarios,
+        digest=environment.digest,
+    )
+
+
+def _scenario_card(scenario: Scenario) -> ScenarioCard:
+    goals = sum(checkpoint.role == "goal" for checkpoint in scenario.checkpoints)
+    return ScenarioCard(
+        id=scenario.id,
+        title=scenario.title,
+        tags=scenario.tags,
+        task=scenario.task,
+        checkpoints=len(scenario.checkpoints),
+        goals=goals,
+        guards=len(scenario.checkpoints) - goals,
+        calls=len(scenario.solution.calls),
+    )
+
+
+def _has(search: str, *texts: str) -> bool:
+    return any(search.casefold() in text.casefold() for text in texts)

@@ -1,0 +1,212 @@
+"""A farm as programs use it: the registry's API, with its errors as exceptions.
+
+Holds the registry's token, so it is for trainers, evaluations and commands, never for agents.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
+from urllib.parse import quote
+
+import httpx
+from pydantic import BaseModel, ValidationError
+
+from registry.wire import (
+    Diff,
+    EnvironmentDetail,
+    EnvironmentPart,
+    Error,
+    ErrorKind,
+    ForkRequest,
+    Health,
+    HistoryPart,
+    Launched,
+    LaunchRequest,
+    Lease,
+    LeasePart,
+    LeaseStatus,
+    QueryRequest,
+    RewindRequest,
+    ScenarioDetail,
+    ScenarioPart,
+    Score,
+    ScoreRequest,
+    TablePart,
+    Tables,
+    Workers,
+)
+from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
+from servers.orders import Rows
+
+SECONDS = 120.0
+ERRORS: dict[ErrorKind, type[FarmError]] = {
+    "not_found": NotFound,
+    "conflict": Conflict,
+    "bundle": BundleError,
+    "capacity": CapacityError,
+    "infra": InfraError,
+}
+
+Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class FarmClient:
+    """A connection to a registry. Entered with `async with`.
+
+    Every method raises what the registry answered, as an error of `servers.errors`; InfraError if no farm answers.
+    """
+
+    def __init__(self, url: str, token: str, *, seconds: float = SECONDS) -> None:
+        self.url = url.rstrip("/")
+        self._http = httpx.AsyncClient(
+            base_url=f"{self.url}/v1",
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=seconds,
+            trust_env=False,
+            limits=httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=3.0),
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
+
+    async def health(self) -> Health:
+        return await self._get("/health", Health)
+
+    async def workers(self) -> Workers:
+        return await self._get("/workers", Workers)
+
+    async def environments(self, *, search: str = "", offset: int = 0, limit: int = 100) -> EnvironmentPart:
+        return await self._get("/environments", EnvironmentPart, search=search, offset=offset, limit=limit)
+
+    async def environment(self, environment: str) -> EnvironmentDetail:
+        return await self._get(_path("environments", environment), EnvironmentDetail)
+
+    async def scenarios(
+        self, environment: str, *, tag: str | None = None, search: str = "", offset: int = 0, limit: int = 100
+    ) -> ScenarioPart:
+        path = _path("environments", environment, "scenarios")
+        return await self._get(path, ScenarioPart, tag=tag, search=search, offset=offset, limit=limit)
+
+    async def scenario(self, environment: str, scenario: str) -> ScenarioDetail:
+        return await self._get(_path("environments", environment, "scenarios", scenario), ScenarioDetail)
+
+    async def launch(
+        self,
+        environment: str,
+        scenario: str | None = None,
+        *,
+        count: int = 1,
+        ttl_seconds: int = 3600,
+        seed: int = 0,
+    ) -> list[Lease]:
+        """Lease new instances, all or none."""
+        order = _order(
+            LaunchRequest, environment=environment, scenario=scenario, count=count, ttl_seconds=ttl_seconds, seed=seed
+        )
+        return list((await self._post("/instances", order, Launched)).items)
+
+    async def leases(
+        self,
+        *,
+        status: LeaseStatus | None = None,
+        environment: str | None = None,
+        offset: int = 0,
+        limit: int = 100,
+    ) -> LeasePart:
+        return await self._get(
+            "/instances", LeasePart, status=status, environment=environment, offset=offset, limit=limit
+        )
+
+    async def lease(self, instance: str) -> Lease:
+        return await self._get(_path("instances", instance), Lease)
+
+    async def heartbeat(self, instance: str) -> Lease:
+        """Prolong a lease by its time."""
+        return await self._post(_path("instances", instance, "heartbeat"), None, Lease)
+
+    async def reset(self, instance: str) -> None:
+        await self._ask("POST", _path("instances", instance, "reset"))
+
+    async def close(self, instance: str) -> None:
+        """End a lease and its instance."""
+        await self._ask("DELETE", _path("instances", instance))
+
+    async def state(self, instance: str) -> Tables:
+        return await self._get(_path("instances", instance, "state"), Tables)
+
+    async def table(self, instance: str, table: str, *, offset: int = 0, limit: int = 100) -> TablePart:
+        return await self._get(_path("instances", instance, "state", table), TablePart, offset=offset, limit=limit)
+
+    async def diff(self, instance: str) -> Diff:
+        return await self._get(_path("instances", instance, "diff"), Diff)
+
+    async def history(self, instance: str, *, offset: int = 0, limit: int = 100) -> HistoryPart:
+        return await self._get(_path("instances", instance, "history"), HistoryPart, offset=offset, limit=limit)
+
+    async def query(self, instance: str, sql: str, *, limit: int = 1000) -> Rows:
+        return await self._post(_path("instances", instance, "query"), _order(QueryRequest, sql=sql, limit=limit), Rows)
+
+    async def snapshot(self, instance: str) -> bytes:
+        """The state as a SQLite file."""
+        return (await self._ask("GET", _path("instances", instance, "snapshot"))).content
+
+    async def rewind(self, instance: str, call: int) -> None:
+        await self._ask("POST", _path("instances", instance, "rewind"), order=_order(RewindRequest, call=call))
+
+    async def fork(self, instance: str, count: int = 1) -> list[Lease]:
+        order = _order(ForkRequest, count=count)
+        return list((await self._post(_path("instances", instance, "fork"), order, Launched)).items)
+
+    async def score(self, instance: str, answer: str = "") -> Score:
+        return await self._post(_path("instances", instance, "score"), _order(ScoreRequest, answer=answer), Score)
+
+    async def _get(self, path: str, kind: type[Answer], **params: str | int | None) -> Answer:
+        wanted = {name: value for name, value in params.items() if value is not None}
+        return self._read(await self._ask("GET", path, params=wanted), kind)
+
+    async def _post(self, path: str, order: BaseModel | None, kind: type[Answer]) -> Answer:
+        return self._read(await self._ask("POST", path, order=order), kind)
+
+    def _read(self, response: httpx.Response, kind: type[Answer]) -> Answer:
+        try:
+            return kind.model_validate_json(response.content)
+        except ValidationError as error:
+            raise InfraError(f"what answers at {self.url} is no farm of this version: {error}") from None
+
+    async def _ask(
+        self, method: str, path: str, *, order: BaseModel | None = None, params: Mapping[str, str | int] | None = None
+    ) -> httpx.Response:
+        body: dict[str, Any] = {}
+        if order is not None:
+            body = {"content": order.model_dump_json(), "headers": {"Content-Type": "application/json"}}
+        try:
+            response = await self._http.request(method, path, params=params, **body)
+        except httpx.ConnectError:
+            raise InfraError(f"no farm answers at {self.url}; start one with `farm up`") from None
+        except httpx.HTTPError as error:
+            raise InfraError(f"the farm at {self.url} broke off: {str(error) or type(error).__name__}") from None
+        if not response.is_success:
+            raise self._error_of(response)
+        return response
+
+    def _error_of(self, response: httpx.Response) -> FarmError:
+        try:
+            problem = Error.model_validate_json(response.content).error
+        except ValidationError:
+            return InfraError(f"what answers at {self.url} is no farm: HTTP {response.status_code}")
+        return ERRORS.get(problem.kind, RequestError)(problem.message)
+
+
+def _path(*parts: str) -> str:
+    return "".join(f"/{quote(part, safe='')}" for part in parts)
+
+
+def _order(kind: type[Answer], **fields: Any) -> Answer:
+    """A request body. What it refuses is the caller's error, as if the registry had refused it."""
+    try:
+        return kind.model_validate(fields)
+    except ValidationError as error:
+        said = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:10]]
+        raise RequestError("; ".join(said)) from None

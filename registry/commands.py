@@ -1,0 +1,200 @@
+"""The commands of a farm that runs: `farm up`, `farm launch`, `farm score`, `farm close`; and `farm connect`."""
+
+import asyncio
+import json
+import shutil
+import sys
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.console import Console
+
+from registry.client import FarmClient
+from registry.up import Options, address_of, running
+from servers.commands import folder_of
+from servers.errors import RequestError
+from servers.library import OWN_LIBRARY, Library
+from servers.worker_process import until_told_to_stop
+
+app = typer.Typer()
+out = Console(highlight=False)
+T = TypeVar("T")
+
+State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of everything that the farm keeps.")]
+DEFAULT_STATE = Path.home() / ".envfarm"
+
+
+@app.command()
+def up(
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="The port; workers take the next ones. 0: any free one.")] = 8700,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes. 1: everything in this process.")] = 1,
+    library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
+    state: State = DEFAULT_STATE,
+    ledger: Annotated[
+        str | None, typer.Option(help="SQLAlchemy URL of the ledger; SQLite in the state folder.")
+    ] = None,
+    token: Annotated[
+        str | None, typer.Option(envvar="FARM_TOKEN", help="The control token; made if none is given.")
+    ] = None,
+    public_host: Annotated[str | None, typer.Option(help="The name under which agents reach this machine.")] = None,
+) -> None:
+    """Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next start."""
+    options = Options(
+        library=(*_folders(library or []), OWN_LIBRARY),
+        state=state,
+        host=host,
+        port=port,
+        workers=workers,
+        ledger=ledger,
+        token=token,
+        public_host=public_host,
+    )
+    asyncio.run(_up(options))
+
+
+async def _up(options: Options) -> None:
+    async with running(options) as address:
+        bundles = len(Library(list(options.library)).ids())
+        kept = "as given" if options.token else f"in {options.state / 'token'}"
+        out.print(
+            f"Farm at [bold]{address.url}[/]  ({options.workers} worker(s), {bundles} environments, token {kept})"
+        )
+        out.print(f"API and its description: {address.url}/v1/docs. Ctrl-C ends it.")
+        await until_told_to_stop()
+        out.print("Closing: calls under way are finished.")
+
+
+@app.command()
+def launch(
+    environment: Annotated[str, typer.Argument(help="An environment's id.")],
+    scenario: Annotated[
+        str | None, typer.Option(help="A scenario's id; without one there is nothing to score.")
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="How many instances.")] = 1,
+    ttl: Annotated[int, typer.Option(min=10, max=604_800, help="Seconds without a heartbeat until they end.")] = 3600,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instances make.")] = 0,
+    state: State = DEFAULT_STATE,
+) -> None:
+    """Launch instances on the running farm, and print their leases (URL and token) as JSON."""
+    leases = asyncio.run(
+        _asked(state, lambda farm: farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed))
+    )
+    out.print_json(json.dumps([lease.model_dump(mode="json") for lease in leases]))
+
+
+@app.command()
+def score(
+    instance: Annotated[str, typer.Argument(help="An instance's id.")],
+    answer: Annotated[str, typer.Option(help="The agent's last words.")] = "",
+    state: State = DEFAULT_STATE,
+) -> None:
+    """Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON."""
+    scored = asyncio.run(_asked(state, lambda farm: farm.score(instance, answer)))
+    out.print_json(scored.model_dump_json())
+
+
+@app.command()
+def close(
+    instances: Annotated[list[str], typer.Argument(help="Instances' ids.")],
+    state: State = DEFAULT_STATE,
+) -> None:
+    """End instances of the running farm, and delete their state."""
+    for instance in instances:
+        asyncio.run(_asked(state, lambda farm, name=instance: farm.close(name)))
+
+
+async def _asked(state: Path, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
+    address = address_of(state)
+    async with FarmClient(address.url, address.token) as farm:
+        return await ask(farm)
+
+
+class Client(StrEnum):
+    """Whose configuration is wanted."""
+
+    claude = "claude"
+    desktop = "desktop"
+    json = "json"
+
+
+@app.command()
+def connect(
+    client: Annotated[
+        Client, typer.Argument(help="claude: .mcp.json here; desktop: Claude Desktop's file; json: one entry.")
+    ],
+    environment: Annotated[str, typer.Argument(help="A bundle's folder, or the id of one of the farm's own.")],
+    scenario: Annotated[str | None, typer.Option(help="Start from this scenario's setup.")] = None,
+    lease: Annotated[bool, typer.Option(help="Lease an instance of the running farm, which can be scored.")] = False,
+    write: Annotated[bool, typer.Option("--write", help="Merge it into the client's file.")] = False,
+    state: State = DEFAULT_STATE,
+) -> None:
+    """Print the configuration with which Claude, or another MCP client, connects to an environment."""
+    name = folder_of(Path(environment)).name if not lease else environment
+    if scenario is not None and not lease:
+        folder = folder_of(Path(environment))
+        Library([folder.parent]).scenario(folder.name, scenario)
+    entry = _leased_entry(environment, scenario, state) if lease else _own_entry(environment, scenario)
+    if client is Client.json:
+        out.print_json(json.dumps(entry))
+        return
+    path = Path(".mcp.json") if client is Client.claude else desktop_file()
+    if not write:
+        out.print_json(json.dumps({"mcpServers": {name: entry}}))
+        return
+    _merge(path, name, entry)
+    out.print(f"{path}: {name} is there now; restart the client, or reconnect with /mcp")
+
+
+def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
+    """A client starts an instance for itself, over stdio; no farm needs to run."""
+    path = Path(environment)
+    command = shutil.which("farm") or str(Path(sys.executable).parent / "farm")
+    arguments = ["serve", str(path.resolve()) if path.is_dir() else environment]
+    if scenario is not None:
+        arguments += ["--scenario", scenario]
+    return {"type": "stdio", "command": command, "args": arguments, "env": {}}
+
+
+def _leased_entry(environment: str, scenario: str | None, state: Path) -> dict[str, Any]:
+    """A client uses an instance of the running farm, over HTTP."""
+    [lease] = asyncio.run(_asked(state, lambda farm: farm.launch(environment, scenario, ttl_seconds=86_400)))
+    return {"type": "http", "url": lease.mcp_url, "headers": {"Authorization": f"Bearer {lease.token}"}}
+
+
+def _merge(path: Path, name: str, entry: dict[str, Any]) -> None:
+    """Put an entry into a client's file, and leave everything else in it as it is.
+
+    Raises:
+        RequestError: the file is not what it should be; it is left alone.
+    """
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else "{}"
+        content: Any = json.loads(text or "{}")
+        servers = content.setdefault("mcpServers", {})
+        servers[name] = entry
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise RequestError(f"{path}: is not a client's configuration, and was left alone: {error}") from None
+    part = path.with_name(path.name + ".part")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    part.replace(path)
+
+
+def desktop_file() -> Path:
+    """Where Claude Desktop keeps its configuration on this system."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "Claude" / "claude_desktop_config.json"
+    if sys.platform == "win32":
+        return Path.home() / "AppData" / "Roaming" / "Claude" / "claude_desktop_config.json"
+    return Path.home() / ".config" / "Claude" / "claude_desktop_config.json"
+
+
+def _folders(given: list[Path]) -> list[Path]:
+    for folder in given:
+        if not folder.is_dir():
+            raise RequestError(f"--library {folder}: no such folder")
+    return given

@@ -1,0 +1,125 @@
+"""The database under a ledger: opened, brought up to date, its complaints named."""
+
+import subprocess
+import sys
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, update
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+
+from registry.tables import REVISIONS, metadata, revision
+from servers.errors import InfraError
+
+BUSY_MILLISECONDS = 5000
+MIGRATION_SECONDS = 600.0
+
+
+class LedgerError(InfraError):
+    """The ledger cannot be opened, read or written."""
+
+
+def opened(url: str) -> Engine:
+    """A ledger's database, ready to use.
+
+    Raises:
+        LedgerError: it cannot be reached or written, or it is newer than this program.
+    """
+    engine = _engine(url)
+    try:
+        with named(engine):
+            _bring_up_to_date(engine)
+    except LedgerError:
+        engine.dispose()
+        raise
+    return engine
+
+
+@contextmanager
+def named(engine: Engine) -> Generator[None]:
+    """Let what a database says become a LedgerError that names the ledger."""
+    try:
+        yield
+    except DBAPIError as error:
+        raise LedgerError(f"the ledger {_shown(engine.url)} cannot be used: {error.orig}") from None
+    except SQLAlchemyError as error:
+        raise LedgerError(f"the ledger {_shown(engine.url)} cannot be used: {error}") from None
+
+
+def _engine(url: str) -> Engine:
+    try:
+        parsed = make_url(url)
+        engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
+    except ArgumentError as error:
+        raise LedgerError(f"the ledger's URL is not one of SQLAlchemy: {error}") from None
+    except ImportError as error:
+        raise LedgerError(
+            f"no driver for the ledger ({error}); for PostgreSQL: pip install 'envfarm[postgres]'"
+        ) from None
+    if engine.dialect.name == "sqlite":
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    return engine
+
+
+def _prepare_sqlite(connection: Any, _record: object) -> None:
+    """Readers beside a writer, and a commit without waiting for the disk: a crash of ours loses nothing."""
+    connection.isolation_level = None
+    for pragma in ("journal_mode = WAL", "synchronous = NORMAL", f"busy_timeout = {BUSY_MILLISECONDS}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    """Python's driver leaves CREATE TABLE outside of transactions; this does not."""
+    connection.exec_driver_sql("BEGIN")
+
+
+def _bring_up_to_date(engine: Engine) -> None:
+    present = set(inspect(engine).get_table_names())
+    if not present & {revision.name, *metadata.tables}:
+        with engine.begin() as connection:
+            metadata.create_all(connection)
+            revision.create(connection)
+            connection.execute(insert(revision).values(version_num=REVISIONS[-1]))
+        return
+    if revision.name not in present:
+        raise LedgerError(
+            f"{_shown(engine.url)} has tables like a ledger's, and is none; give the farm a database of its own"
+        )
+    found = _revision(engine)
+    if found is not None and found not in REVISIONS:
+        raise LedgerError(
+            f"the ledger {_shown(engine.url)} is at revision {found!r}, newer than this farm;"
+            " update envfarm, or give it another ledger"
+        )
+    if found != REVISIONS[-1]:
+        _migrate(engine.url)
+    with engine.begin() as connection:  # shows at once, not at the first launch, that it can be written
+        connection.execute(update(revision).values(version_num=REVISIONS[-1]))
+
+
+def _revision(engine: Engine) -> str | None:
+    with engine.connect() as connection:
+        return connection.execute(select(revision.c.version_num)).scalar()
+
+
+def _migrate(url: URL) -> None:
+    """Run the migrations in a process of their own."""
+    command = [sys.executable, "-m", "registry.migrations"]
+    secret = url.render_as_string(hide_password=False)
+    try:
+        done = subprocess.run(
+            command, input=secret, capture_output=True, text=True, timeout=MIGRATION_SECONDS, check=False
+        )
+    except subprocess.TimeoutExpired:
+        raise LedgerError(f"bringing the ledger {_shown(url)} up to date took too long and was stopped") from None
+    if done.returncode != 0:
+        said = done.stderr.strip().splitlines() or ["without a word"]
+        raise LedgerError(f"the ledger {_shown(url)} cannot be brought up to date: {said[-1]}")
+
+
+def _shown(url: URL) -> str:
+    """A ledger's URL without its password."""
+    return url.render_as_string(hide_password=True)

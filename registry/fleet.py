@@ -1,0 +1,142 @@
+"""The workers that a registry knows, and which of them gets the next instance."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Protocol
+
+from servers.changes import RowChange
+from servers.errors import CapacityError, FarmError
+from servers.orders import CallRecord, Judge, Judgement, Launch, Page, Rows, Standing, Table, Ticket
+from servers.worker import Worker
+
+
+class WorkerDoor(Protocol):
+    """What a registry asks of a worker. One that cannot be reached raises CapacityError."""
+
+    async def ids(self) -> list[str]: ...
+    async def ticket(self, instance_id: str, /) -> Ticket: ...
+    async def launch(self, order: Launch, /) -> list[Ticket]: ...
+    async def standing(self, instance_id: str, /) -> Standing: ...
+    async def reset(self, instance_id: str, /) -> None: ...
+    async def rewind(self, instance_id: str, seq: int, /) -> None: ...
+    async def fork(self, instance_id: str, count: int, /) -> list[Ticket]: ...
+    async def close(self, instance_id: str, /) -> None: ...
+    async def tables(self, instance_id: str, /) -> list[Table]: ...
+    async def table(self, instance_id: str, name: str, page: Page, /) -> Table: ...
+    async def diff(self, instance_id: str, /) -> list[RowChange]: ...
+    async def history(self, instance_id: str, after: int, limit: int, /) -> list[CallRecord]: ...
+    async def query(self, instance_id: str, sql: str, limit: int, /) -> Rows: ...
+    async def snapshot(self, instance_id: str, /) -> bytes: ...
+    async def judge(self, instance_id: str, order: Judge, /) -> Judgement: ...
+
+
+class EmbeddedWorker:
+    """A worker in this process."""
+
+    def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self.launch = worker.launch
+        self.standing = worker.standing
+        self.reset = worker.reset
+        self.rewind = worker.rewind
+        self.fork = worker.fork
+        self.close = worker.close
+        self.tables = worker.tables
+        self.table = worker.table
+        self.diff = worker.diff
+        self.history = worker.history
+        self.query = worker.query
+        self.snapshot = worker.snapshot
+        self.judge = worker.judge
+
+    async def ids(self) -> list[str]:
+        return self._worker.ids()
+
+    async def ticket(self, instance_id: str) -> Ticket:
+        return self._worker.ticket(instance_id)
+
+
+@dataclass
+class Seat:
+    """A worker's place in the fleet: its door, where agents reach it, and how many leases it has."""
+
+    name: str
+    url: str
+    door: WorkerDoor
+    live: int = 0
+    answers: bool = True
+
+
+class Fleet:
+    """All workers of a registry, by name."""
+
+    def __init__(self, seats: Iterable[Seat] = ()) -> None:
+        self.seats = {seat.name: seat for seat in seats}
+
+    def seat(self, name: str) -> Seat:
+        """The seat of a worker.
+
+        Raises:
+            CapacityError: it has not come back since the registry was started.
+        """
+        if name not in self.seats:
+            raise CapacityError(
+                f"the worker {name!r}, which has this instance, has not joined this farm; start it again"
+            )
+        return self.seats[name]
+
+    async def launch(self, order: Launch) -> list[tuple[Seat, Ticket]]:
+        """Launch instances on the workers with the fewest; when one of these has no room, on others.
+
+        Raises:
+            NotFound, BundleError: the workers cannot launch this.
+            CapacityError: there is no room.
+        """
+        full: set[str] = set()
+        while True:
+            places = self._place(order.count, without=full)
+            results = await asyncio.gather(
+                *(seat.door.launch(order.model_copy(update={"count": share})) for seat, share in places),
+                return_exceptions=True,
+            )
+            placed: list[tuple[Seat, Ticket]] = []
+            errors: list[BaseException] = []
+            for (seat, _), result in zip(places, results, strict=True):
+                if isinstance(result, BaseException):
+                    errors.append(result)
+                    full.add(seat.name)
+                else:
+                    placed += [(seat, ticket) for ticket in result]
+            if not errors:
+                return placed
+            await abandon(placed)
+            for error in errors:
+                if not isinstance(error, CapacityError) or full >= self.seats.keys():
+                    raise error
+
+    def _place(self, count: int, *, without: set[str]) -> list[tuple[Seat, int]]:
+        """Which workers get how many of new instances: always the one with the fewest, silent ones last.
+
+        Raises:
+            CapacityError: there is no worker.
+        """
+        seats = [seat for seat in self.seats.values() if seat.name not in without]
+        if not seats:
+            raise CapacityError("no worker is there to take an instance; start one and retry")
+        if any(seat.answers for seat in seats):
+            seats = [seat for seat in seats if seat.answers]
+        shares: Counter[str] = Counter()
+        for _ in range(count):
+            least = min(seats, key=lambda seat: seat.live + shares[seat.name])
+            shares[least.name] += 1
+        return [(self.seats[name], share) for name, share in shares.items()]
+
+
+async def abandon(placed: list[tuple[Seat, Ticket]]) -> None:
+    """Close instances that nobody gets. If that fails, the reaper finds them: no lease names them."""
+    for seat, ticket in placed:
+        with suppress(FarmError):
+            await seat.door.close(ticket.instance)

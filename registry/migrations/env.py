@@ -1,0 +1,13 @@
+"""What Alembic runs for a migration: it connects to the ledger that it was told of."""
+
+from alembic import context
+from sqlalchemy import create_engine, pool
+
+from registry.tables import metadata
+
+engine = create_engine(context.config.attributes["url"], poolclass=pool.NullPool)
+with engine.connect() as connection:
+    context.configure(connection=connection, target_metadata=metadata, render_as_batch=True)
+    with context.begin_transaction():
+        context.run_migrations()
+engine.dispose()

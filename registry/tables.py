@@ -1,0 +1,71 @@
+"""The tables of the ledger: workers, leases, scores. Plain columns that SQLite and PostgreSQL both have."""
+
+from typing import Any
+
+from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
+
+REVISIONS = ("0001",)
+"""What the schema has been, oldest first; one migration each. The last one is what stands below."""
+
+metadata = MetaData()
+
+
+class WorkerColumns(TypedColumns):
+    """A worker that has joined. Its token opens its control door."""
+
+    name: Named[str] = Column(String(64), primary_key=True)
+    url: Named[str] = Column(String(500))
+    token: Named[str | None] = Column(String(200))
+    registered_at: Named[float]
+    seen_at: Named[float]
+
+
+class LeaseColumns(TypedColumns):
+    """The right to an instance. Times are seconds since 1970."""
+
+    instance: Named[str] = Column(String(40), primary_key=True)
+    worker: Named[str] = Column(String(64))
+    path: Named[str] = Column(String(200))
+    environment: Named[str] = Column(String(64))
+    scenario: Named[str | None] = Column(String(64))
+    seed: Named[int] = Column(BigInteger)
+    ttl_seconds: Named[int]
+    status: Named[str] = Column(String(16))
+    created_at: Named[float]
+    expires_at: Named[float]
+    closed_at: Named[float | None]
+
+
+class ScoreColumns(TypedColumns):
+    """What a judge said, or that it could not."""
+
+    id: Named[int] = Column(Integer, primary_key=True, autoincrement=True)
+    instance: Named[str] = Column(String(40))
+    at: Named[float]
+    scenario: Named[str] = Column(String(64))
+    outcome: Named[str] = Column(String(16))
+    reward: Named[float | None]
+    success: Named[bool | None]
+    verdicts: Named[Any] = Column(JSON)
+    calls: Named[int | None]
+    environment_digest: Named[str | None] = Column(String(64))
+    scenario_digest: Named[str] = Column(String(64))
+    error: Named[str | None] = Column(Text)
+
+
+class RevisionColumns(TypedColumns):
+    """Alembic's own table: which revision the ledger is at."""
+
+    version_num: Named[str] = Column(String(32), primary_key=True)
+
+
+workers = Table("workers", metadata, WorkerColumns)
+leases = Table(
+    "leases",
+    metadata,
+    LeaseColumns,
+    Index("leases_by_expiry", "status", "expires_at"),
+    Index("leases_by_age", "created_at", "instance"),
+)
+scores = Table("scores", metadata, ScoreColumns, Index("scores_by_instance", "instance"))
+revision = Table("alembic_version", MetaData(), RevisionColumns)

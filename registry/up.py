@@ -1,0 +1,210 @@
+"""A farm that runs: the registry and its workers, from one command to Ctrl-C.
+
+With one worker everything is in this process and on one port. With more, each worker is a process with a port of its
+own; agents talk to it directly, and it is started again when it dies.
+"""
+
+import asyncio
+import logging
+import os
+import secrets
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from registry.api import app as api
+from registry.fleet import EmbeddedWorker, Fleet, Seat
+from registry.leases import Registry
+from registry.ledger import Ledger
+from registry.remote_worker import RemoteWorker
+from servers.errors import CapacityError, InfraError, NotFound, StateError
+from servers.library import Library
+from servers.serving import listen, serving, url_of
+from servers.worker_process import Doors, opened, sole_user
+
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+START_SECONDS = 30.0
+TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
+URL_FILE = "url"
+RESTART_SECONDS = 0.2
+log = logging.getLogger("farm.up")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a farm is to run. `token` None: one is made, and kept in the state folder."""
+
+    library: tuple[Path, ...]
+    state: Path
+    host: str = "127.0.0.1"
+    port: int = 8700
+    workers: int = 1
+    ledger: str | None = None
+    token: str | None = None
+    public_host: str | None = None
+
+    @property
+    def loopback_only(self) -> bool:
+        return self.host in LOOPBACK_HOSTS
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a farm is, and what opens its control door."""
+
+    url: str
+    token: str
+
+
+@asynccontextmanager
+async def running(options: Options) -> AsyncGenerator[Address]:
+    """A farm that answers while inside.
+
+    Raises:
+        RequestError: the port is taken, or another farm uses the state folder.
+        StateError: the state folder cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        listening = stack.enter_context(listen(options.host, options.port))
+        stack.enter_context(sole_user(options.state))
+        token = options.token or kept_token(options.state)
+        library = Library(list(options.library))
+        ledger = Ledger.open(options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}")
+        stack.callback(ledger.close)
+        registry = Registry(library, ledger, Fleet())
+        control = api(registry, token=token)
+        url = _public(options, url_of(listening))
+        if options.workers == 1:
+            worker, door = await stack.enter_async_context(
+                opened(library, options.state / "worker-1", loopback_only=options.loopback_only)
+            )
+            await registry.join(Seat("worker-1", url, EmbeddedWorker(worker)))
+            root = Doors(door, control)
+        else:
+            root = control
+            for number in range(1, options.workers + 1):
+                port = options.port + number if options.port else 0
+                process = WorkerProcess(options, f"worker-{number}", listen(options.host, port))
+                await stack.enter_async_context(process.kept_alive())
+                seat = Seat(process.name, _public(options, process.url), RemoteWorker(process.url, process.token))
+                await registry.join(seat, token=process.token)
+        await stack.enter_async_context(control.router.lifespan_context(control))
+        await stack.enter_async_context(serving(root, listening))
+        (options.state / URL_FILE).write_text(url + "\n", encoding="utf-8")
+        yield Address(url, token)
+
+
+@asynccontextmanager
+async def private(library: tuple[Path, ...]) -> AsyncGenerator[Address]:
+    """A farm for one purpose, on a free port, that leaves nothing behind."""
+    with tempfile.TemporaryDirectory(prefix="farm-") as state:
+        async with running(Options(library=library, state=Path(state), port=0)) as address:
+            yield address
+
+
+def address_of(state: Path) -> Address:
+    """Where the farm of a state folder is, and its token.
+
+    Raises:
+        NotFound: none was ever started on it.
+    """
+    try:
+        url = (state / URL_FILE).read_text(encoding="utf-8").strip()
+        return Address(url, (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
+    except OSError:
+        raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
+
+
+def _public(options: Options, url: str) -> str:
+    """The URL that is handed out: under another host's name, where this machine is known by one."""
+    if options.public_host is None:
+        return url
+    return f"http://{options.public_host}:{url.rpartition(':')[2]}"
+
+
+class WorkerProcess:
+    """A worker in a process of its own. Its socket is ours, so agents' connections wait while it is started again."""
+
+    def __init__(self, options: Options, name: str, listening: socket.socket) -> None:
+        self.name = name
+        self.url = url_of(listening)
+        self.token = secrets.token_urlsafe(24)
+        self._options = options
+        self._listening = listening
+        self._process: asyncio.subprocess.Process | None = None
+
+    @asynccontextmanager
+    async def kept_alive(self) -> AsyncGenerator[None]:
+        """Run while inside, and start again what dies."""
+        with self._listening:
+            keeping = asyncio.create_task(self._keep())
+            try:
+                await self._answers()
+                yield
+            finally:
+                keeping.cancel()
+                await asyncio.gather(keeping, return_exceptions=True)
+                if self._process is not None and self._process.returncode is None:
+                    self._process.terminate()
+                    await self._process.wait()
+
+    async def _keep(self) -> None:
+        while True:
+            self._process = await self._start()
+            code = await self._process.wait()
+            log.error("%s ended with %s; it is started again", self.name, code)
+            await asyncio.sleep(RESTART_SECONDS)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        command = [sys.executable, "-m", "farm", "worker", "--fd", str(self._listening.fileno())]
+        command += ["--state", str(self._options.state / self.name)]
+        for folder in self._options.library:
+            command += ["--library", str(folder)]
+        if self._options.loopback_only:
+            command.append("--loopback-only")
+        return await asyncio.create_subprocess_exec(
+            *command,
+            pass_fds=[self._listening.fileno()],
+            env={**os.environ, "FARM_WORKER_TOKEN": self.token},
+            stdin=asyncio.subprocess.DEVNULL,
+            start_new_session=True,
+        )
+
+    async def _answers(self) -> None:
+        """Wait for the first answer."""
+        door = RemoteWorker(self.url, self.token)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while True:
+                    try:
+                        await door.ids()
+                        return
+                    except CapacityError:
+                        await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise InfraError(
+                f"{self.name} does not answer after {START_SECONDS:g} s; its own output says why"
+            ) from None
+        finally:
+            await door.aclose()
+
+
+def kept_token(state: Path) -> str:
+    """The control token of a state folder, made when it is first asked for; only its owner may read it."""
+    path = state / TOKEN_FILE
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except FileNotFoundError:
+        token = secrets.token_urlsafe(24)
+        try:
+            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+                file.write(token + "\n")
+        except OSError as error:
+            raise StateError(f"{path}: the token cannot be kept: {error.strerror}") from None
+        return token
+    except OSError as error:
+        raise StateError(f"{path}: the token cannot be read: {error.strerror}") from None

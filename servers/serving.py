@@ -1,0 +1,76 @@
+"""Listening and answering: one socket, one ASGI application, until somebody says that it is enough."""
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from servers.errors import RequestError
+
+BACKLOG = 2048
+SECONDS_TO_DRAIN = 5
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; port 0 takes a free one.
+
+    Raises:
+        RequestError: the address is taken, or is not ours.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol or socket.IPPROTO_TCP)
+    except OSError as error:
+        raise RequestError(f"{host}:{port}: {error.strerror or error}") from None
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except OSError as error:
+        listening.close()
+        raise RequestError(f"cannot listen on {host}:{port}: {error.strerror}; choose another with --port") from None
+    return listening
+
+
+def url_of(listening: socket.socket) -> str:
+    """The URL under which this machine reaches a listening socket."""
+    host, port = listening.getsockname()[:2]
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - this is read, not bound
+        host = "127.0.0.1"
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class _Quiet(uvicorn.Server):
+    """A server that leaves signals to whoever runs it."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        yield
+
+
+@asynccontextmanager
+async def serving(app: ASGIApp, listening: socket.socket) -> AsyncGenerator[None]:
+    """Answer on a socket while inside; on leaving, finish what is under way and close it."""
+    config = uvicorn.Config(
+        app,
+        lifespan="off",
+        log_level="warning",
+        access_log=False,
+        ws="none",
+        timeout_graceful_shutdown=SECONDS_TO_DRAIN,
+        server_header=False,
+    )
+    server = _Quiet(config)
+    task = asyncio.create_task(server.serve(sockets=[listening]))
+    try:
+        while not server.started:
+            if task.done():
+                await task
+            await asyncio.sleep(0.001)
+        yield
+    finally:
+        server.should_exit = True
+        await task

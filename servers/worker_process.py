@@ -1,0 +1,103 @@
+"""A worker that runs by itself: the two doors of its instances on one socket, each with its own token."""
+
+import asyncio
+import ctypes
+import fcntl
+import os
+import resource
+import signal
+import socket
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from servers.agent_door import AgentDoor
+from servers.control_door import ControlDoor
+from servers.errors import RequestError, StateError
+from servers.library import Library
+from servers.serving import serving
+from servers.worker import Worker
+
+PR_SET_PDEATHSIG = 1
+
+
+class Doors:
+    """An ASGI application: agents under `/i/`, whoever else is let in everywhere else."""
+
+    def __init__(self, agents: ASGIApp, others: ASGIApp) -> None:
+        self._agents = agents
+        self._others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._agents if scope["type"] == "http" and scope["path"].startswith("/i/") else self._others
+        await app(scope, receive, send)
+
+
+@asynccontextmanager
+async def opened(library: Library, folder: Path, *, loopback_only: bool) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
+    """A worker on a state folder that nobody else uses, and its agents' door, open."""
+    raise_file_limit()
+    with sole_user(folder):
+        async with Worker(library, folder) as worker:
+            door = AgentDoor(worker, loopback_only=loopback_only)
+            async with door.running():
+                yield worker, door
+
+
+async def serve(library: Library, folder: Path, listening: socket.socket, *, token: str, loopback_only: bool) -> None:
+    """Serve until a SIGTERM or SIGINT."""
+    async with (
+        opened(library, folder, loopback_only=loopback_only) as (worker, door),
+        serving(Doors(door, ControlDoor(worker, token)), listening),
+    ):
+        await until_told_to_stop()
+
+
+async def until_told_to_stop() -> None:
+    """Wait for SIGTERM or SIGINT."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await stop.wait()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+
+
+@contextmanager
+def sole_user(folder: Path) -> Generator[None]:
+    """Hold a state folder, so that no second process writes into it.
+
+    Raises:
+        RequestError: somebody else holds it.
+        StateError: it cannot be used at all.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise StateError(f"the state folder {folder} cannot be used: {error.strerror}") from None
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise RequestError(f"another farm uses the state folder {folder}; stop it, or choose another folder") from None
+    try:
+        yield
+    finally:
+        os.close(lock)
+
+
+def raise_file_limit() -> None:
+    """Allow this process as many open files as it may have: connections and state files each take some."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def die_with_parent() -> None:
+    """Have the kernel end this process when the one that started it dies."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,40 @@
+"""What most tests need: a library of one small bundle, a worker that serves it, and an instance."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from servers.instance import Instance
+from servers.library import OWN_LIBRARY, Library
+from servers.orders import Launch
+from servers.worker import Worker
+from tests.bundles import write_bundle
+
+
+@pytest.fixture(scope="session")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of bundles with `shop` in it. Not to be written to."""
+    folder = tmp_path_factory.mktemp("shelf")
+    asyncio.run(write_bundle(folder / "shop"))
+    return folder
+
+
+@pytest.fixture
+def library(shelf: Path) -> Library:
+    return Library([shelf, OWN_LIBRARY])
+
+
+@pytest_asyncio.fixture
+async def worker(library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
+    async with Worker(library, tmp_path / "state") as worker:
+        yield worker
+
+
+@pytest_asyncio.fixture
+async def instance(worker: Worker) -> Instance:
+    """An instance of `shop`."""
+    [ticket] = await worker.launch(Launch(environment="shop"))
+    return worker.find(ticket.instance)

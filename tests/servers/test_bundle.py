@@ -1,0 +1,359 @@
+"""Bundles that are not sound: every finding names its file and its field, and all are found at once."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.bundle import load, load_scenarios
+from servers.check import findings
+from servers.errors import BundleError, NotFound
+from servers.guests import Guests
+from servers.library import OWN_LIBRARY, Library
+from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
+
+GOAL: dict[str, Any] = SOUND_SCENARIO["checkpoints"][0]
+
+
+@pytest.fixture
+def shop(shelf: Path, tmp_path: Path) -> Path:
+    """A sound bundle to break."""
+    return Path(shutil.copytree(shelf / "shop", tmp_path / "shop"))
+
+
+def with_scenarios(folder: Path, *changes: dict[str, Any]) -> None:
+    lines = (json.dumps({**SOUND_SCENARIO, **change}) for change in changes)
+    (folder / "scenarios.jsonl").write_text("\n".join(lines))
+
+
+def with_tool(folder: Path, number: int, **fields: Any) -> None:
+    description = json.loads((folder / "environment.json").read_text())
+    description["tools"][number] |= fields
+    with_description(folder, tools=description["tools"])
+
+
+def appended(folder: Path, name: str, text: str) -> None:
+    with (folder / name).open("a") as file:
+        file.write(text)
+
+
+def replaced(folder: Path, name: str, old: str, new: str) -> None:
+    text = (folder / name).read_text()
+    assert old in text
+    (folder / name).write_text(text.replace(old, new))
+
+
+async def all_findings(folder: Path) -> list[str]:
+    async with Guests() as guests:
+        return await findings(folder, guests)
+
+
+@pytest.mark.parametrize("name", ["library_loans", "hotel_bookings"])
+async def test_the_bundles_of_the_farm_are_sound(name: str) -> None:
+    assert await all_findings(OWN_LIBRARY / name) == []
+
+
+async def test_a_sound_bundle_has_no_findings(shop: Path) -> None:
+    assert await all_findings(shop) == []
+    environment = load(shop)
+    assert list(environment.tools) == ["find", "make", "price", "scrap"]
+    assert environment.instructions == "A shop of things.\n\n# Rules\n\nA thing has a price.\n"
+    assert list(load_scenarios(environment)) == ["dearer"]
+
+
+Break = Callable[[Path], object]
+BROKEN: dict[str, tuple[Break, str]] = {
+    "no environment.json": (lambda f: (f / "environment.json").unlink(), "environment.json: the file is missing"),
+    "no policy": (lambda f: (f / "policy.md").unlink(), "policy.md: the file is missing"),
+    "no schema": (lambda f: (f / "schema.sql").unlink(), "schema.sql: the file is missing"),
+    "no seed": (lambda f: (f / "seed.sql").unlink(), "seed.sql: the file is missing"),
+    "no tools": (lambda f: (f / "tools.py").unlink(), "tools.py: the file is missing"),
+    "a folder for a file": (
+        lambda f: ((f / "policy.md").unlink(), (f / "policy.md").mkdir()),
+        "policy.md: cannot be read",
+    ),
+    "not UTF-8": (lambda f: (f / "policy.md").write_bytes(b"caf\xe9"), "policy.md: cannot be read: 'utf-8'"),
+    "too large": (lambda f: (f / "seed.sql").write_bytes(b" " * (16 * 1024 * 1024 + 1)), "seed.sql: larger than 16"),
+    "not JSON": (lambda f: (f / "environment.json").write_text("{"), "environment.json: the whole: Invalid JSON"),
+    "not an object": (lambda f: (f / "environment.json").write_text("[]"), "environment.json: the whole: "),
+    "an unknown key": (lambda f: with_description(f, port=80), "environment.json: port: Extra inputs"),
+    "an unknown key deep down": (
+        lambda f: with_tool(f, 0, cost=1),
+        "environment.json: tools.0.cost: Extra inputs",
+    ),
+    "a version of another kind": (lambda f: with_description(f, version="one"), "environment.json: version: "),
+    "a clock of another kind": (lambda f: with_description(f, clock="noon"), "environment.json: clock: "),
+    "an id that is not the folder's name": (
+        lambda f: with_description(f, id="store"),
+        "environment.json: id: 'store' is not the folder's name 'shop'",
+    ),
+    "an id that leads away": (lambda f: with_description(f, id="../shop"), "environment.json: id: "),
+    "two tools of one name": (
+        lambda f: with_tool(f, 0, name="make"),
+        "environment.json: tools: two tools named make",
+    ),
+    "a tool without a function": (
+        lambda f: with_tool(f, 0, name="search"),
+        "environment.json: tools.search: has no function in tools.py; `farm derive",
+    ),
+    "a function without a tool": (
+        lambda f: appended(f, "tools.py", "\n\ndef more(db): ...\n"),
+        "tools.py: more: is not among the tools of environment.json; `farm derive",
+    ),
+    "an argument of the function alone": (
+        lambda f: replaced(f, "tools.py", "*, text: str", "*, words: str, text: str"),
+        "tools.py: find: argument 'words' is not in environment.json",
+    ),
+    "an argument of the schema alone": (
+        lambda f: replaced(f, "tools.py", '*, text: str = ""', ""),
+        "environment.json: tools.find.arguments.text: not an argument of the function",
+    ),
+    "arguments by position": (
+        lambda f: replaced(f, "tools.py", "db: Database, *, id: str, cents: int", "db: Database, id: str, cents: int"),
+        "tools.py: price: takes `db` first and its arguments by keyword: def price(db: Database, *, ...)",
+    ),
+    "arguments that are no schema": (
+        lambda f: with_tool(f, 0, arguments={"type": "object", "properties": 3}),
+        "environment.json: tools.find.arguments: not a JSON Schema: ",
+    ),
+    "arguments that refer to elsewhere": (
+        lambda f: with_tool(f, 0, arguments={"type": "object", "$ref": "file:///etc/passwd"}),
+        "environment.json: tools.find.arguments: not a JSON Schema: ",
+    ),
+    "arguments of no object": (
+        lambda f: with_tool(f, 0, arguments={"type": "array"}),
+        "environment.json: tools.find.arguments: must be a schema of an object",
+    ),
+    "an async tool": (
+        lambda f: replaced(f, "tools.py", "def scrap", "async def scrap"),
+        "tools.py: scrap: tools are plain functions, not async",
+    ),
+    "a syntax error": (lambda f: (f / "tools.py").write_text("x = 1\ndef (:"), "tools.py: line 2: not Python: "),
+    "a NUL in the source": (lambda f: (f / "tools.py").write_text("x = 1\0"), "tools.py: the whole: not Python: "),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_what_is_wrong_with_an_environment_is_named_by_file_and_field(shop: Path, name: str) -> None:
+    break_it, finding = BROKEN[name]
+    break_it(shop)
+    with pytest.raises(BundleError) as refusal:
+        load(shop)
+    assert str(refusal.value).startswith(str(shop))
+    assert finding in str(refusal.value)
+    assert str(refusal.value) in await all_findings(shop)
+
+
+def goal(**fields: Any) -> dict[str, Any]:
+    return {**GOAL, **fields}
+
+
+def solution(*calls: dict[str, Any]) -> dict[str, Any]:
+    return {"calls": list(calls), "answer": "Done."}
+
+
+FOOTPRINT = {"id": "rest", "role": "guard", "question": "?", "kind": "footprint"}
+BROKEN_SCENARIOS: dict[str, tuple[dict[str, Any], str]] = {
+    "an unknown key": ({"hint": "x"}, "line 2: hint: Extra inputs"),
+    "an id that leads away": ({"id": "../x"}, "line 2: id: String should match"),
+    "no checkpoints": ({"checkpoints": []}, "line 2: checkpoints: "),
+    "no goal": ({"checkpoints": [goal(role="guard")]}, "line 2: checkpoints: no goal among the checkpoints"),
+    "two checkpoints of one name": ({"checkpoints": [goal(), goal()]}, "checkpoints: two checkpoints named priced"),
+    "an unknown kind": ({"checkpoints": [goal(kind="oracle")]}, "line 2: checkpoints.0: "),
+    "a weight below zero": ({"checkpoints": [goal(weight=-1)]}, "line 2: checkpoints.0.sql.weight: "),
+    "a footprint as a goal": (
+        {"checkpoints": [goal(), {**FOOTPRINT, "role": "goal", "allow": []}]},
+        "line 2: checkpoints.1.footprint.role: ",
+    ),
+    "a table that is not there": (
+        {"checkpoints": [goal(), {**FOOTPRINT, "allow": [{"table": "orders", "operation": "insert"}]}]},
+        "line 2: scenario 'dearer': checkpoints.rest: no table named 'orders'",
+    ),
+    "a tool that is not there": (
+        {"solution": solution({"tool": "sell"})},
+        "line 2: scenario 'dearer': solution.calls.1: no tool named 'sell'",
+    ),
+    "an argument that is not there": (
+        {"solution": solution({"tool": "find"}, {"tool": "price", "arguments": {"id": "t1", "euros": 1}})},
+        "line 2: scenario 'dearer': solution.calls.2: price has no argument 'euros'",
+    ),
+    "a Python checkpoint that is not Python": (
+        {"checkpoints": [{**GOAL, "kind": "python", "python": "def"} | {"sql": None}]},
+        "line 2: checkpoints.0.python.sql: Extra inputs",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN_SCENARIOS)
+async def test_what_is_wrong_with_a_scenario_is_named_by_line_and_field(shop: Path, name: str) -> None:
+    change, finding = BROKEN_SCENARIOS[name]
+    with_scenarios(shop, {"id": "sound"}, change)
+    environment = load(shop)
+    with pytest.raises(BundleError) as refusal:
+        load_scenarios(environment)
+    assert str(refusal.value).startswith(str(shop / "scenarios.jsonl"))
+    assert finding in str(refusal.value)
+    assert str(refusal.value) in await all_findings(shop)
+
+
+async def test_a_scenario_id_is_used_once(shop: Path) -> None:
+    with_scenarios(shop, {}, {"id": "other"}, {})
+    [finding] = await all_findings(shop)
+    assert finding.endswith("line 3: scenario 'dearer': id: used by an earlier line too")
+
+
+async def test_python_in_a_checkpoint_is_parsed_and_not_run(shop: Path) -> None:
+    broken = {"id": "read", "role": "goal", "question": "?", "kind": "python", "python": "def check(:"}
+    with_scenarios(shop, {"checkpoints": [broken]})
+    [finding] = await all_findings(shop)
+    assert "scenario 'dearer': checkpoints.read: not Python: invalid syntax" in finding
+
+
+async def test_scenarios_that_are_missing_keep_nobody_from_serving_the_environment(shop: Path) -> None:
+    (shop / "scenarios.jsonl").unlink()
+    environment = load(shop)
+    with pytest.raises(BundleError, match=r"scenarios\.jsonl: the file is missing"):
+        load_scenarios(environment)
+
+
+SCRIPTS: dict[str, tuple[str, str, str]] = {
+    "a table without a key": ("schema.sql", "CREATE TABLE t (a TEXT);", "t: needs an INTEGER PRIMARY KEY"),
+    "a text key with rowids": ("schema.sql", "CREATE TABLE t (a TEXT PRIMARY KEY);", "t: needs an INTEGER PRIMARY"),
+    "a key of two columns with rowids": (
+        "schema.sql",
+        "CREATE TABLE t (a INTEGER, b INTEGER, PRIMARY KEY (a, b));",
+        "t: needs an INTEGER PRIMARY KEY",
+    ),
+    "autoincrement": (
+        "schema.sql",
+        "CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT);",
+        "AUTOINCREMENT: take ids from db.new_id()",
+    ),
+    "a name of the farm's": ("schema.sql", "CREATE TABLE _farm_x (a INTEGER PRIMARY KEY);", "_farm_x: a table's name"),
+    "capitals": ("schema.sql", "CREATE TABLE Orders (a INTEGER PRIMARY KEY);", "Orders: a table's name is lower case"),
+    "a virtual table": ("schema.sql", "CREATE VIRTUAL TABLE v USING fts5 (a);", "not authorized"),
+    "rows in the schema": ("schema.sql", "PRAGMA user_version = 3;", "not authorized"),
+    "a file attached": ("schema.sql", "ATTACH '/tmp/x.db' AS x;", "not authorized"),
+    "schema that is not SQL": ("schema.sql", "CREATE TABEL t (a);", 'near "TABEL": syntax error'),
+    "seed that is not SQL": ("seed.sql", "INSERT INTO nowhere VALUES (1);", "no such table: nowhere"),
+    "seed that breaks a check": (
+        "seed.sql",
+        "INSERT INTO things (id, name, cents) VALUES ('t9', 'x', -1);",
+        "CHECK constraint failed: cents >= 0 (in: INSERT INTO things",
+    ),
+    "seed that points nowhere": (
+        "seed.sql",
+        "INSERT INTO parts (thing_id) VALUES ('t9');",
+        "of parts points to a row of things that is not there",
+    ),
+    "seed that creates": ("seed.sql", "CREATE TABLE t (a INTEGER PRIMARY KEY);", "not authorized"),
+    "seed that rolls back": ("seed.sql", "ROLLBACK;", "not authorized"),
+    "seed by chance": ("seed.sql", "INSERT INTO log (what) VALUES (random());", "not authorized"),
+}
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+async def test_sql_that_does_not_run_or_does_not_repeat_is_found(shop: Path, name: str) -> None:
+    script, text, finding = SCRIPTS[name]
+    appended(shop, script, text)
+    [found] = await all_findings(shop)
+    assert found.startswith(f"{shop}: {script}: ")
+    assert finding in found
+
+
+@pytest.mark.parametrize(
+    ("setup", "finding"),
+    [
+        ("UPDATE thing SET cents = 1", "setup: no such table: thing"),
+        ("DELETE FROM things WHERE id = 't1'", "setup: the anvil stays where it is (in: DELETE FROM things"),
+        ("DROP TABLE things", "setup: not authorized"),
+        ("PRAGMA foreign_keys = OFF", "setup: not authorized"),
+    ],
+)
+async def test_a_setup_that_does_not_run_is_found_with_its_scenario(shop: Path, setup: str, finding: str) -> None:
+    with_scenarios(shop, {}, {"id": "broken", "setup": setup})
+    [found] = await all_findings(shop)
+    assert found.startswith(f"{shop / 'scenarios.jsonl'}: scenario 'broken': {finding}")
+
+
+async def test_all_findings_are_told_and_not_only_the_first(shop: Path) -> None:
+    with_description(shop, id="store")
+    with_tool(shop, 0, description="Look for things.")
+    with_tool(shop, 1, writes=False)
+    appended(shop, "tools.py", "\n\ndef more(db): ...\n")
+    appended(shop, "seed.sql", "INSERT INTO nowhere VALUES (1);")
+    with_scenarios(shop, {"solution": solution({"tool": "sell"})}, {"id": "second", "surprise": 1})
+    told = "\n".join(await all_findings(shop))
+    for part in (
+        "id: 'store' is not the folder's name",
+        "tools.find.description: is not what tools.py says",
+        "tools.make.writes: is not what tools.py says",
+        "more: is not among the tools",
+        "more: has no docstring",
+        "seed.sql: no such table: nowhere",
+        "line 1: scenario 'dearer': solution.calls.1: no tool named 'sell'",
+        "line 2: surprise: Extra inputs",
+    ):
+        assert part in told
+
+
+async def test_missing_files_are_all_told(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    found = await all_findings(tmp_path / "empty")
+    assert [finding.split("/")[-1].split(":")[0] for finding in found] == [
+        "environment.json",
+        "policy.md",
+        "schema.sql",
+        "seed.sql",
+        "tools.py",
+        "scenarios.jsonl",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "finding"),
+    [
+        ("import nothing_of_that_name", "ModuleNotFoundError"),
+        ("1 / 0", "tools.py, line 5: ZeroDivisionError: division by zero"),
+        ("raise SystemExit", "SystemExit"),
+        ("import os; os._exit(3)", "the process ended while it was loaded"),
+    ],
+)
+async def test_tools_that_cannot_be_loaded_are_a_finding(shop: Path, line: str, finding: str) -> None:
+    replaced(shop, "tools.py", "\n\ndef find", f"\n{line}\n\ndef find")
+    [found] = await all_findings(shop)
+    assert found.startswith(f"{shop}: tools.py")
+    assert finding in found
+
+
+def test_a_library_reads_a_bundle_again_when_it_has_changed(shop: Path) -> None:
+    library = Library([shop.parent])
+    before = library.environment("shop")
+    assert library.environment("shop") is before
+    appended(shop, "policy.md", "\nAnd a name.\n")
+    after = library.environment("shop")
+    assert after.policy.endswith("And a name.\n")
+    assert after.digest != before.digest
+
+
+@pytest.mark.parametrize("name", ["unknown", "../shop", "shop/../shop", "", ".", "a b"])
+def test_what_is_no_environment_is_refused_with_those_that_are(shop: Path, name: str) -> None:
+    with pytest.raises(NotFound, match=r"^no environment .* in the library; there are: shop$"):
+        Library([shop.parent]).environment(name)
+
+
+@pytest.mark.parametrize("name", ["unknown", "../dearer"])
+def test_what_is_no_scenario_is_refused_with_those_that_are(shop: Path, name: str) -> None:
+    with pytest.raises(NotFound, match=r"^shop has no scenario .*; it has: dearer$"):
+        Library([shop.parent]).scenario("shop", name)
+
+
+async def test_the_first_folder_of_a_library_wins(shop: Path, tmp_path: Path) -> None:
+    other = await write_bundle(tmp_path / "other" / "shop", policy="Mine.")
+    write(tmp_path / "other" / "not_a_bundle", {"readme": ""})
+    library = Library([other.parent, shop.parent])
+    assert library.environment("shop").policy == "Mine."
+    assert library.ids() == ["shop"]

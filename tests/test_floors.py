@@ -1,0 +1,136 @@
+"""Who may import whom, and what each part must not touch."""
+
+import ast
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+FLOORS = {"servers": 1, "agent_client": 1, "registry": 2, "evals": 3, "synth": 4, "rl_training": 4}
+SOURCES = sorted(
+    path
+    for part in (*FLOORS, "bench", "tests", "farm.py")
+    for path in ([ROOT / part] if part.endswith(".py") else (ROOT / part).rglob("*.py"))
+)
+BUNDLES = ROOT / "servers" / "library"
+OURS = [path for path in SOURCES if path.relative_to(ROOT).parts[0] not in ("tests", "bench")]
+CODE = [path for path in OURS if BUNDLES not in path.parents]
+ALONE = {"servers/toolkit.py", *(f"servers/guest/{path.name}" for path in (ROOT / "servers" / "guest").glob("*.py"))}
+BESIDE_THEM = {"apsw", "docstring_parser"}
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def part_of(path: Path) -> str:
+    return path.relative_to(ROOT).parts[0]
+
+
+@cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """The full dotted names that a file imports."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{named(path)}: imports are absolute"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def importers(*packages: str) -> set[str]:
+    """The files outside tests and bench that import one of some packages."""
+    return {named(path) for path in OURS for name in imports(path) if name.split(".")[0] in packages}
+
+
+@pytest.mark.parametrize("path", [path for path in OURS if part_of(path) in FLOORS], ids=named)
+def test_imports_go_down(path: Path) -> None:
+    part = part_of(path)
+    for name in imports(path):
+        other = name.split(".")[0]
+        if other in FLOORS and other != part:
+            assert FLOORS[other] < FLOORS[part], f"{named(path)} imports {name}"
+
+
+def test_nobody_imports_the_root_command_or_the_tests() -> None:
+    assert importers("farm", "tests", "bench") == set()
+
+
+def test_the_protocol_is_spoken_in_two_files_and_each_model_library_in_one_place() -> None:
+    assert importers("mcp", "mcp_types") <= {"servers/agent_door.py", "agent_client/toolbox.py"}
+    assert len(importers("openai")) <= 1
+    assert all(name.startswith("rl_training/") for name in importers("verl", "vllm", "torch", "ray"))
+
+
+@pytest.mark.parametrize("path", [*CODE, *(path for path in SOURCES if path not in OURS)], ids=named)
+def test_imports_stand_at_the_top_of_their_file(path: Path) -> None:
+    for outer in ast.walk(tree(path)):
+        if isinstance(outer, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            inner = [node.lineno for node in ast.walk(outer) if isinstance(node, (ast.Import, ast.ImportFrom))]
+            assert inner == [], f"{named(path)}: imports inside a function, lines {inner}"
+
+
+def test_only_the_commands_and_entry_points_read_the_command_line_and_the_environment() -> None:
+    readers = {
+        named(path)
+        for path in CODE
+        for node in ast.walk(tree(path))
+        if (isinstance(node, ast.Attribute) and node.attr in ("argv", "environ", "environb", "getenv"))
+        or (isinstance(node, ast.ImportFrom) and {alias.name for alias in node.names} & {"argv", "environ", "getenv"})
+    }
+    entries = {named(path) for path in CODE if is_entry_point(path)}
+    assert readers <= entries | {"farm.py"}
+
+
+def is_entry_point(path: Path) -> bool:
+    """A file of commands, or the main module of a process of its own."""
+    guarded = any(
+        isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'" for node in tree(path).body
+    )
+    return path.name in ("commands.py", "__main__.py") or guarded
+
+
+@pytest.mark.parametrize("name", sorted(ALONE))
+def test_what_runs_beside_untrusted_code_brings_nothing_of_ours(name: str) -> None:
+    from_elsewhere = {
+        imported
+        for imported in imports(ROOT / name)
+        if not is_standard(imported) and imported.split(".")[0] not in BESIDE_THEM
+    }
+    assert all(is_alone(imported) for imported in from_elsewhere), from_elsewhere
+
+
+def is_standard(name: str) -> bool:
+    return name.split(".", maxsplit=1)[0] in sys.stdlib_module_names
+
+
+def is_alone(name: str) -> bool:
+    """Whether a dotted name is one of the files that run in a guest, or something in one."""
+    parts = name.split(".")
+    return parts[:2] in (["servers", "toolkit"], ["servers", "guest"])
+
+
+def test_only_guests_execute_text() -> None:
+    executers = {
+        named(path)
+        for path in CODE
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Name) and node.id in ("exec", "eval", "compile", "__import__")
+    }
+    loaders = importers("importlib", "runpy", "pickle", "marshal", "code", "codeop")
+    assert executers | loaders <= ALONE
+
+
+@pytest.mark.parametrize("path", sorted(BUNDLES.glob("*/tools.py")), ids=named)
+def test_tools_import_what_every_bundle_may(path: Path) -> None:
+    allowed = {"datetime", "re", "json", "math", "typing", "collections", "itertools", "functools", "string"}
+    allowed |= {"decimal", "statistics", "textwrap"}
+    for name in imports(path):
+        assert name.split(".")[0] in allowed or name.startswith("servers.toolkit."), name
