@@ -3,33 +3,53 @@
 0 done, 1 failed, 2 misused.
 """
 
+import importlib
 import sys
 
 import typer
 from pydantic import ValidationError
 
-import evals.commands
-import registry.commands
-import servers.commands
-from servers.errors import BundleError, FarmError, RequestError
+from servers.errors import FarmError, RequestError
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    help="Environments for LLM agents: MCP servers with SQLite state, launched per scenario and judged.",
-)
-for part in (evals.commands.app, registry.commands.app, servers.commands.app):
-    app.registered_commands += part.registered_commands
+COMMANDS = {
+    "demo": "evals",
+    "play": "evals",
+    "up": "registry",
+    "launch": "registry",
+    "score": "registry",
+    "close": "registry",
+    "connect": "registry",
+    "check": "servers",
+    "derive": "servers",
+    "serve": "servers",
+    "worker": "servers",
+}
+"""Which folder has a command. Only that one is loaded: loading what others need takes longer than most commands."""
+
+
+def command_line(wanted: str | None = None) -> typer.Typer:
+    """The command line, with one command, or with all of them."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        help="Environments for LLM agents: MCP servers with SQLite state, launched per scenario and judged.",
+    )
+    app.callback()(lambda: None)  # one command alone is still called by its name
+    folders = [COMMANDS[wanted]] if wanted in COMMANDS else sorted(set(COMMANDS.values()))
+    for folder in folders:
+        part: typer.Typer = importlib.import_module(f"{folder}.commands").app
+        app.registered_commands += part.registered_commands
+    return app
 
 
 def main() -> None:
     """Run the command line."""
     try:
-        app()
+        command_line(sys.argv[1] if len(sys.argv) > 1 else None)()
     except (RequestError, ValidationError) as error:
         sys.exit(_told(error, 2))
-    except (BundleError, FarmError) as error:
+    except FarmError as error:
         sys.exit(_told(error, 1))
     except KeyboardInterrupt:
         sys.exit(130)

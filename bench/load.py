@@ -92,6 +92,6 @@ async def _connection(
 
 
 if __name__ == "__main__":
-    given = json.load(sys.stdin)
-    measured = asyncio.run(run(Plan(**{**given, "targets": [tuple(target) for target in given["targets"]]})))
+    given: dict[str, Any] = json.load(sys.stdin)
+    measured = asyncio.run(run(Plan(**given)))
     print(json.dumps(measured._asdict()))

@@ -51,7 +51,10 @@ SCENARIO: dict[str, Any] = {
             "expect": [[10]],
         }
     ],
-    "solution": {"calls": [{"tool": "add_to_stock", "arguments": {"item_id": "item_7", "count": 3}}], "answer": "Done."},
+    "solution": {
+        "calls": [{"tool": "add_to_stock", "arguments": {"item_id": "item_7", "count": 3}}],
+        "answer": "Done.",
+    },
 }
 
 

@@ -14,7 +14,7 @@ from registry.instance_routes import routes as instance_routes
 from registry.leases import Registry
 from registry.reaper import Reaper
 from registry.refusals import documented, name_errors
-from registry.wire import LARGEST_BODY, Health, Workers
+from registry.wire import Health, Workers
 
 VERSION = version("envfarm")
 DESCRIPTION = """
@@ -54,7 +54,6 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0) -> F
         docs_url="/v1/docs",
         redoc_url=None,
         lifespan=lifespan,
-        max_body_size=LARGEST_BODY,
     )
     made.state.registry = registry
     made.state.reaper = reaper

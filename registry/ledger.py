@@ -119,7 +119,7 @@ class Ledger:
         """How many leases each worker has that were not ended."""
         counts = select(leases.c.worker, func.count()).where(leases.c.status == "live").group_by(leases.c.worker)
         with self._reading() as connection:
-            return dict(connection.execute(counts).tuples().all())
+            return dict(connection.execute(counts).all())
 
     def orphans(self) -> int:
         """How many leases ended by their time alone: nobody closed them."""

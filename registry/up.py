@@ -166,13 +166,13 @@ class WorkerProcess:
             command += ["--library", str(folder)]
         if self._options.loopback_only:
             command.append("--loopback-only")
-        return await asyncio.create_subprocess_exec(
-            *command,
-            pass_fds=[self._listening.fileno()],
-            env={**os.environ, "FARM_WORKER_TOKEN": self.token},
-            stdin=asyncio.subprocess.DEVNULL,
-            start_new_session=True,
+        process = await asyncio.create_subprocess_exec(
+            *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
+        if process.stdin is not None:
+            process.stdin.write(f"{self.token}\n".encode())
+            process.stdin.close()
+        return process
 
     async def _answers(self) -> None:
         """Wait for the first answer."""

@@ -38,11 +38,19 @@ class AgentDoor:
     """An ASGI application that answers agents. Its `running()` is entered before the first request.
 
     `server` is what answers behind the door in place of the instances; the conformance suite brings its own.
+    `express` answers ordinary calls; tests bring one that counts, and one that answers nothing.
     """
 
-    def __init__(self, worker: Worker, *, loopback_only: bool = False, server: Server[Any] | None = None) -> None:
+    def __init__(
+        self,
+        worker: Worker,
+        *,
+        loopback_only: bool = False,
+        server: Server[Any] | None = None,
+        express: Express | None = None,
+    ) -> None:
         self._worker = worker
-        self._express = Express(SERVER_INFO, hosts=LOOPBACK if loopback_only else None)
+        self._express = express or Express(SERVER_INFO, hosts=LOOPBACK if loopback_only else None)
         self._manager = StreamableHTTPSessionManager(
             server or _server(self._of_request),
             json_response=True,

@@ -38,7 +38,8 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
     name = quoted(table)
     same_key = " AND ".join(f"a.{quoted(key)} IS b.{quoted(key)}" for key in keys)
     order = ", ".join(f"a.{quoted(key)}" for key in keys)
-    differs = " OR ".join(f"a.{quoted(column)} IS NOT b.{quoted(column)}" for column in columns)
+    # to the byte: a column's own collation may hold different texts for the same
+    differs = " OR ".join(f"a.{quoted(column)} IS NOT b.{quoted(column)} COLLATE BINARY" for column in columns)
     connection = reader.connection
 
     def only_in(here: str, there: str) -> str:
@@ -55,8 +56,9 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
         f"SELECT a.*, b.* FROM start.{name} a JOIN main.{name} b ON {same_key} WHERE {differs} ORDER BY {order}"
     )
     for row in both.fetchall():
-        before, after = _cells(columns, row[: len(columns)]), _cells(columns, row[len(columns) :])
-        changed = [column for column in columns if before[column] != after[column]]
+        old, new = row[: len(columns)], row[len(columns) :]
+        before, after = _cells(columns, old), _cells(columns, new)
+        changed = [column for column, was, now in zip(columns, old, new, strict=True) if was != now]
         yield RowChange(
             table=table,
             operation="update",

@@ -109,12 +109,12 @@ async def _serve(folder: Path, scenario_id: str | None, seed: int) -> None:
 def worker(
     state: Annotated[Path, typer.Option(help="The folder of this worker's instances.")],
     fd: Annotated[int, typer.Option(help="The listening socket, inherited from `farm up`.")],
-    token: Annotated[str, typer.Option(envvar="FARM_WORKER_TOKEN", help="What the registry shows.")],
     library: Annotated[list[Path], typer.Option(help="Folders of bundles.")],
     loopback_only: Annotated[bool, typer.Option(help="Answer only requests to loopback names.")] = False,
 ) -> None:
-    """Run one worker of a farm. `farm up --workers N` starts these; nobody else needs to."""
+    """Run one worker of a farm; its control token is the first line of its input. Started by `farm up --workers N`."""
     die_with_parent()
+    token = sys.stdin.readline().strip()
     listening = socket.socket(fileno=fd)
     asyncio.run(serve_worker(Library(library), state, listening, token=token, loopback_only=loopback_only))
 

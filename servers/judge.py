@@ -126,17 +126,37 @@ async def _python(
 
 
 def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
-    """Every changed row must be covered by an allowance that still has room."""
-    room = [allowance.rows for allowance in checkpoint.allow]
+    """Every changed row must have a place in an allowance that covers it, and no allowance may be exceeded."""
+    placing = _Placing(checkpoint.allow)
     for change in between(reader):
-        for index, allowance in enumerate(checkpoint.allow):
-            left = room[index]
-            if (left is None or left > 0) and _covers(allowance, change, reader):
-                room[index] = None if left is None else left - 1
-                break
-        else:
+        covering = [number for number, allowed in enumerate(checkpoint.allow) if _covers(allowed, change, reader)]
+        if not placing.place(covering, set()):
             return False, f"{change.operation} in {change.table}: {json.dumps(change.key, ensure_ascii=False)}"
     return True, ""
+
+
+class _Placing:
+    """Places rows in allowances, moving earlier ones to others that cover them too (a bipartite matching)."""
+
+    def __init__(self, allow: Sequence[Allowance]) -> None:
+        self._room = [allowance.rows for allowance in allow]
+        self._placed: list[list[list[int]]] = [[] for _ in allow]
+
+    def place(self, covering: list[int], tried: set[int]) -> bool:
+        """Place a row in one of the allowances that cover it, none of which has been `tried` for this."""
+        for number in covering:
+            if number in tried:
+                continue
+            tried.add(number)
+            room, placed = self._room[number], self._placed[number]
+            if room is None or len(placed) < room:
+                placed.append(covering)
+                return True
+            for index, other in enumerate(placed):
+                if self.place(other, tried):
+                    placed[index] = covering
+                    return True
+        return False
 
 
 def _covers(allowance: Allowance, change: RowChange, reader: Reader) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 import apsw
 
 from servers.errors import QueryError, StateError
+from servers.guest.lean import connect
 
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
@@ -17,6 +18,7 @@ Row = tuple[Any, ...]
 SECONDS = 1.0
 MOST_ROWS = 1000
 LARGEST_VALUE = 1_000_000
+LARGEST_ANSWER = 16_000_000
 STEPS_BETWEEN_CHECKS = 1000
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
 HIDDEN_PREFIX = "_farm"
@@ -45,7 +47,7 @@ class Reader:
 
     def __init__(self, final: bytes, start: bytes) -> None:
         try:
-            self.connection = apsw.Connection(":memory:")
+            self.connection = connect()
             self.connection.execute("ATTACH ':memory:' AS start").fetchall()
             self.connection.deserialize("main", final)
             self.connection.deserialize("start", start)
@@ -65,31 +67,38 @@ class Reader:
 
         Raises:
             QueryError: it is not one SELECT over rows, it fails, or it takes too long.
+            apsw.CorruptError: the state is damaged.
         """
         until = time.monotonic() + seconds
         self.connection.authorizer = select_only
         self.connection.set_progress_handler(lambda: time.monotonic() > until, STEPS_BETWEEN_CHECKS)
         cursor = self.connection.cursor()
-        cursor.exec_trace = _OneStatement()
-        columns: tuple[str, ...] = ()
+        statement = cursor.exec_trace = _OneStatement()
+        size = 0
         found: list[Row] = []
         try:
             for row in cursor.execute(sql, None if answer is None else {"answer": answer}):
-                columns = columns or tuple(column[0] for column in cursor.description)
                 if len(found) == rows:
-                    return Answer(columns, found, more=True)
+                    return Answer(statement.columns, found, more=True)
+                size += sum(len(value) for value in row if isinstance(value, (str, bytes)))
+                if size > LARGEST_ANSWER:
+                    raise QueryError("the rows are larger than 16 MB together; ask for less")
                 found.append(row)
         except apsw.InterruptError:
             raise QueryError(f"the query took more than {seconds:g} s; narrow it down") from None
         except apsw.AuthError as error:
             raise QueryError(f"only a SELECT over the environment's tables is allowed here: {error}") from None
-        except (apsw.Error, apsw.ExecTraceAbort) as error:
+        except apsw.CorruptError:
+            raise
+        except (apsw.Error, apsw.ExecTraceAbort, ValueError) as error:
             raise QueryError(f"the query does not run: {error}") from None
         finally:
             cursor.close(True)
             self.connection.authorizer = None
             self.connection.set_progress_handler(None)
-        return Answer(columns, found, more=False)
+        if not statement.columns:
+            raise QueryError("the query does not run: there is no statement in it")
+        return Answer(statement.columns, found, more=False)
 
     def tables(self, database: str = "main") -> list[str]:
         """The environment's tables."""
@@ -102,15 +111,17 @@ class Reader:
 
 
 class _OneStatement:
-    """Lets the first statement of a text run, and refuses a second one."""
+    """Lets the first statement of a text run, and refuses a second one. Knows the columns of the first."""
 
     def __init__(self) -> None:
         self.seen = False
+        self.columns: tuple[str, ...] = ()
 
-    def __call__(self, _cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
+    def __call__(self, cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
         if self.seen:
             raise QueryError("one SELECT at a time")
         self.seen = True
+        self.columns = tuple(column[0] for column in cursor.get_description())
         return True
 
 

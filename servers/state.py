@@ -15,6 +15,7 @@ import apsw
 
 from servers.changes import RowChange, in_changeset
 from servers.errors import Conflict, StateError
+from servers.guest.lean import connect
 from servers.reading import HIDDEN_PREFIX, columns_of
 
 FARM_SCHEMA = f"""
@@ -99,7 +100,7 @@ class StateFile:
         part = path.with_suffix(".part")
         try:
             part.write_bytes(template)
-            connection = apsw.Connection(str(part))
+            connection = connect(str(part))
             connection.execute("PRAGMA synchronous = OFF").fetchall()
             connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_instance").fetchall()
             connection.execute(
@@ -119,7 +120,7 @@ class StateFile:
             StateError: it is not there, or it is not a state file of ours.
         """
         try:
-            connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
+            connection = connect(str(path), create=False)
             connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
             connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
             connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -268,7 +269,7 @@ def template_of(image: bytes) -> bytes:
         StateError: the image is not a sound database.
     """
     try:
-        connection = apsw.Connection(":memory:")
+        connection = connect()
         connection.deserialize("main", image)
         connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
@@ -283,7 +284,7 @@ def template_of(image: bytes) -> bytes:
 
 def without_farm_tables(image: bytes) -> bytes:
     """A state as its environment knows it, for people and programs outside."""
-    connection = apsw.Connection(":memory:")
+    connection = connect()
     connection.deserialize("main", image)
     connection.execute(f"DROP TABLE {HIDDEN_PREFIX}_calls; DROP TABLE {HIDDEN_PREFIX}_instance; VACUUM").fetchall()
     return connection.serialize("main")

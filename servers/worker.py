@@ -15,6 +15,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import apsw
+
 from servers import judge
 from servers.bundle import Environment
 from servers.changes import RowChange, between
@@ -27,7 +29,7 @@ from servers.reading import Reader, quoted
 from servers.starts import Starts
 from servers.state import Origin, StateFile, without_farm_tables
 
-MOST_OPEN = 512
+MOST_OPEN = 256
 IDLE_SECONDS = 30.0
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 
@@ -237,8 +239,13 @@ class Worker:
         return without_farm_tables(image)
 
     async def judge(self, instance_id: str, order: Judge) -> Judgement:
-        """What the checkpoints say of the state as it is now."""
+        """What the checkpoints say of the state as it is now.
+
+        Raises:
+            StateError: the state is damaged: no checkpoint is asked then, since what it says would not be the agent's.
+        """
         async with self._reader(instance_id) as (reader, instance):
+            instance.state.check()
             calls = [
                 {"tool": call.tool, "arguments": judge.parsed(call.arguments), "outcome": call.outcome}
                 for call in instance.state.calls(limit=100_000)
@@ -249,13 +256,19 @@ class Worker:
 
     @asynccontextmanager
     async def _reader(self, instance_id: str) -> AsyncGenerator[tuple[Reader, Instance]]:
-        """A private copy of an instance's state beside its start, for reading."""
+        """A private copy of an instance's state beside its start, for reading.
+
+        Raises:
+            StateError: the state is damaged.
+        """
         instance = self.find(instance_id)
         async with instance.turn:
             image = instance.state.image()
         reader = Reader(image, instance.start.image)
         try:
             yield reader, instance
+        except apsw.Error as error:
+            raise StateError(f"state file {instance_id}.db cannot be read: {error}") from None
         finally:
             reader.close()
 

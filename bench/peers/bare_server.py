@@ -3,6 +3,7 @@
 Run as `python -m bench.peers.bare_server PORT`.
 """
 
+import asyncio
 import json
 import sqlite3
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import mcp_types as mcp
 import uvicorn
+import uvloop
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -57,7 +59,5 @@ async def serve(port: int) -> None:
 
 
 if __name__ == "__main__":
-    config = uvicorn.Config("", loop="auto")
-    loop_factory = config.get_loop_factory()
-    with __import__("asyncio").Runner(loop_factory=loop_factory) as runner:
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(serve(int(sys.argv[1])))

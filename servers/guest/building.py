@@ -6,6 +6,7 @@ from collections.abc import Callable
 import apsw
 
 from servers.guest import clock
+from servers.guest.lean import PAGE_SIZE, connect
 from servers.guest.rows import FORBIDDEN_FUNCTIONS, ROW_ACTIONS, RowsOnly
 
 SCHEMA_ACTIONS = ROW_ACTIONS | {
@@ -22,7 +23,8 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
     """The start image, and what is wrong with the scripts; the image is empty when something is."""
     clock.set_time(now)
-    connection = apsw.Connection(":memory:", vfs=clock.VFS_NAME)
+    connection = connect(vfs=clock.VFS_NAME)
+    connection.execute(f"PRAGMA page_size = {PAGE_SIZE}").fetchall()
     connection.execute("PRAGMA foreign_keys = ON").fetchall()
     finding = _run(connection, schema, schema_only)
     if finding:

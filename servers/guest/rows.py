@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 import apsw
 
 from servers.guest import clock
+from servers.guest.lean import connect
 
-MOST_BYTES = 64 * 1024 * 1024
-OWN_BYTES = 32 * 1024
+MOST_BYTES = 16 * 1024 * 1024
+OWN_BYTES = 48 * 1024
 """What a connection costs beside its pages, roughly."""
 
 FORBIDDEN_FUNCTIONS = {"load_extension", "random", "randomblob", "fts3_tokenizer"}
@@ -127,6 +128,6 @@ class Rows:
 
 def opened(image: bytes) -> apsw.Connection:
     """A database in memory with the content of an image, on the instance's clock."""
-    connection = apsw.Connection(":memory:", vfs=clock.VFS_NAME)
+    connection = connect(vfs=clock.VFS_NAME)
     connection.deserialize("main", image)
     return connection

@@ -52,7 +52,7 @@ class Doors:
             yield url
 
     @asynccontextmanager
-    async def open(self, target: Target) -> AsyncGenerator[str]:
+    async def opened(self, target: Target) -> AsyncGenerator[str]:
         """A door for the suite. Gives its URL."""
         token = (b"authorization", f"Bearer {self.ticket.token}".encode())
         if target == "instance":

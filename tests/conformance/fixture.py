@@ -1,12 +1,15 @@
 """The server that the suite's tool, resource and prompt scenarios ask for, with the texts that they prescribe."""
 
 import json
-from typing import Any
+from typing import Any, TypeAlias
 
 import mcp_types as mcp
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+Page: TypeAlias = mcp.PaginatedRequestParams | None
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGP4z8DwHwAFAAH/iZk9HQAAAABJRU5ErkJggg=="
 SILENCE = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAIA+AAACABAAZGF0YQAAAAA="
@@ -111,10 +114,6 @@ def fixture_server() -> Server[Any]:
     )
 
 
-Context = ServerRequestContext[Any, Any]
-Page = mcp.PaginatedRequestParams | None
-
-
 async def _list_tools(_context: Context, _page: Page) -> mcp.ListToolsResult:
     return mcp.ListToolsResult(tools=TOOLS)
 
@@ -135,8 +134,9 @@ async def _call_tool(context: Context, params: mcp.CallToolRequestParams) -> mcp
 def _require_sampling(context: Context) -> None:
     wanted = mcp.ClientCapabilities(sampling=mcp.SamplingCapability())
     if not context.session.check_client_capability(wanted):
-        missing = {"requiredCapabilities": {"sampling": {}}}
-        raise MCPError(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "this tool needs a client that can sample", missing)
+        missing = mcp.MissingRequiredClientCapabilityErrorData(required_capabilities=wanted)
+        data = missing.model_dump(by_alias=True, mode="json", exclude_none=True)
+        raise MCPError(mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, "this tool needs a client that can sample", data)
 
 
 async def _list_resources(_context: Context, _page: Page) -> mcp.ListResourcesResult:

@@ -54,19 +54,15 @@ RUN: dict[tuple[Target, str], tuple[str, ...]] = {
     ),
 }
 
-FIXTURE_ONLY: dict[str, frozenset[str]] = {
-    "caching": frozenset(
-        {
-            "sep-2549-prompts-list-caching-hints",
-            "sep-2549-resources-list-caching-hints",
-            "sep-2549-resources-templates-list-caching-hints",
-        }
+BEYOND_AN_INSTANCE: dict[str, tuple[str, ...]] = {
+    "caching": (
+        "sep-2549-prompts-list-caching-hints",
+        "sep-2549-resources-list-caching-hints",
+        "sep-2549-resources-templates-list-caching-hints",
     ),
-    "server-stateless": frozenset(
-        {"sep-2575-missing-capability-http-400", "sep-2575-server-rejects-undeclared-capability"}
-    ),
+    "server-stateless": ("sep-2575-missing-capability-http-400", "sep-2575-server-rejects-undeclared-capability"),
 }
-"""Checks of generic scenarios that want a prompt, a resource or a tool of the fixture: no instance can pass them."""
+"""Checks of generic scenarios that want a prompt, a resource or a tool of the fixture."""
 
 NO_STREAM = "every request has one JSON body for its answer: there is no stream for notifications on the way"
 NO_WAY_BACK = "no sessions and no stream: a server cannot ask its client while it answers"

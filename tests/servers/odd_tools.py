@@ -192,6 +192,8 @@ def speak(db: Database, *, frame: str) -> dict:
     Args:
         frame: What.
     """
+    db.run("UPDATE things SET cents = 7")
+
     def framed(head, *parts):
         text = json.dumps({**head, "sizes": [len(part) for part in parts]}).encode()
         return struct.pack("!II", len(text), sum(map(len, parts))) + text + b"".join(parts)

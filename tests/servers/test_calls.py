@@ -208,7 +208,6 @@ CRASH = "{} crashed; this is a fault of the tool, and nothing was changed"
         ("recurse", {}, "RecursionError: maximum recursion depth exceeded"),
         ("hog", {}, "MemoryError: "),
         ("sneak", {}, "it says that it only reads, and it changed rows"),
-        ("write_file", {"path": "/tmp/x"}, "OSError: "),
         ("ask", {"sql": "DELETE FROM parts RETURNING id"}, "all() and one() only read; use run() to write"),
         ("ask", {"sql": "SELECT randomblob(3)"}, "not authorized to use function: randomblob"),
         ("ask", {"sql": "SELECT x'00' AS x"}, "ToolFault: returned what is not JSON: Object of type bytes"),
@@ -409,6 +408,14 @@ async def test_a_guest_that_lies_about_its_result_harms_its_own_call_alone(
 async def test_what_a_tool_prints_goes_nowhere(odd: Instance, capfd: pytest.CaptureFixture[str]) -> None:
     assert (await odd.call("print_much", {})).kind == "ok"
     assert capfd.readouterr() == ("", "")
+
+
+async def test_a_tool_writes_no_files(odd: Instance, odd_worker: Worker, tmp_path: Path) -> None:
+    path = tmp_path / "note"
+    path.touch()
+    assert (await odd.call("write_file", {"path": str(path)})).kind == "failed"
+    assert path.read_text() == ""
+    await assert_nothing_changed(odd, odd_worker)
 
 
 async def test_a_text_of_a_refusal_is_bounded(odd: Instance) -> None:

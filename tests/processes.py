@@ -1,0 +1,197 @@
+"""`farm` as a user runs it: a command that ends, or a farm that stays; and what is left of either afterwards."""
+
+import asyncio
+import ctypes
+import os
+import re
+import signal
+import socket
+import sys
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+LONG = 60.0
+"""Seconds that bound every wait here. They measure nothing."""
+PR_SET_CHILD_SUBREAPER = 36
+TELLS_ITS_URL = re.compile(r"Farm at (http://\S+)")
+
+
+class Done(NamedTuple):
+    """What a command that has ended left: its exit code, and what it wrote."""
+
+    code: int
+    out: str
+    err: str
+
+
+async def farm(*arguments: str | Path, home: Path, **environment: str) -> Done:
+    """Run `farm` to its end, in a home of its own."""
+    process = await _started(arguments, home, environment)
+    return await _ended(process)
+
+
+@dataclass(frozen=True)
+class Running:
+    """A farm in a process of its own."""
+
+    process: asyncio.subprocess.Process
+    url: str
+    state: Path
+
+    @property
+    def token(self) -> str:
+        return (self.state / "token").read_text().strip()
+
+    async def ended_by(self, number: signal.Signals) -> Done:
+        """Send a signal, and wait for the end."""
+        self.process.send_signal(number)
+        return await _ended(self.process)
+
+
+@asynccontextmanager
+async def farm_up(
+    state: Path, *arguments: str | Path, home: Path, launcher: tuple[str, ...] = ()
+) -> AsyncGenerator[Running]:
+    """A farm that answers while inside; on leaving it is killed, if it has not ended."""
+    process = await _started(("up", "--state", state, *arguments), home, {}, launcher)
+    try:
+        yield Running(process, await _told_url(process), state)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await _ended(process)
+
+
+async def _told_url(process: asyncio.subprocess.Process) -> str:
+    assert process.stdout is not None
+    async with asyncio.timeout(LONG):
+        line = (await process.stdout.readline()).decode()
+    told = TELLS_ITS_URL.match(line)
+    if told is None:
+        raise AssertionError(f"no farm has started: {line}{await _ended(process)}")
+    return told[1]
+
+
+async def _started(
+    arguments: tuple[str | Path, ...], home: Path, environment: dict[str, str], launcher: tuple[str, ...] = ()
+) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(
+        *launcher,
+        sys.executable,
+        "-m",
+        "farm",
+        *map(str, arguments),
+        cwd=home,
+        env={"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "200", **environment},
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+
+
+async def _ended(process: asyncio.subprocess.Process) -> Done:
+    async with asyncio.timeout(LONG):
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return Done(process.returncode, out.decode(), err.decode())
+
+
+def free_ports(count: int) -> int:
+    """The first of so many ports in a row that are free now."""
+    while True:
+        with ExitStack() as stack:
+            first = stack.enter_context(socket.socket())
+            first.bind(("127.0.0.1", 0))
+            port: int = first.getsockname()[1]
+            try:
+                for number in range(port + 1, port + count):
+                    stack.enter_context(socket.socket()).bind(("127.0.0.1", number))
+            except (OSError, OverflowError):
+                continue
+            return port
+
+
+async def until(condition: Callable[[], bool], what: str) -> None:
+    """Wait until something is so."""
+    try:
+        async with asyncio.timeout(LONG):
+            while not condition():  # noqa: ASYNC110 - what is waited for is in another process
+                await asyncio.sleep(0.01)
+    except TimeoutError:
+        raise AssertionError(f"after {LONG:g} s it is not so that {what}") from None
+
+
+class Process(NamedTuple):
+    """A line of the process table."""
+
+    pid: int
+    parent: int
+    is_zombie: bool
+    command: str
+
+
+def processes() -> dict[int, Process]:
+    """All processes of this machine, by pid."""
+    found: dict[int, Process] = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            after_name = (folder / "stat").read_text().rpartition(")")[2].split()
+            command = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
+        except OSError:
+            continue  # it has ended meanwhile
+        found[int(folder.name)] = Process(int(folder.name), int(after_name[1]), after_name[0] == "Z", command)
+    return found
+
+
+def offspring(pid: int) -> list[Process]:
+    """The children of a process, and theirs, that run."""
+    table = processes()
+    found: list[Process] = []
+    parents = {pid}
+    while parents:
+        children = [one for one in table.values() if one.parent in parents]
+        found += [child for child in children if not child.is_zombie]
+        parents = {child.pid for child in children}
+    return found
+
+
+def zygotes(pid: int) -> list[Process]:
+    """The zygotes below a process."""
+    return [one for one in offspring(pid) if "servers.guest.zygote" in one.command and not _is_guest(one)]
+
+
+def guests(pid: int) -> list[Process]:
+    """The guests below a process."""
+    return [one for one in offspring(pid) if _is_guest(one)]
+
+
+def workers(pid: int) -> list[Process]:
+    """The worker processes below a farm."""
+    return [one for one in offspring(pid) if " worker --fd " in one.command]
+
+
+def _is_guest(process: Process) -> bool:
+    """A guest is a fork of its zygote, so both have the same command line."""
+    parent = processes().get(process.parent)
+    return parent is not None and "servers.guest.zygote" in process.command and parent.command == process.command
+
+
+@contextmanager
+def watching_for_orphans() -> Generator[Callable[[], list[Process]]]:
+    """Gives what tells which processes were started since, however far from us, and still run.
+
+    Inside, a process whose parent dies becomes a child of ours, so none can get out of sight.
+    """
+    before = {one.pid for one in offspring(os.getpid())}
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
+    try:
+        yield lambda: [one for one in offspring(os.getpid()) if one.pid not in before]
+    finally:
+        libc.prctl(PR_SET_CHILD_SUBREAPER, 0)
+        for one in processes().values():
+            if one.parent == os.getpid() and one.is_zombie and one.pid not in before:
+                os.waitpid(one.pid, os.WNOHANG)

@@ -1,0 +1,113 @@
+"""What can be launched, as the API shows it."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from registry.wire import ScenarioCard
+from servers.errors import BundleError, NotFound
+from servers.library import Library
+from tests.bundles import SOUND_SCENARIO, with_description
+from tests.registry.farms import Clock, Farm, running
+
+
+@pytest.fixture
+def library(shelf: Path, tmp_path: Path) -> Library:
+    """Three bundles; in one a file is missing, in one a scenario names no tool."""
+    folder = tmp_path / "shelf"
+    for name in ("shop", "half", "odd"):
+        shutil.copytree(shelf / "shop", folder / name)
+        with_description(folder / name, id=name)
+    (folder / "half" / "policy.md").unlink()
+    wrong = {**SOUND_SCENARIO, "solution": {"calls": [{"tool": "fly"}], "answer": ""}}
+    (folder / "odd" / "scenarios.jsonl").write_text(json.dumps(wrong))
+    return Library([folder])
+
+
+async def test_the_list_has_the_healthy_environments_and_names_the_broken_ones(farm: Farm) -> None:
+    found = await farm.client.environments()
+    assert [(card.id, card.title, card.tools, card.scenarios) for card in found.items] == [("shop", "Things", 4, 1)]
+    assert found.total == 1
+    assert set(found.broken) == {"half", "odd"}
+    assert found.broken["half"].startswith("half/policy.md: ")
+    assert found.broken["odd"].startswith("odd/scenarios.jsonl: line 1")
+
+
+async def test_a_search_that_nothing_has_finds_nothing(farm: Farm) -> None:
+    assert (await farm.client.environments(search="THINGS")).total == 1
+    assert (await farm.client.environments(search="submarine")).total == 0
+
+
+async def test_a_page_past_the_end_is_empty_and_says_how_many_there_are(farm: Farm) -> None:
+    found = await farm.client.environments(offset=1, limit=5)
+    assert (found.items, found.total, found.offset, found.limit) == ((), 1, 1, 5)
+
+
+async def test_an_environment_shows_its_tools_its_rules_and_its_tables(farm: Farm) -> None:
+    shop = await farm.client.environment("shop")
+    assert [tool.name for tool in shop.tools] == ["find", "make", "price", "scrap"]
+    assert shop.tools[2].arguments["required"] == ["id", "cents"]
+    assert "A thing has a price." in shop.policy
+    assert "CREATE TABLE things" in shop.schema_sql
+    assert shop.digest == farm.registry.catalogue.library.environment("shop").digest
+
+
+async def test_scenarios_are_listed_by_tag_and_text(farm: Farm, tmp_path: Path) -> None:
+    second = {**SOUND_SCENARIO, "id": "cheaper", "title": "Cheaper", "tags": ["easy"]}
+    lines = [json.dumps(SOUND_SCENARIO), json.dumps(second)]
+    (tmp_path / "shelf" / "shop" / "scenarios.jsonl").write_text("\n".join(lines))
+    assert [card.id for card in (await farm.client.scenarios("shop")).items] == ["dearer", "cheaper"]
+    assert [card.id for card in (await farm.client.scenarios("shop", tag="easy")).items] == ["cheaper"]
+    found = await farm.client.scenarios("shop", search="make the BELL")
+    assert found.items == (
+        ScenarioCard(
+            id="dearer",
+            title="Make the bell dearer",
+            tags=(),
+            task="Please let the bell cost 2.50.",
+            checkpoints=1,
+            goals=1,
+            guards=0,
+            calls=1,
+        ),
+    )
+
+
+async def test_a_scenario_shows_its_checkpoints_and_its_solution(farm: Farm) -> None:
+    found = await farm.client.scenario("shop", "dearer")
+    assert found.environment == "shop"
+    assert found.scenario.solution.calls[0].tool == "price"
+    assert len(found.digest) == 64
+
+
+async def test_what_is_not_in_the_library_is_not_found(farm: Farm) -> None:
+    with pytest.raises(NotFound, match="no environment 'zoo' in the library; there are: half, odd, shop"):
+        await farm.client.environment("zoo")
+    with pytest.raises(NotFound, match="shop has no scenario 'fly'; it has: dearer"):
+        await farm.client.scenario("shop", "fly")
+    with pytest.raises(NotFound, match="no environment 'zoo'"):
+        await farm.client.launch("zoo")
+    with pytest.raises(NotFound, match="no scenario 'fly'"):
+        await farm.client.launch("shop", "fly")
+
+
+async def test_a_broken_bundle_is_said_to_be_the_author_s_without_naming_folders_of_ours(
+    farm: Farm, tmp_path: Path
+) -> None:
+    for path in ("/v1/environments/half", "/v1/environments/half/scenarios"):
+        answer = await farm.http.get(path)
+        error = answer.json()["error"]
+        assert (answer.status_code, error["kind"]) == (422, "bundle")
+        assert error["message"].startswith("half/policy.md: ")
+        assert str(tmp_path) not in answer.text
+    with pytest.raises(BundleError, match=r"^half/policy.md: "):
+        await farm.client.launch("half")
+
+
+async def test_a_start_does_not_read_the_library(library: Library, tmp_path: Path, clock: Clock) -> None:
+    (tmp_path / "shelf" / "shop" / "environment.json").write_text("{")
+    async with running(library, tmp_path / "state", clock) as farm:
+        assert (await farm.client.health()).status == "ok"
+        assert set((await farm.client.environments()).broken) == {"half", "odd", "shop"}

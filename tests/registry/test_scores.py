@@ -1,0 +1,68 @@
+"""Judging an instance: what is scored, what is not, and that both are kept."""
+
+import shutil
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from servers.errors import Conflict
+from servers.library import Library
+from tests.registry.farms import Clock, Farm, running
+
+
+async def test_the_reference_solution_earns_everything(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    await farm.call(instance, "price", id="t2", cents=250)
+    score = await farm.client.score(instance, "Done.")
+    assert (score.outcome, score.reward, score.success, score.calls) == ("scored", 1.0, True, 1)
+    assert [(verdict.checkpoint, verdict.holds) for verdict in score.verdicts] == [("priced", True)]
+    assert score.environment_digest == farm.registry.catalogue.library.environment("shop").digest
+    assert score.scenario_digest == (await farm.client.scenario("shop", "dearer")).digest
+
+
+async def test_doing_nothing_earns_nothing(farm: Farm) -> None:
+    score = await farm.client.score(await farm.launched("dearer"))
+    assert (score.outcome, score.reward, score.success) == ("scored", 0.0, False)
+
+
+async def test_judging_changes_nothing_and_every_score_is_kept(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    before = await farm.client.score(instance)
+    farm.clock.now += 5
+    await farm.call(instance, "price", id="t2", cents=250)
+    after = await farm.client.score(instance)
+    assert farm.ledger.scores(instance) == [before, after]
+
+
+async def test_without_a_scenario_there_is_nothing_to_judge_by(farm: Farm) -> None:
+    instance = await farm.launched()
+    with pytest.raises(Conflict, match="launched without a scenario; nothing to judge by"):
+        await farm.client.score(instance)
+    assert farm.ledger.scores(instance) == []
+
+
+async def test_a_farm_that_cannot_judge_says_so_and_gives_no_reward(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    (farm.folder / "worker" / "instances" / f"{instance}.db").write_bytes(b"spoilt" * 1000)
+    score = await farm.client.score(instance)
+    assert (score.outcome, score.reward, score.success, score.verdicts) == ("infra_error", None, None, ())
+    assert score.error
+    assert farm.ledger.scores(instance) == [score]
+    assert str(farm.folder) not in score.model_dump_json()
+
+
+@pytest_asyncio.fixture
+async def changing(shelf: Path, tmp_path: Path, clock: Clock) -> AsyncGenerator[Farm]:
+    """A farm over a library of its own, in `shelf`."""
+    shutil.copytree(shelf, tmp_path / "shelf")
+    async with running(Library([tmp_path / "shelf"]), tmp_path / "farm", clock) as farm:
+        yield farm
+
+
+async def test_an_instance_of_a_bundle_that_has_changed_since_is_not_judged(changing: Farm, tmp_path: Path) -> None:
+    instance = await changing.launched("dearer")
+    (tmp_path / "shelf" / "shop" / "policy.md").write_text("# Other rules, of another length\n")
+    with pytest.raises(Conflict, match="has changed since"):
+        await changing.client.score(instance)

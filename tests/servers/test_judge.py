@@ -1,0 +1,333 @@
+"""What checkpoints say of a final state, and what it is worth. A checkpoint that breaks is never an error."""
+
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from servers.instance import Instance
+from servers.library import Library
+from servers.orders import Judge, Judgement, Launch, Verdict
+from servers.worker import Worker
+
+SECONDS = 0.5
+
+
+@pytest_asyncio.fixture
+async def worker(library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
+    """A worker with a short deadline, for checkpoints that hang."""
+    async with Worker(library, tmp_path / "state", call_seconds=SECONDS) as worker:
+        yield worker
+
+
+async def judged(worker: Worker, instance: Instance, *checkpoints: Mapping[str, Any], answer: str = "") -> Judgement:
+    named = [{"id": f"c{number}", "question": "?", **checkpoint} for number, checkpoint in enumerate(checkpoints)]
+    return await worker.judge(instance.id, Judge.model_validate({"checkpoints": named, "answer": answer}))
+
+
+async def verdict(worker: Worker, instance: Instance, checkpoint: Mapping[str, Any], *, answer: str = "") -> Verdict:
+    [found] = (await judged(worker, instance, checkpoint, answer=answer)).verdicts
+    return found
+
+
+def sql(text: str, expect: Any, **fields: Any) -> dict[str, Any]:
+    return {"role": "goal", "kind": "sql", "sql": text, "expect": expect, **fields}
+
+
+def python(*lines: str, **fields: Any) -> dict[str, Any]:
+    """A checkpoint with these lines as the body of `check`."""
+    body = "".join(f"    {line}\n" for line in lines)
+    return {"role": "goal", "kind": "python", "python": f"def check(start, final, answer, calls):\n{body}", **fields}
+
+
+def footprint(*allow: Mapping[str, Any]) -> dict[str, Any]:
+    return {"role": "guard", "kind": "footprint", "allow": list(allow)}
+
+
+TRUE, FALSE = sql("SELECT 1", [[1]]), sql("SELECT 0", [[1]])
+
+
+@pytest.mark.parametrize(
+    ("text", "expect", "holds"),
+    [
+        ("SELECT cents FROM things WHERE id = 't2'", [[250]], True),
+        ("SELECT cents FROM start.things WHERE id = 't2'", [[200]], True),
+        ("SELECT cents FROM things WHERE id = 't2'", [[200]], False),
+        ("SELECT id, cents FROM things ORDER BY id", [["t1", 100], ["t2", 250], ["t3", 300]], True),
+        ("SELECT id, cents FROM things ORDER BY id", [["t1", 100], ["t2", 250]], False),
+        ("SELECT id FROM things WHERE cents > 999", [], True),
+        ("SELECT id FROM things", [], False),
+        ("SELECT NULL", [[None]], True),
+        ("SELECT '1'", [[1]], False),
+        ("SELECT 1.0", [[1]], True),
+        ("SELECT x'00'", [["<1 bytes>"]], True),
+        ("SELECT count(*) FROM things", {"op": "==", "value": 3}, True),
+        ("SELECT count(*) FROM things", {"op": "!=", "value": 3}, False),
+        ("SELECT count(*) FROM things", {"op": "<", "value": 4}, True),
+        ("SELECT count(*) FROM things", {"op": "<=", "value": 2}, False),
+        ("SELECT count(*) FROM things", {"op": ">", "value": 3}, False),
+        ("SELECT count(*) FROM things", {"op": ">=", "value": 3}, True),
+        ("SELECT name FROM things WHERE id = 't1'", {"op": "<", "value": "b"}, True),
+        ("SELECT name FROM things WHERE id = 't1'", {"op": "<", "value": 3}, False),
+        ("SELECT NULL", {"op": ">", "value": 0}, False),
+        ("SELECT 1, 2", {"op": ">", "value": 0}, False),
+        ("SELECT id FROM things", {"op": "!=", "value": "x"}, False),
+        ("SELECT 1 WHERE 0", {"op": "!=", "value": 1}, False),
+        ("SELECT :answer", [["It costs 2.50 now."]], True),
+        ("SELECT :answer LIKE '%2.50%'", [[1]], True),
+    ],
+)
+async def test_sql_holds_when_its_rows_are_what_is_expected(
+    worker: Worker, instance: Instance, text: str, expect: Any, holds: bool
+) -> None:
+    await instance.call("price", {"id": "t2", "cents": 250})
+    found = await verdict(worker, instance, sql(text, expect), answer="It costs 2.50 now.")
+    assert (found.holds, found.error) == (holds, None)
+
+
+async def test_a_verdict_shows_what_was_seen(worker: Worker, instance: Instance) -> None:
+    found = await verdict(worker, instance, sql("SELECT id, cents FROM things ORDER BY id LIMIT 2", []))
+    assert found.seen == '[["t1", 100], ["t2", 200]]'
+    many = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
+    found = await verdict(worker, instance, sql(many, [[1]]))
+    assert not found.holds
+    assert len(found.seen) <= 500
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("SELECT missing", "the query does not run: no such column: missing"),
+        ("DELETE FROM things", "only a SELECT over the environment's tables is allowed here: not authorized"),
+        ("SELECT 1; SELECT 2", "one SELECT at a time"),
+        ("SELECT seed FROM _farm_instance", "only a SELECT over the environment's tables is allowed here: "),
+        ("SELECT outcome FROM _farm_calls", "only a SELECT over the environment's tables is allowed here: "),
+        (
+            "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c",
+            "the query took more than 1 s; narrow it down",
+        ),
+        ("SELECT 1\0", "the query does not run: null character in query"),
+        ("-- nothing", "the query does not run: there is no statement in it"),
+    ],
+)
+async def test_sql_that_breaks_does_not_hold_and_says_why(
+    worker: Worker, instance: Instance, text: str, error: str
+) -> None:
+    found = await verdict(worker, instance, sql(text, [[1]]))
+    assert not found.holds
+    assert (found.error or "").startswith(error)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["return True"],
+        ["return final.one('SELECT cents FROM things WHERE id = :id', id='t2')['cents'] == 250"],
+        ["return start.one('SELECT cents FROM things WHERE id = :id', id='t2')['cents'] == 200"],
+        ["return len(final.all('SELECT * FROM log')) == 1 and start.all('SELECT * FROM log') == []"],
+        ["return answer == 'Done.'"],
+        ["return [(call['tool'], call['outcome']) for call in calls] == [('price', 'ok'), ('sell', 'invalid')]"],
+        ["return calls[0]['arguments'] == {'id': 't2', 'cents': 250}"],
+        ["return final.now() == '2026-03-16 09:02:00'"],
+        ["import re", "return bool(re.search('D', answer))"],
+    ],
+)
+async def test_python_sees_start_final_answer_and_calls(worker: Worker, instance: Instance, lines: list[str]) -> None:
+    await instance.call("price", {"id": "t2", "cents": 250})
+    await instance.call("sell", {})
+    found = await verdict(worker, instance, python(*lines), answer="Done.")
+    assert (found.holds, found.error) == (True, None)
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "error"),
+    [
+        (python("return False"), None),
+        (python("return 1"), "TypeError: returned int; a checkpoint returns True or False"),
+        (python("return None"), "TypeError: returned NoneType; a checkpoint returns True or False"),
+        (python("pass"), "TypeError: returned NoneType; a checkpoint returns True or False"),
+        (python("raise ValueError('no')"), "ValueError: no"),
+        (python("return 1 / 0"), "ZeroDivisionError: division by zero"),
+        (python("raise SystemExit(0)"), "SystemExit: 0"),
+        (python("import os", "os._exit(0)"), "the checkpoint broke: a guest ended: closed its socket"),
+        (python("while True: pass"), "the checkpoint broke: a guest did not answer 'judge' within 0.5 s"),
+        (python("return check(start, final, answer, calls)"), "RecursionError: maximum recursion depth exceeded"),
+        (python("return len(bytearray(8 * 1024 ** 3)) > 0"), "MemoryError: "),
+        (python("raise ValueError('x' * 10_000)"), "ValueError: xxx"),
+        (
+            {**python(), "python": "def chek(start, final): return True"},
+            "TypeError: defines no function",
+        ),
+        ({**python(), "python": "check = True"}, "TypeError: defines no function check(start, final, answer, calls)"),
+        ({**python(), "python": "def check(): return True"}, "TypeError: check() takes 0 positional arguments but 4"),
+        ({**python(), "python": "def check(:"}, "SyntaxError: "),
+        ({**python(), "python": "1 / 0"}, "ZeroDivisionError: "),
+        (python("final.run('DELETE FROM things')", "return True"), "AuthError: not authorized"),
+        (python("start.run('DELETE FROM things')", "return True"), "AuthError: not authorized"),
+        (python("final.all('DELETE FROM things RETURNING id')", "return True"), "AuthError: not authorized"),
+        (python("final.all('DROP TABLE things')", "return True"), "AuthError: not authorized"),
+        (python("final.all(\"ATTACH '/etc/passwd' AS p\")", "return True"), "AuthError: not authorized"),
+    ],
+    ids=lambda value: None if isinstance(value, dict) else str(value)[:40],
+)
+async def test_python_that_does_not_say_true_does_not_hold(
+    worker: Worker, instance: Instance, checkpoint: dict[str, Any], error: str | None
+) -> None:
+    found = await verdict(worker, instance, checkpoint)
+    assert not found.holds
+    if error is None:
+        assert found.error is None
+    else:
+        assert (found.error or "").startswith(error)
+        assert len(found.error or "") <= 500
+    assert await worker.diff(instance.id) == []
+    assert (await verdict(worker, instance, python("return True"))).holds
+
+
+async def test_python_sees_calls_of_any_size(worker: Worker, instance: Instance) -> None:
+    for _ in range(4):
+        await instance.call("find", {"text": "é" * 200_000})
+    assert (await verdict(worker, instance, python("return len(calls) == 4"), answer="x" * 100_000)).holds
+
+
+async def test_each_python_checkpoint_has_a_process_of_its_own(worker: Worker, instance: Instance) -> None:
+    leave = python("import builtins", "builtins.left = True", "return True")
+    look = python("import builtins", "return not hasattr(builtins, 'left')")
+    assert (await judged(worker, instance, leave, look)).success
+
+
+@pytest.mark.parametrize(
+    ("allow", "seen"),
+    [
+        ([{"table": "log", "operation": "insert"}, {"table": "things", "operation": "update"}], ""),
+        ([{"table": "things", "operation": "update"}], 'insert in log: {"id": 1}'),
+        ([{"table": "log", "operation": "insert"}], 'update in things: {"id": "t2"}'),
+        ([{"table": "log", "operation": "update"}, {"table": "things", "operation": "update"}], "insert in log"),
+        ([{"table": "log", "operation": "insert"}, {"table": "things", "operation": "insert"}], "update in things"),
+    ],
+)
+async def test_every_changed_row_needs_an_allowance_of_its_table_and_operation(
+    worker: Worker, instance: Instance, allow: list[dict[str, Any]], seen: str
+) -> None:
+    await instance.call("price", {"id": "t2", "cents": 250})
+    found = await verdict(worker, instance, footprint(*allow))
+    assert (found.holds, found.error) == (not seen, None)
+    assert found.seen.startswith(seen)
+
+
+LOG = {"table": "log", "operation": "insert"}
+UPDATE = {"table": "things", "operation": "update"}
+
+
+@pytest.mark.parametrize(
+    ("allowance", "holds"),
+    [
+        ({"columns": ["cents"]}, True),
+        ({"columns": ["cents", "name"]}, True),
+        ({"columns": ["name"]}, False),
+        ({"columns": []}, False),
+        ({"where": "id = 't2'"}, True),
+        ({"where": "cents = 250"}, True),
+        ({"where": "cents = 200"}, False),
+        ({"where": "id = 't3' OR 1"}, True),
+        ({"where": "id = 't3'"}, False),
+        ({"where": "cents > (SELECT cents FROM start.things WHERE id = 't2')"}, True),
+        ({"rows": 1}, True),
+        ({"rows": 0}, False),
+    ],
+)
+async def test_an_allowance_may_name_columns_rows_and_how_many(
+    worker: Worker, instance: Instance, allowance: dict[str, Any], holds: bool
+) -> None:
+    await instance.call("price", {"id": "t2", "cents": 250})
+    found = await verdict(worker, instance, footprint(LOG, {**UPDATE, **allowance}))
+    assert (found.holds, found.error) == (holds, None)
+
+
+async def test_more_rows_than_are_allowed_are_too_many(worker: Worker, instance: Instance) -> None:
+    for thing in ("t1", "t2"):
+        await instance.call("price", {"id": thing, "cents": 1})
+    assert not (await verdict(worker, instance, footprint(LOG, {**UPDATE, "rows": 1}))).holds
+    assert (await verdict(worker, instance, footprint(LOG, {**UPDATE, "rows": 2}))).holds
+    each = [{**UPDATE, "rows": 1, "where": f"id = '{thing}'"} for thing in ("t1", "t2")]
+    assert (await verdict(worker, instance, footprint(LOG, *each))).holds
+
+
+async def test_an_allowance_for_all_does_not_take_the_room_of_one_for_some(worker: Worker, instance: Instance) -> None:
+    for thing in ("t1", "t2"):
+        await instance.call("price", {"id": thing, "cents": 1})
+    wide, narrow = {**UPDATE, "rows": 1}, {**UPDATE, "rows": 1, "where": "id = 't1'"}
+    assert (await verdict(worker, instance, footprint(LOG, wide, narrow))).holds
+    assert (await verdict(worker, instance, footprint(LOG, narrow, wide))).holds
+
+
+async def test_a_deleted_row_is_looked_at_as_it_was(worker: Worker, instance: Instance) -> None:
+    await instance.call("scrap", {"id": "t2"})
+    part = {"table": "parts", "operation": "delete", "where": "note = 'clapper'"}
+    gone = {"table": "things", "operation": "delete", "where": "name = 'bell' AND cents = 200"}
+    assert (await verdict(worker, instance, footprint(part, gone))).holds
+    assert not (await verdict(worker, instance, footprint(part))).holds
+
+
+async def test_nothing_changed_needs_no_allowance(worker: Worker, instance: Instance) -> None:
+    await instance.call("find", {})
+    assert (await verdict(worker, instance, footprint())).holds
+    await instance.call("price", {"id": "t2", "cents": 200})
+    assert (await verdict(worker, instance, footprint(LOG))).holds
+
+
+@pytest.mark.parametrize("where", ["nothing = 1", "1); DELETE FROM things; --", "(SELECT", "id = :answer"])
+async def test_an_allowance_that_does_not_run_does_not_hold(worker: Worker, instance: Instance, where: str) -> None:
+    await instance.call("price", {"id": "t2", "cents": 250})
+    found = await verdict(worker, instance, footprint(LOG, {**UPDATE, "where": where}))
+    assert not found.holds
+    assert found.error is not None
+
+
+def guard(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
+    return {**checkpoint, "role": "guard"}
+
+
+@pytest.mark.parametrize(
+    ("checkpoints", "reward", "success"),
+    [
+        ([TRUE], 1.0, True),
+        ([FALSE], 0.0, False),
+        ([TRUE, FALSE], 0.5, False),
+        ([{**TRUE, "weight": 3}, FALSE], 0.75, False),
+        ([{**FALSE, "weight": 3}, TRUE], 0.25, False),
+        ([TRUE, TRUE, FALSE], 0.666667, False),
+        ([TRUE, guard(TRUE)], 1.0, True),
+        ([TRUE, guard(FALSE)], 0.0, False),
+        ([TRUE, FALSE, guard(TRUE)], 0.5, False),
+        ([TRUE, guard(TRUE), guard(FALSE)], 0.0, False),
+        ([TRUE, guard(sql("SELECT missing", [[1]]))], 0.0, False),
+        ([TRUE, sql("SELECT missing", [[1]])], 0.5, False),
+        ([TRUE, guard(python("raise ValueError"))], 0.0, False),
+        ([guard(TRUE)], 0.0, False),
+        ([], 0.0, False),
+    ],
+)
+async def test_the_reward_is_the_weighted_share_of_goals_while_all_guards_hold(
+    worker: Worker, instance: Instance, checkpoints: Sequence[Mapping[str, Any]], reward: float, success: bool
+) -> None:
+    judgement = await judged(worker, instance, *checkpoints)
+    assert (judgement.reward, judgement.success) == (reward, success)
+    assert len(judgement.verdicts) == len(checkpoints)
+
+
+async def test_the_state_is_judged_as_it_is_now_and_judging_changes_nothing(worker: Worker) -> None:
+    [ticket] = await worker.launch(Launch(environment="shop", scenario="dearer"))
+    instance = worker.find(ticket.instance)
+    goals = worker.library.scenario("shop", "dearer").checkpoints
+    order = Judge(checkpoints=goals, answer="Done.")
+    assert (await worker.judge(instance.id, order)).reward == 0.0
+    await instance.call("price", {"id": "t2", "cents": 250})
+    judgement = await worker.judge(instance.id, order)
+    assert (judgement.reward, judgement.success) == (1.0, True)
+    assert judgement == await worker.judge(instance.id, order)
+    assert (await worker.standing(instance.id)).calls == 1
+    await worker.reset(instance.id)
+    assert (await worker.judge(instance.id, order)).reward == 0.0

@@ -1,0 +1,132 @@
+"""Queries that are not ours: one SELECT over the environment's rows, now and at the start, and nothing else."""
+
+from typing import Any
+
+import pytest
+
+from servers.errors import NotFound, RequestError
+from servers.instance import Instance
+from servers.worker import Worker
+
+ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
+
+
+async def test_a_query_sees_the_rows_now_and_at_the_start(instance: Instance, worker: Worker) -> None:
+    await instance.call("price", {"id": "t2", "cents": 250})
+    joined = "main.things AS now JOIN start.things AS was USING (id) WHERE was.cents <> now.cents"
+    found = await worker.query(instance.id, f"SELECT was.name, was.cents AS before, now.cents AS after FROM {joined}")
+    assert found.columns == ("name", "before", "after")
+    assert found.rows == (("bell", 200, 250),)
+    assert not found.more
+
+
+@pytest.mark.parametrize(
+    ("sql", "rows"),
+    [
+        ("SELECT 1, 2.5, 'text', NULL, x'0102'", ((1, 2.5, "text", None, "<2 bytes>"),)),
+        ("SELECT id FROM main.things WHERE id > 't2';", (("t3",),)),
+        (f"{ENDLESS} SELECT n FROM c LIMIT 3", ((1,), (2,), (3,))),
+        ("VALUES (1), (2)", ((1,), (2,))),
+        ("SELECT 1 WHERE 0", ()),
+        ("SELECT json_extract('{\"a\": 3}', '$.a'), date('2026-03-16', '+1 day')", ((3, "2026-03-17"),)),
+    ],
+)
+async def test_what_may_be_asked(
+    instance: Instance, worker: Worker, sql: str, rows: tuple[tuple[Any, ...], ...]
+) -> None:
+    assert (await worker.query(instance.id, sql)).rows == rows
+
+
+REFUSED = {
+    "UPDATE things SET cents = 0": "only a SELECT",
+    "DELETE FROM things RETURNING id": "only a SELECT",
+    "INSERT INTO log (what) VALUES ('x')": "only a SELECT",
+    "REPLACE INTO log (id, what) VALUES (1, 'x')": "only a SELECT",
+    "DELETE FROM start.things": "only a SELECT",
+    "CREATE TABLE t (a)": "only a SELECT",
+    "CREATE TEMP TABLE t (a)": "only a SELECT",
+    "CREATE VIEW v AS SELECT 1": "only a SELECT",
+    "DROP TABLE things": "only a SELECT",
+    "ALTER TABLE things ADD COLUMN x": "only a SELECT",
+    "ATTACH '/etc/passwd' AS p": "only a SELECT",
+    "ATTACH ':memory:' AS p": "only a SELECT",
+    "DETACH start": "only a SELECT",
+    "PRAGMA user_version": "only a SELECT",
+    "PRAGMA writable_schema = ON": "only a SELECT",
+    "SELECT * FROM pragma_table_info('things')": "",
+    "SELECT * FROM pragma_database_list": "",
+    "VACUUM": "",
+    "VACUUM INTO '/tmp/stolen.db'": "",
+    "BEGIN": "only a SELECT",
+    "COMMIT": "only a SELECT",
+    "SAVEPOINT s": "only a SELECT",
+    "ANALYZE": "only a SELECT",
+    "REINDEX": "",
+    "SELECT * FROM _farm_calls": "only a SELECT",
+    "SELECT arguments FROM main._farm_calls": "only a SELECT",
+    "SELECT (SELECT seed FROM _farm_instance)": "only a SELECT",
+    "SELECT count(*) FROM _farm_instance": "only a SELECT",
+    "SELECT * FROM things JOIN _farm_calls": "only a SELECT",
+    "SELECT load_extension('evil')": "",
+    "SELECT random()": "",
+    "SELECT hex(randomblob(4))": "",
+    "SELECT 1; SELECT 2": "one SELECT at a time",
+    "SELECT 1; DROP TABLE things": "only a SELECT",
+    "SELECT id FROM things; SELECT id FROM parts": "one SELECT at a time",
+    "SELEC 1": "does not run: near",
+    "SELECT * FROM nowhere": "does not run: no such table: nowhere",
+    "SELECT ?": "does not run: ",
+    "SELECT :answer": "does not run: ",
+    "SELECT 1\0": "does not run: ",
+    "SELECT '\ud800'": "does not run: ",
+    "SELECT zeroblob(2000000)": "does not run: ",
+    "SELECT group_concat(hex(zeroblob(400000))) FROM things, things, things": "does not run: ",
+    f"SELECT '{'x' * 2_000_000}'": "does not run: ",
+    "SELECT " + "(" * 5000 + "1" + ")" * 5000: "does not run: ",
+    "SELECT abs(-9223372036854775808)": "does not run: integer overflow",
+    "": "does not run: ",
+    "-- nothing": "does not run: ",
+}
+
+
+@pytest.mark.parametrize("sql", REFUSED, ids=lambda sql: sql[:40].encode("ascii", "replace").decode())
+async def test_everything_else_is_refused_and_changes_nothing(instance: Instance, worker: Worker, sql: str) -> None:
+    with pytest.raises(RequestError) as refusal:
+        await worker.query(instance.id, sql)
+    assert REFUSED[sql] in str(refusal.value)
+    assert await worker.diff(instance.id) == []
+    assert len((await worker.query(instance.id, "SELECT * FROM things")).rows) == 3
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        f"{ENDLESS} SELECT count(*) FROM c",
+        f"{ENDLESS} SELECT n FROM c WHERE n < 0",
+        f"{ENDLESS} SELECT n FROM c ORDER BY n",
+    ],
+)
+async def test_a_query_that_loops_is_stopped(instance: Instance, worker: Worker, sql: str) -> None:
+    with pytest.raises(RequestError, match="the query took more than 1 s; narrow it down"):
+        await worker.query(instance.id, sql)
+
+
+async def test_rows_are_bounded_and_it_is_told_that_there_are_more(instance: Instance, worker: Worker) -> None:
+    endless = await worker.query(instance.id, f"{ENDLESS} SELECT n FROM c", limit=5)
+    assert (endless.rows, endless.more) == (((1,), (2,), (3,), (4,), (5,)), True)
+    exactly = await worker.query(instance.id, "SELECT id FROM things", limit=3)
+    assert (len(exactly.rows), exactly.more) == (3, False)
+    default = await worker.query(instance.id, f"{ENDLESS} SELECT n FROM c")
+    assert (len(default.rows), default.more) == (1000, True)
+
+
+async def test_many_large_values_are_too_much_together(instance: Instance, worker: Worker) -> None:
+    sql = f"{ENDLESS} SELECT hex(zeroblob(400000)) FROM c LIMIT 1000"
+    with pytest.raises(RequestError, match="the rows are larger than 16 MB together; ask for less"):
+        await worker.query(instance.id, sql)
+    assert len((await worker.query(instance.id, sql.replace("1000", "10"))).rows) == 10
+
+
+async def test_a_query_to_an_instance_that_is_not_there_is_not_found(worker: Worker) -> None:
+    with pytest.raises(NotFound):
+        await worker.query("abcdefgh", "SELECT 1")

@@ -1,0 +1,264 @@
+"""What stays after a restart, after `kill -9`, after a full disk, and what is said of files that are damaged."""
+
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from servers.errors import Conflict, NotFound, StateError
+from servers.library import Library
+from servers.orders import Judge, Launch
+from servers.worker import Worker
+from tests.servers import survivor
+
+ROWS = "SELECT id, name, cents, made_at FROM things ORDER BY id"
+ROOT = Path(__file__).parents[2]
+
+
+def killed_after(shelf: Path, state: Path, calls: int, later: int) -> list[dict[str, Any]]:
+    """Run a worker that makes calls, kill it after so many and a few bytes more; what it told, whole lines only."""
+    command = [sys.executable, "-m", survivor.__name__, str(shelf), str(state)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as process:
+        assert process.stdout is not None
+        told = [process.stdout.readline() for _ in range(calls + 1)]
+        process.stdout.read(later)
+        process.kill()
+        rest = process.stdout.read()
+    del rest
+    return [json.loads(line) for line in told]
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_every_answered_call_is_there_after_kill_9_and_no_other_half(
+    shelf: Path, library: Library, tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)  # noqa: S311 - it only chooses when to kill
+    ticket, *answered = killed_after(shelf, tmp_path / "state", chance.randint(1, 200), chance.randint(0, 300))
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = worker.find(ticket["instance"])
+        assert worker.token_of(instance.id) == ticket["token"]
+        instance.state.check()
+        history = await worker.history(instance.id, limit=10_000)
+        assert [call.seq for call in history] == list(range(1, len(history) + 1))
+        assert [
+            {"tool": call.tool, "arguments": call.arguments, "text": call.text} for call in history[: len(answered)]
+        ] == answered
+        [again] = await worker.launch(Launch(environment="shop"))
+        replay = worker.find(again.instance)
+        for call in history:
+            assert (await replay.call(call.tool, call.arguments)).text == call.text
+        assert (await worker.query(instance.id, ROWS)) == (await worker.query(replay.id, ROWS))
+        assert await worker.diff(instance.id) == await worker.diff(replay.id)
+        assert (await instance.call("find", {"text": "bell"})).kind == "ok"
+
+
+async def test_a_restart_finds_the_instances_their_state_and_their_tokens(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        tickets = await worker.launch(Launch(environment="shop", count=3))
+        await worker.find(tickets[1].instance).call("make", {"name": "drum"})
+        diff = await worker.diff(tickets[1].instance)
+        await worker.close(tickets[2].instance)
+    async with Worker(library, tmp_path / "state") as worker:
+        assert worker.ids() == sorted(ticket.instance for ticket in tickets[:2])
+        assert [worker.ticket(ticket.instance) for ticket in tickets[:2]] == tickets[:2]
+        assert await worker.diff(tickets[1].instance) == diff
+        assert (await worker.standing(tickets[1].instance)).calls == 1
+        with pytest.raises(NotFound):
+            worker.find(tickets[2].instance)
+
+
+async def test_tokens_are_nowhere_on_disk_and_their_key_is_its_owners_alone(worker: Worker) -> None:
+    [ticket] = await worker.launch(Launch(environment="shop"))
+    await worker.find(ticket.instance).call("find", {})
+    assert (worker.folder / "secret").stat().st_mode & 0o777 == 0o600
+    for path in worker.folder.rglob("*"):
+        assert path.is_dir() or ticket.token.encode() not in path.read_bytes()
+
+
+async def test_what_a_killed_launch_left_is_swept_away(library: Library, tmp_path: Path) -> None:
+    folder = tmp_path / "state" / "instances"
+    folder.mkdir(parents=True)
+    (folder / "abcdefgh.part").write_bytes(b"half")
+    (folder / "abcdefgh.part-journal").write_bytes(b"half")
+    async with Worker(library, tmp_path / "state") as worker:
+        assert worker.ids() == []
+    assert list(folder.iterdir()) == []
+
+
+Damage = Callable[[Path], object]
+
+
+def foreign(path: Path) -> None:
+    path.unlink()
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE t (a)").fetchall()
+    connection.close()
+
+
+def emptied(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("DELETE FROM _farm_instance").fetchall()
+    connection.close()
+
+
+def another_farms(path: Path) -> None:
+    connection = apsw.Connection(str(path))
+    connection.execute("ALTER TABLE _farm_instance ADD COLUMN region").fetchall()
+    connection.close()
+
+
+DAMAGES: dict[str, Damage] = {
+    "no database": lambda path: path.write_bytes(b"this is no database at all, " * 100),
+    "empty": lambda path: path.write_bytes(b""),
+    "truncated": lambda path: os.truncate(path, 1000),
+    "its head overwritten": lambda path: path.write_bytes(b"\0" * 100 + path.read_bytes()[100:]),
+    "a foreign database": foreign,
+    "without its origin": emptied,
+    "of another version": another_farms,
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+    "gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+async def test_a_damaged_state_file_is_named_and_harms_no_other(library: Library, tmp_path: Path, damage: str) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        bad, good = (ticket.instance for ticket in await worker.launch(Launch(environment="shop", count=2)))
+        DAMAGES[damage](worker.folder / "instances" / f"{bad}.db")
+        for _ in range(2):
+            with pytest.raises(StateError, match=f"state file {bad}.db cannot be opened: "):
+                worker.find(bad)
+        assert (await worker.find(good).call("find", {})).kind == "ok"
+
+
+async def test_a_page_that_was_overwritten_is_found(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        path = worker.folder / "instances" / f"{ticket.instance}.db"
+        content = bytearray(path.read_bytes())
+        content[4096:8192] = b"\xff" * 4096
+        path.write_bytes(content)
+        instance = worker.find(ticket.instance)
+        with pytest.raises(StateError, match=f"state file {ticket.instance}.db"):
+            instance.state.check()
+        with pytest.raises(StateError, match=f"state file {ticket.instance}.db cannot be read: "):
+            await worker.diff(ticket.instance)
+        with pytest.raises(StateError, match=f"state file {ticket.instance}.db cannot be read: "):
+            await worker.query(ticket.instance, "SELECT * FROM things")
+        with pytest.raises(StateError, match=f"state file {ticket.instance}.db"):
+            await worker.judge(ticket.instance, Judge(checkpoints=()))
+
+
+async def test_a_start_image_that_is_gone_is_told(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+    shutil.rmtree(tmp_path / "state" / "starts")
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match=r"the start image .* is gone from the state folder; launch new instances"):
+            worker.find(ticket.instance)
+
+
+async def test_a_start_image_that_is_damaged_is_told(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+    [image] = (tmp_path / "state" / "starts").iterdir()
+    image.write_bytes(b"junk")
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match="a start image cannot be used"):
+            worker.find(ticket.instance)
+
+
+async def test_an_instance_of_a_bundle_that_has_changed_is_a_conflict(shelf: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(shelf / "shop", tmp_path / "shelf" / "shop"))
+    async with Worker(Library([folder.parent]), tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+    (folder / "policy.md").write_text("Everything is free.")
+    async with Worker(Library([folder.parent]), tmp_path / "state") as worker:
+        with pytest.raises(Conflict, match=f"the bundle shop has changed since instance {ticket.instance}"):
+            worker.find(ticket.instance)
+        await worker.close(ticket.instance)
+        assert worker.ids() == []
+
+
+async def test_a_state_folder_that_cannot_be_used_is_an_error(library: Library, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StateError, match=f"the state folder {tmp_path}/file cannot be used: "):
+        async with Worker(library, tmp_path / "file"):
+            pass
+    async with Worker(library, tmp_path / "deep" / "down") as worker:
+        await worker.launch(Launch(environment="shop"))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of one megabyte."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    options = ["-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(["mount", *options], capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root mounts a file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def filled(disk: Path) -> Path:
+    """Take all the room that a disk has left."""
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        for size in (4096, 512, 1):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                continue
+    return ballast
+
+
+def names_in(folder: Path) -> list[str]:
+    return [path.name for path in folder.rglob("*")]
+
+
+async def test_a_full_disk_is_an_error_that_changes_nothing_until_there_is_room(
+    library: Library, small_disk: Path
+) -> None:
+    async with Worker(library, small_disk / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        instance = worker.find(ticket.instance)
+        assert (await instance.call("make", {"name": "drum"})).kind == "ok"
+        before, revision = await worker.diff(instance.id), instance.state.revision
+        ballast = filled(small_disk)
+        for _ in range(3):
+            with pytest.raises(StateError, match=f"^the disk of the state folder is full .{instance.id}.db.$"):
+                await instance.call("make", {"name": "x" * 30_000})
+        assert await worker.diff(instance.id) == before
+        assert instance.state.revision != revision  # what the guest did and nobody kept is no state that it holds
+        with pytest.raises(StateError, match="the state folder takes no new instance: "):
+            await worker.launch(Launch(environment="shop", count=3))
+        with pytest.raises(StateError, match="the state folder takes no start image: No space left on device"):
+            await worker.launch(Launch(environment="shop", setup="DELETE FROM parts"))
+        assert worker.ids() == [instance.id]
+        assert {name.rpartition(".")[2] for name in names_in(small_disk)} & {"part", "part-journal"} == set()
+        ballast.unlink()
+        assert (await instance.call("make", {"name": "easel"})).kind == "ok"
+        assert [call.arguments for call in await worker.history(instance.id)] == [{"name": "drum"}, {"name": "easel"}]
+        found = await worker.query(instance.id, "SELECT name FROM things ORDER BY name")
+        assert [name for (name,) in found.rows] == ["anvil", "bell", "candle", "drum", "easel"]
+        instance.state.check()
+        assert len(await worker.launch(Launch(environment="shop", count=3))) == 3
+
+
+async def test_of_many_instances_all_are_launched_or_none(library: Library, small_disk: Path) -> None:
+    async with Worker(library, small_disk / "state") as worker:
+        with pytest.raises(StateError, match="the state folder takes no new instance: "):
+            await worker.launch(Launch(environment="shop", count=1000))
+        assert worker.ids() == []
+        assert list((worker.folder / "instances").iterdir()) == []
+        assert len(await worker.launch(Launch(environment="shop"))) == 1
