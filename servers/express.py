@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
+from pydantic_core import from_json
 from starlette.types import Message, Receive, Scope, Send
 
 from servers.errors import FarmError
@@ -72,9 +73,7 @@ class Express:
         headers = dict(cast("list[tuple[bytes, bytes]]", scope["headers"]))
         if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
             return None
-        if headers.get(b"content-type") != b"application/json" or b"application/json" not in headers.get(
-            b"accept", b""
-        ):
+        if headers.get(b"content-type") != b"application/json" or not _accepts(headers, b"application/json"):
             return None
         host = headers.get(b"host", b"").decode("latin-1").rpartition(":")[0]
         return headers if self._hosts is None or host in self._hosts else None
@@ -98,8 +97,10 @@ def _ordinary_call(message: Message, headers: dict[bytes, bytes]) -> Call | None
     """The call that a request makes, if it is complete and has nothing beside the call in it."""
     if message["type"] != "http.request" or message.get("more_body"):
         return None
+    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+    read = json.loads if version == MODERN else from_json  # each era's own reader: what one takes, the other may not
     try:
-        match json.loads(message["body"]):
+        match read(message["body"]):
             case {
                 "jsonrpc": "2.0",
                 "id": int() | str() as number,
@@ -113,7 +114,6 @@ def _ordinary_call(message: Message, headers: dict[bytes, bytes]) -> Call | None
     except (ValueError, RecursionError):
         return None
     tool, arguments = parameters.get("name"), parameters.get("arguments", {})
-    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
     ordinary = _is_modern(version, parameters, headers) or _is_handshake(version, parameters, headers)
     if more or isinstance(number, bool) or not isinstance(tool, str) or not isinstance(arguments, dict) or not ordinary:
         return None
@@ -147,10 +147,14 @@ def _is_plain_meta(meta: dict[str, Any]) -> bool:
 def _is_handshake(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
     return (
         version in HANDSHAKE
-        and b"text/event-stream" in headers[b"accept"]
+        and _accepts(headers, b"text/event-stream")
         and b"mcp-method" not in headers
         and params.keys() <= {"name", "arguments"}
     )
+
+
+def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
+    return kind in (one.strip() for one in headers.get(b"accept", b"").split(b","))
 
 
 def _again(message: Message, receive: Receive) -> Receive:

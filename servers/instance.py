@@ -99,13 +99,18 @@ class Instance:
         if tool not in self.environment.tools:
             names = ", ".join(self.environment.tools)
             return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
+        unreadable = Outcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
         if not told:
-            return Outcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
+            return unreadable
         validator = self.environment.validators[tool]
-        if validator.is_valid(arguments):
+        try:
+            errors = [] if validator.is_valid(arguments) else list(validator.iter_errors(arguments))
+        except ValueError:  # the validator has a depth of its own
+            return unreadable
+        if not errors:
             return None
         problems: list[str] = []
-        for error in validator.iter_errors(arguments):
+        for error in errors:
             place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
             message = _shortened(error.message)
             problems.append(f"argument {place[1:]}: {message}" if place else message)

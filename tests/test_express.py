@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
-from hypothesis import event, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.types import Receive, Scope, Send
 
@@ -260,8 +260,12 @@ def odd_messages(draw: st.DrawFn) -> Request:
         "arguments": ODD_ARGUMENTS,
         "meta": ODD_METAS,
         "method": st.sampled_from(["tools/list", "ping", "Tools/call", "", "initialize", 3, None, ABSENT]),
-        "params": st.sampled_from([None, [], "find", {}, {"name": "find", "task": {"ttl": 1}}, {"name": "find", "x": 1}]),
-        "more": st.sampled_from([{"jsonrpc": "1.0"}, {"jsonrpc": 2.0}, {"jsonrpc": ABSENT}, {"extra": 1}, {"result": 1}]),
+        "params": st.sampled_from(
+            [None, [], "find", {}, {"name": "find", "task": {"ttl": 1}}, {"name": "find", "x": 1}]
+        ),
+        "more": st.sampled_from(
+            [{"jsonrpc": "1.0"}, {"jsonrpc": 2.0}, {"jsonrpc": ABSENT}, {"extra": 1}, {"result": 1}]
+        ),
     }
     chosen = draw(st.lists(st.sampled_from(sorted(oddities)), max_size=2, unique=True))
     return call(version, **{name: draw(oddities[name]) for name in chosen})
@@ -322,38 +326,38 @@ MORE_HEADERS = [
     ("X-Forwarded-For", "10.0.0.1"),
     ("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
 ]
-ODD_BODIES: list[Callable[[bytes], bytes]] = [
-    lambda body: b"\xef\xbb\xbf" + body,
-    lambda body: b" \r\n\t" + body + b"\n",
-    lambda body: body.decode().encode("utf-16"),
-    lambda body: body.decode().encode("utf-16-le"),
-    lambda body: body.decode().encode("utf-32"),
-    lambda body: body + b"{}",
-    lambda body: body[:-1],
-    lambda body: b"",
-    lambda body: b"[" + body + b"]",
-    lambda body: b"null",
-    lambda body: body.replace(b'"id": 1', b'"id": 1, "id": 2'),
-    lambda body: body.replace(b'"id": 1', b'"id": 1' + b"0" * 5000),
-    lambda body: body.replace(b'"id": 1', b'"id": NaN'),
-    lambda body: body.replace(b'"id": 1', b'"id": 01'),
-    lambda body: body.replace(b'"id": 1', b'"id": "\\ud800"'),
-    lambda body: body.replace(b'"id": 1', b'"id": "\xff"'),
-    lambda body: body.replace(b'"id": 1', b'"id": "\xed\xa0\x80"'),
-    lambda body: body.replace(b'"name": "find"', b'"name": "make", "name": "find"'),
-    lambda body: body.replace(b'"name": "find"', b'"name": "\\ud800"'),
-    lambda body: body.replace(b'"tools/call"', b'"tools\\/call"'),
-    lambda body: body.replace(b'"here"', b'"he\\u0000re"'),
-    lambda body: body.replace(b'"here"', b'"\x01"'),
-    lambda body: body.replace(b'"here"', b"NaN"),
-    lambda body: body.replace(b'"here"', b"-Infinity"),
-    lambda body: body.replace(b'"here"', b"1e999"),
-    lambda body: body.replace(b'"here"', b"[" * 150 + b"]" * 150),
-    lambda body: body.replace(b'"here"', b"[" * 250 + b"]" * 250),
-    lambda body: body.replace(b'"here"', b"[" * 50_000 + b"]" * 50_000),
-    lambda body: body.replace(b'"here"', b'"' + b"x" * 300_000 + b'"'),
-    lambda body: body.replace(b'"here"', b'"' + b"x" * 2_000_000 + b'"'),
-]
+ODD_BODIES: dict[str, Callable[[bytes], bytes]] = {
+    "byte order mark": lambda body: b"\xef\xbb\xbf" + body,
+    "blanks around": lambda body: b" \r\n\t" + body + b"\n",
+    "utf-16": lambda body: body.decode().encode("utf-16"),
+    "utf-16-le": lambda body: body.decode().encode("utf-16-le"),
+    "utf-32": lambda body: body.decode().encode("utf-32"),
+    "something after": lambda body: body + b"{}",
+    "cut off": lambda body: body[:-1],
+    "empty": lambda body: b"",
+    "batch": lambda body: b"[" + body + b"]",
+    "null": lambda body: b"null",
+    "two ids": lambda body: body.replace(b'"id": 1', b'"id": 1, "id": 2'),
+    "id of 5000 digits": lambda body: body.replace(b'"id": 1', b'"id": 1' + b"0" * 5000),
+    "id NaN": lambda body: body.replace(b'"id": 1', b'"id": NaN'),
+    "id 01": lambda body: body.replace(b'"id": 1', b'"id": 01'),
+    "id lone surrogate": lambda body: body.replace(b'"id": 1', b'"id": "\\ud800"'),
+    "id not utf-8": lambda body: body.replace(b'"id": 1', b'"id": "\xff"'),
+    "id surrogate bytes": lambda body: body.replace(b'"id": 1', b'"id": "\xed\xa0\x80"'),
+    "two names": lambda body: body.replace(b'"name": "find"', b'"name": "make", "name": "find"'),
+    "name lone surrogate": lambda body: body.replace(b'"name": "find"', b'"name": "\\ud800"'),
+    "escaped slash": lambda body: body.replace(b'"tools/call"', b'"tools\\/call"'),
+    "nul": lambda body: body.replace(b'"here"', b'"he\\u0000re"'),
+    "control character": lambda body: body.replace(b'"here"', b'"\x01"'),
+    "NaN": lambda body: body.replace(b'"here"', b"NaN"),
+    "-Infinity": lambda body: body.replace(b'"here"', b"-Infinity"),
+    "1e999": lambda body: body.replace(b'"here"', b"1e999"),
+    "150 deep": lambda body: body.replace(b'"here"', b"[" * 150 + b"]" * 150),
+    "250 deep": lambda body: body.replace(b'"here"', b"[" * 250 + b"]" * 250),
+    "50000 deep": lambda body: body.replace(b'"here"', b"[" * 50_000 + b"]" * 50_000),
+    "300 kB": lambda body: body.replace(b'"here"', b'"' + b"x" * 300_000 + b'"'),
+    "2 MB": lambda body: body.replace(b'"here"', b'"' + b"x" * 2_000_000 + b'"'),
+}
 
 
 @given(version=VERSIONS, id=JSON_IDS, ordinary=ORDINARY_CALLS)
@@ -381,8 +385,8 @@ def test_an_odd_header_gets_the_sdk_s_answer(doors: Doors, request: Request) -> 
 
 
 @pytest.mark.parametrize("version", [MODERN, "2025-11-25"])
-@pytest.mark.parametrize("odd", range(len(ODD_BODIES)))
-def test_an_odd_body_gets_the_sdk_s_answer(doors: Doors, version: str, odd: int) -> None:
+@pytest.mark.parametrize("odd", ODD_BODIES)
+def test_an_odd_body_gets_the_sdk_s_answer(doors: Doors, version: str, odd: str) -> None:
     request = call(version, arguments={"text": "here"})
     body = ODD_BODIES[odd](request.body)
     assert body != request.body
@@ -395,7 +399,5 @@ def test_another_method_gets_the_sdk_s_answer(doors: Doors, method: str) -> None
 
 
 def check(doors: Doors, request: Request) -> None:
-    before = doors.express.answered
     short, long = doors.both(request)
-    event("the short way" if doors.express.answered > before else "the SDK")
     assert short == long
