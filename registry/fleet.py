@@ -112,7 +112,7 @@ class Fleet:
                     placed += [(seat, ticket) for ticket in result]
             if not errors:
                 return placed
-            pass
+            await abandon(placed)
             for error in errors:
                 if not isinstance(error, CapacityError) or full >= self.seats.keys():
                     raise error

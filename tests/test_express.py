@@ -15,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.types import Receive, Scope, Send
 
+from agent_client.toolbox import Mode, connect
+from agent_client.trace import ToolResult
 from servers.agent_door import LOOPBACK, SERVER_INFO, AgentDoor
 from servers.express import Express
 from servers.instance import Instance
@@ -370,6 +372,19 @@ def test_an_ordinary_call_goes_the_short_way_and_gets_the_sdk_s_answer(
     short, long = doors.both(call(version, tool=tool, arguments=arguments, id=id))
     assert short == long
     assert (short.status, doors.express.answered) == (200, before + 1)
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy", MODERN])
+def test_what_the_official_client_calls_goes_the_short_way(doors: Doors, mode: Mode) -> None:
+    async def play() -> list[ToolResult]:
+        ticket, url = doors.short
+        async with connect(f"{url}{ticket.path}", ticket.token, mode=mode) as toolbox:
+            return [await toolbox.call("find", {}), await toolbox.call("price", {"id": "t9", "cents": 1})]
+
+    before = doors.express.answered
+    found, refused = doors.portal.call(play)
+    assert (found.is_error, refused.is_error) == (False, True)
+    assert doors.express.answered == before + 2
 
 
 @given(request=odd_messages())

@@ -1,0 +1,125 @@
+"""`farm check`, `farm derive` and `farm serve`, run as people and MCP clients run them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from tests.bundles import with_description
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def shop(shelf: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(shelf / "shop", tmp_path / "shop"))
+
+
+def farm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run the command on a terminal of ordinary width."""
+    command = [sys.executable, ROOT / "farm.py", *map(str, arguments)]
+    environment = {**os.environ, "COLUMNS": "80"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=60)
+
+
+def test_check_says_that_a_bundle_is_sound(shop: Path) -> None:
+    done = farm("check", shop, "library_loans")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == "shop: sound (4 tools, 1 scenarios)\nlibrary_loans: sound (18 tools, 12 scenarios)\n"
+
+
+def test_check_prints_every_finding_on_a_line_of_its_own(shop: Path, shelf: Path) -> None:
+    with_description(shop, id="store", port=80)
+    (shop / "seed.sql").unlink()
+    (shop / "scenarios.jsonl").write_text('{"id": "x"}\n')
+    done = farm("check", shop, shelf / "shop")
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert f"{shop}/seed.sql: the file is missing" in lines
+    assert f"{shop}/environment.json: port: Extra inputs are not permitted" in lines
+    assert f"{shop}/scenarios.jsonl: line 1: title: Field required" in lines
+    assert f"{shop}/scenarios.jsonl: line 1: checkpoints: Field required" in lines
+    assert lines[-1] == "shop: sound (4 tools, 1 scenarios)"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["check", "derive", "serve"])
+def test_a_bundle_that_is_not_there_is_a_misuse(command: str) -> None:
+    done = farm(command, "no_such_bundle")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("farm: no_such_bundle: no such bundle; give a folder, or one of: ")
+    assert "library_loans" in done.stderr
+
+
+def test_an_unknown_command_is_a_misuse() -> None:
+    assert farm("fly").returncode == 2
+    assert farm("check").returncode == 2
+
+
+def test_derive_prints_the_schemas_and_writes_nothing(shop: Path) -> None:
+    before = (shop / "environment.json").read_bytes()
+    done = farm("derive", shop)
+    assert done.returncode == 0
+    assert json.loads(done.stdout) == json.loads(before)["tools"]
+    assert (shop / "environment.json").read_bytes() == before
+
+
+def test_derive_with_write_brings_a_bundle_up_to_date(shop: Path) -> None:
+    described = json.loads((shop / "environment.json").read_text())
+    with_description(shop, tools=[])
+    assert farm("check", shop).returncode == 1
+    done = farm("derive", shop, "--write")
+    assert done.returncode == 0
+    assert "4 tools written" in " ".join(done.stdout.split())
+    assert json.loads((shop / "environment.json").read_text()) == described
+    assert farm("check", shop).returncode == 0
+
+
+@pytest.mark.parametrize("content", ["{", "[]", None])
+def test_derive_writes_into_no_file_that_is_no_description(shop: Path, content: str | None) -> None:
+    path = shop / "environment.json"
+    path.unlink()
+    if content is not None:
+        path.write_text(content)
+    done = farm("derive", shop, "--write")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"farm: {path}: ")
+    assert len(list(shop.iterdir())) == (4 if content is None else 5) + (shop / "scenarios.jsonl").exists() - 0 - (
+        0 if content is None else 0
+    )
+
+
+def test_derive_says_what_cannot_be_described(shop: Path) -> None:
+    with (shop / "tools.py").open("a") as file:
+        file.write("\n\ndef bad(db, *, x): ...\n\n\ndef worse(): ...\n")
+    done = farm("derive", shop)
+    assert done.returncode == 1
+    assert f"farm: {shop}: tools.py: bad: has no docstring" in done.stderr
+    assert f"{shop}: tools.py: worse: has no docstring" in done.stderr
+
+
+def test_serve_refuses_a_scenario_that_is_not_there() -> None:
+    done = farm("serve", "library_loans", "--scenario", "../x")
+    assert done.returncode == 2
+    assert "library_loans has no scenario '../x'; it has: " in done.stderr
+
+
+async def test_serve_speaks_mcp_over_standard_input_and_output() -> None:
+    arguments = [str(ROOT / "farm.py"), "serve", "library_loans", "--scenario", "renewal_while_others_wait"]
+    server = StdioServerParameters(command=sys.executable, args=arguments)
+    async with Client(server) as client:
+        assert "library" in (client.instructions or "")
+        tools = (await client.list_tools()).tools
+        assert "renew_loan" in [tool.name for tool in tools]
+        found = await client.call_tool("find_loans", {"member_id": "mem_elif", "status": "open"})
+        assert found.structured_content is not None
+        assert found.structured_content["loans"][0]["due_on"] == "2026-03-21"  # by the scenario's setup
+        refused = await client.call_tool("renew_loan", {"loan_id": "loan_0028"})
+        assert refused.is_error
+        assert "somebody is waiting for this book" in refused.model_dump_json()
