@@ -7,9 +7,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
-from servers.changes import RowChange
 from servers.errors import CapacityError, FarmError
-from servers.orders import CallRecord, Judge, Judgement, Launch, Page, Rows, Standing, Table, Ticket
+from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.worker import Worker
 
 

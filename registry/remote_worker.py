@@ -6,7 +6,6 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from servers import errors
-from servers.changes import RowChange
 from servers.control_door import (
     OPERATIONS,
     SNAPSHOT,
@@ -20,7 +19,7 @@ from servers.control_door import (
     TableOf,
 )
 from servers.errors import CapacityError, FarmError, InfraError
-from servers.orders import CallRecord, Judge, Judgement, Launch, Page, Rows, Standing, Table, Ticket
+from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.record import Record
 
 SECONDS = 60.0

@@ -7,9 +7,8 @@ from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, Field
 
-from servers.changes import RowChange
 from servers.environment import Provenance, Tool
-from servers.orders import CallRecord, InstanceId, Table, Verdict
+from servers.orders import CallRecord, InstanceId, RowChange, Table, Verdict
 from servers.record import Clock, Name, Record
 from servers.scenario import Scenario
 

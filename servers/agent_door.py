@@ -61,8 +61,14 @@ class AgentDoor:
 
     @asynccontextmanager
     async def running(self) -> AsyncGenerator[None]:
+        trouble: Exception | None = None
         async with self._manager.run():
-            yield
+            try:
+                yield
+            except Exception as error:
+                trouble = error  # carried past the manager's task group, which would wrap it in a group
+        if trouble is not None:
+            raise trouble
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # RFC 9110, 5.5: blanks around a header's value are none of it; uvicorn's faster parser leaves those behind it.

@@ -1,28 +1,12 @@
 """Which rows differ: between the start and the end of an instance, and in what one call changed."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import apsw
 
+from servers.orders import RowChange
 from servers.reading import Reader, quoted
-from servers.record import Record
-
-Operation = Literal["insert", "update", "delete"]
-
-
-class RowChange(Record):
-    """One row that differs: its primary key, and the columns that differ, before and after."""
-
-    table: str
-    operation: Operation
-    key: dict[str, Any]
-    before: dict[str, Any]
-    after: dict[str, Any]
-
-    def columns(self) -> set[str]:
-        """The columns whose values differ."""
-        return set(self.before) | set(self.after)
 
 
 def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:

@@ -13,9 +13,20 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from servers.changes import RowChange
 from servers.errors import BundleError, CapacityError, FarmError, InfraError, NotFound, RequestError
-from servers.orders import CallRecord, InstanceId, Judge, Judgement, Launch, Page, Rows, Standing, Table, Ticket
+from servers.orders import (
+    CallRecord,
+    InstanceId,
+    Judge,
+    Judgement,
+    Launch,
+    Page,
+    RowChange,
+    Rows,
+    Standing,
+    Table,
+    Ticket,
+)
 from servers.record import Record
 from servers.worker import Worker
 

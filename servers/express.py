@@ -122,10 +122,12 @@ def _ordinary_call(message: Message, headers: dict[bytes, bytes]) -> Call | None
 
 def _is_modern(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
     meta = params.get("_meta")
+    name = headers.get(b"mcp-name", b"=?").decode("latin-1")
     return (
         version == MODERN
         and headers.get(b"mcp-method") == b"tools/call"
-        and headers.get(b"mcp-name", b"").decode("latin-1") == params.get("name")
+        and not name.startswith("=?")  # it is in base64, which the SDK decodes
+        and name == params.get("name")
         and params.keys() <= {"name", "arguments", "_meta"}
         and isinstance(meta, dict)
         and _is_plain_meta(cast("dict[str, Any]", meta))

@@ -10,10 +10,10 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from servers.changes import RowChange, between
+from servers.changes import between
 from servers.errors import RequestError
 from servers.guests import GuestDied, GuestLate, Guests
-from servers.orders import Judgement, Verdict
+from servers.orders import Judgement, RowChange, Verdict
 from servers.reading import Reader, quoted
 from servers.scenario import (
     Allowance,

@@ -4,12 +4,28 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.changes import RowChange
 from servers.record import Clock, Name, Record
 from servers.scenario import Checkpoint
 
 InstanceId = Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
 OutcomeKind = Literal["ok", "refused", "invalid", "failed", "timeout", "died"]
+
+
+Operation = Literal["insert", "update", "delete"]
+
+
+class RowChange(Record):
+    """One row that differs: its primary key, and the columns that differ, before and after."""
+
+    table: str
+    operation: Operation
+    key: dict[str, Any]
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def columns(self) -> set[str]:
+        """The columns whose values differ."""
+        return set(self.before) | set(self.after)
 
 
 class Launch(Record):
@@ -19,7 +35,7 @@ class Launch(Record):
     scenario: Name | None = None
     setup: str = ""
     clock: Clock | None = None
-    seed: int = 0
+    seed: int = Field(default=0, ge=0, le=2**63 - 1)
     count: int = Field(default=1, ge=1, le=1000)
 
 

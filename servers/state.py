@@ -13,9 +13,10 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import apsw
 
-from servers.changes import RowChange, in_changeset
+from servers.changes import in_changeset
 from servers.errors import Conflict, StateError
 from servers.guest.lean import connect
+from servers.orders import RowChange
 from servers.reading import HIDDEN_PREFIX, columns_of
 
 FARM_SCHEMA = f"""

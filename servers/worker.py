@@ -19,12 +19,12 @@ import apsw
 
 from servers import judge
 from servers.bundle import Environment
-from servers.changes import RowChange, between
+from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.guests import CALL_SECONDS, Guests
 from servers.instance import Instance
 from servers.library import Library
-from servers.orders import CallRecord, Judge, Judgement, Launch, Page, Rows, Standing, Table, Ticket
+from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.reading import Reader, quoted
 from servers.starts import Starts
 from servers.state import Origin, StateFile, without_farm_tables

@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias, cast
 from urllib.parse import urlsplit
 
 import pytest
@@ -159,7 +159,7 @@ def call(
     *,
     tool: Any = "find",
     arguments: Any = ABSENT,
-    id: Any = 1,
+    number: Any = 1,
     method: Any = "tools/call",
     meta: Any = ABSENT,
     params: Any = ABSENT,
@@ -171,7 +171,7 @@ def call(
         meta = modern_meta()
     if params is ABSENT:
         params = _without_absent({"name": tool, "arguments": arguments, "_meta": meta})
-    message = _without_absent({"jsonrpc": "2.0", "id": id, "method": method, "params": params, **(more or {})})
+    message = _without_absent({"jsonrpc": "2.0", "id": number, "method": method, "params": params, **(more or {})})
     headers = [
         ("Host", "{host}"),
         ("Accept", "application/json, text/event-stream"),
@@ -196,6 +196,7 @@ def _for_header(tool: object) -> str:
     return tool if isinstance(tool, str) and tool.isascii() and tool.isprintable() else "x"
 
 
+Anything: TypeAlias = st.SearchStrategy[Any]
 TEXTS = st.text(max_size=12)
 ORDINARY_CALLS: st.SearchStrategy[tuple[str, dict[str, Any]]] = st.one_of(
     st.tuples(st.just("find"), st.fixed_dictionaries({}, optional={"text": TEXTS.filter(str.isascii)})),
@@ -216,14 +217,14 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
     max_leaves=6,
 )
-ODD_IDS = st.sampled_from([True, False, 0, -0.0, 1.0, 1.5, 10**30, 1e300, None, "", "1", [], {}, ABSENT])
+ODD_IDS: Anything = st.sampled_from([True, False, 0, -0.0, 1.0, 1.5, 10**30, 1e300, None, "", "1", [], {}, ABSENT])
 ODD_TOOLS = st.sampled_from(["find", "", "fïnd", "=?base64?ZmluZA==?=", " find", "a" * 2000, 3, None, ["find"], ABSENT])
-ODD_ARGUMENTS = (
-    st.sampled_from([ABSENT, None, [], "text", 0, False, {"text": {}}, {"text": "\ud800"}, {"": 0}])
+ODD_ARGUMENTS: Anything = (
+    st.sampled_from(cast("list[Any]", [ABSENT, None, [], "x", 0, False, {"text": {}}, {"text": "\ud800"}, {"": 0}]))
     | st.dictionaries(st.text(max_size=8), JSON, max_size=3)
-    | st.just({"text": [[]]}).map(lambda _: {"text": _nested(300)})
+    | st.just(300).map(lambda depth: {"text": _nested(depth)})
 )
-ODD_METAS = st.sampled_from(
+ODD_METAS: Anything = st.sampled_from(
     [
         ABSENT,
         None,
@@ -257,7 +258,7 @@ def odd_messages(draw: st.DrawFn) -> Request:
     """A request whose message is odd in a place or two."""
     version = draw(VERSIONS | st.sampled_from(["2025-03-26", "2024-11-05", "2099-01-01", "", "x"]))
     oddities: dict[str, st.SearchStrategy[Any]] = {
-        "id": ODD_IDS,
+        "number": ODD_IDS,
         "tool": ODD_TOOLS,
         "arguments": ODD_ARGUMENTS,
         "meta": ODD_METAS,
@@ -362,14 +363,14 @@ ODD_BODIES: dict[str, Callable[[bytes], bytes]] = {
 }
 
 
-@given(version=VERSIONS, id=JSON_IDS, ordinary=ORDINARY_CALLS)
+@given(version=VERSIONS, number=JSON_IDS, ordinary=ORDINARY_CALLS)
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 def test_an_ordinary_call_goes_the_short_way_and_gets_the_sdk_s_answer(
-    doors: Doors, version: str, id: int | str, ordinary: tuple[str, dict[str, Any]]
+    doors: Doors, version: str, number: int | str, ordinary: tuple[str, dict[str, Any]]
 ) -> None:
     before = doors.express.answered
     tool, arguments = ordinary
-    short, long = doors.both(call(version, tool=tool, arguments=arguments, id=id))
+    short, long = doors.both(call(version, tool=tool, arguments=arguments, number=number))
     assert short == long
     assert (short.status, doors.express.answered) == (200, before + 1)
 
@@ -406,6 +407,12 @@ def test_an_odd_body_gets_the_sdk_s_answer(doors: Doors, version: str, odd: str)
     body = ODD_BODIES[odd](request.body)
     assert body != request.body
     check(doors, replace(request, body=body))
+
+
+def test_a_call_without_a_name_in_its_headers_gets_the_sdk_s_answer(doors: Doors) -> None:
+    for tool in ("", "find"):
+        request = call(tool=tool)
+        check(doors, replace(request, headers=tuple(one for one in request.headers if one[0] != "Mcp-Name")))
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PUT", "post"])

@@ -91,7 +91,7 @@ def carry_on_outside(db: Database) -> dict:
 def fail(db: Database) -> dict:
     """Fail after writing."""
     db.run("UPDATE things SET cents = 7")
-    return json.loads("no JSON at /srv/secret/place")
+    raise OSError("nothing at /srv/secret/place")
 
 
 def leave(db: Database) -> dict:

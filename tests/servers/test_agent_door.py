@@ -50,9 +50,11 @@ async def ticket(worker: Worker) -> Ticket:
 @asynccontextmanager
 async def connected(door: str, ticket: Ticket, mode: Mode = "auto") -> AsyncGenerator[Client]:
     headers = {"authorization": f"Bearer {ticket.token}"}
-    async with httpx2.AsyncClient(headers=headers, trust_env=False) as http:
-        async with Client(streamable_http_client(door + ticket.path, http_client=http), mode=mode) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(headers=headers, trust_env=False) as http,
+        Client(streamable_http_client(door + ticket.path, http_client=http), mode=mode) as client,
+    ):
+        yield client
 
 
 def text(result: CallToolResult) -> str:
@@ -320,9 +322,8 @@ async def test_calls_of_many_clients_at_once_are_all_answered(worker: Worker) ->
         async def call(ticket: Ticket) -> str:
             headers = modern_headers(ticket, "tools/call", **{"mcp-name": "make"})
             body = modern("tools/call", name="make", arguments={"name": ticket.instance})
-            return (await http.post(door + ticket.path, json=body, headers=headers)).json()["result"]["content"][0][
-                "text"
-            ]
+            answer = await http.post(door + ticket.path, json=body, headers=headers)
+            return answer.json()["result"]["content"][0]["text"]
 
         texts = await asyncio.gather(*(call(ticket) for ticket in tickets))
     assert len(set(texts)) == 1  # the same call on the same start

@@ -15,17 +15,9 @@ from servers.library import Library
 from servers.orders import Launch
 from servers.worker import Worker
 from tests.bundles import write_bundle
-from tests.servers.odd_tools import ODD_TOOLS
 
 SECONDS = 0.3
 """The deadline of a call here; tools that hang are told from those that do not by it alone."""
-
-
-@pytest.fixture(scope="session")
-def odd_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("odd")
-    asyncio.run(write_bundle(folder / "odd", tools=ODD_TOOLS, scenarios=()))
-    return folder
 
 
 @pytest_asyncio.fixture
@@ -203,7 +195,7 @@ CRASH = "{} crashed; this is a fault of the tool, and nothing was changed"
 @pytest.mark.parametrize(
     ("tool", "arguments", "detail"),
     [
-        ("fail", {}, "tools.py, line 96: JSONDecodeError: Expecting value: line 1 column 1 (char 0)"),
+        ("fail", {}, "tools.py, line 96: OSError: nothing at /srv/secret/place"),
         ("leave", {}, "SystemExit: 3"),
         ("recurse", {}, "RecursionError: maximum recursion depth exceeded"),
         ("hog", {}, "MemoryError: "),

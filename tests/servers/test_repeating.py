@@ -5,12 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from servers.changes import RowChange
 from servers.library import Library
-from servers.orders import Launch
+from servers.orders import Launch, RowChange
 from servers.worker import Worker
-from tests.bundles import write_bundle
-from tests.servers.odd_tools import ODD_TOOLS
 
 Call = tuple[str, dict[str, Any]]
 CALLS: Sequence[Call] = (
@@ -69,11 +66,10 @@ async def test_another_worker_on_another_day_makes_no_difference(library: Librar
     assert seen[0] == seen[1]
 
 
-async def test_the_order_of_a_set_is_the_same_on_every_worker(tmp_path: Path) -> None:
-    folder = await write_bundle(tmp_path / "shelf" / "odd", tools=ODD_TOOLS, scenarios=())
+async def test_the_order_of_a_set_is_the_same_on_every_worker(odd_shelf: Path, tmp_path: Path) -> None:
     texts: set[str] = set()
     for name in ("one", "other", "third"):
-        async with Worker(Library([folder.parent]), tmp_path / name) as worker:
+        async with Worker(Library([odd_shelf]), tmp_path / name) as worker:
             [ticket] = await worker.launch(Launch(environment="odd"))
             texts.add((await worker.find(ticket.instance).call("order_of_a_set", {})).text)
     assert len(texts) == 1

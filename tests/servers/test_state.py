@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from servers.changes import RowChange, between
+from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound
 from servers.instance import Instance
 from servers.library import Library
-from servers.orders import Launch, Page
+from servers.orders import Launch, Page, RowChange
 from servers.reading import Reader
 from servers.worker import Worker
 

@@ -139,13 +139,22 @@ async def test_a_damaged_state_file_is_named_and_harms_no_other(library: Library
         assert (await worker.find(good).call("find", {})).kind == "ok"
 
 
+def overwritten(path: Path, table: str) -> None:
+    """Overwrite the first page of a table."""
+    connection = apsw.Connection(str(path))
+    page: Any = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).get
+    size: Any = connection.execute("PRAGMA page_size").get
+    connection.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+
+
 async def test_a_page_that_was_overwritten_is_found(library: Library, tmp_path: Path) -> None:
     async with Worker(library, tmp_path / "state") as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         path = worker.folder / "instances" / f"{ticket.instance}.db"
-        content = bytearray(path.read_bytes())
-        content[4096:8192] = b"\xff" * 4096
-        path.write_bytes(content)
+        overwritten(path, "things")
         instance = worker.find(ticket.instance)
         with pytest.raises(StateError, match=f"state file {ticket.instance}.db"):
             instance.state.check()
