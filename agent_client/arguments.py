@@ -9,6 +9,8 @@ from typing import Any, cast
 
 from pydantic_core import from_json
 
+DEEPEST = 100
+
 
 class MalformedArguments(ValueError):
     """The arguments are not a JSON object."""
@@ -22,10 +24,30 @@ def read_arguments(written: object) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise MalformedArguments(f"an object {{...}} is needed, not {type(value).__name__}")
     try:
-        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+        text.encode()
     except (ValueError, TypeError, RecursionError) as error:
         raise MalformedArguments(str(error)) from error
+    if _too_deep(text, cast("dict[str, Any]", value)):
+        raise MalformedArguments(f"they are nested deeper than {DEEPEST}")
     return cast("dict[str, Any]", value)
+
+
+def _too_deep(text: str, value: Any) -> bool:
+    """Whether JSON is nested deeper than its readers follow. The text tells most often that it cannot be."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [part for whole in level for part in _parts(whole)]
+    return any(isinstance(one, list | dict) for one in level)
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a JSON array or object holds."""
+    if isinstance(value, dict):
+        return list(cast("dict[str, Any]", value).values())
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _parsed(text: str) -> object:

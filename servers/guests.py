@@ -5,6 +5,7 @@ What a guest says is text: it is bounded and checked before anybody believes it.
 
 import asyncio
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -84,13 +85,18 @@ class Guest:
         self.ended: str | None = None
         self.waiting = 0
         self._turn = asyncio.Lock()  # protects the socket: one request at a time
+        self.walls: tuple[str, ...] = ()
         self._answer: asyncio.Future[Reply] | None = None
         self._frames: _Frames | None = None
 
     @classmethod
     async def open(cls, pid: int, end: socket.socket) -> "Guest":
+        """Speak to a guest that was just forked, and hear which walls it has raised."""
         guest = cls(pid)
+        guest._answer = asyncio.get_running_loop().create_future()
         guest._frames = await _channel(end, guest._heard, guest._lost)
+        head, _ = await guest._answered("its first word", START_SECONDS)
+        guest.walls = tuple(str(wall) for wall in head.get("walls", ()))
         return guest
 
     @asynccontextmanager
@@ -112,14 +118,24 @@ class Guest:
         """
         if self.ended is not None or self._frames is None or self._frames.transport is None:
             raise GuestDied(f"a guest ended: {self.ended}")
+        nonce = secrets.randbits(53)  # what a tool says on the socket cannot pass for the answer to a later request
         self._answer = asyncio.get_running_loop().create_future()
-        self._frames.transport.write(packed(head, *parts))
+        self._frames.transport.write(packed({**head, "nonce": nonce}, *parts))
+        answer, answer_parts = await self._answered(head["do"], seconds)
+        if answer.pop("nonce", None) != nonce:
+            self.kill("answered what it was not asked")
+            raise GuestDied(f"a guest ended: {self.ended}")
+        return answer, answer_parts
+
+    async def _answered(self, what: str, seconds: float) -> Reply:
+        if self._answer is None:
+            raise GuestDied("a guest was not asked anything")
         try:
             async with asyncio.timeout(seconds):
                 return await self._answer
         except TimeoutError:
             self.kill("did not answer in time")
-            raise GuestLate(f"a guest did not answer {head['do']!r} within {seconds:g} s") from None
+            raise GuestLate(f"a guest did not answer {what!r} within {seconds:g} s") from None
         except asyncio.CancelledError:
             self.kill("its caller went away in the middle of a request")
             raise
@@ -128,8 +144,9 @@ class Guest:
 
     def kill(self, why: str) -> None:
         """End the process at once."""
-        if self.ended is None:
-            self.ended = why
+        if self.ended is not None:
+            return  # its pid may be somebody else's by now
+        self.ended = why
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         if self._frames is not None and self._frames.transport is not None:

@@ -20,6 +20,7 @@ SECONDS_PER_CALL = 60
 MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
 LONGEST_QUOTE = 500
+DEEPEST = 100
 MOST_MICROS = 3_600_000_000
 
 
@@ -186,6 +187,8 @@ class Instance:
         structured = _object(text)
         if changes and not self.environment.tools[tool].writes:
             return self._fault(tool, "it says that it only reads, and it changed rows", micros)
+        if _too_deep(text, structured):
+            return self._fault(tool, f"its result is nested deeper than {DEEPEST}", micros)
         return Outcome("ok", text, structured, changes=changes, micros=micros)
 
     def _fault(self, tool: str, detail: str, micros: int) -> Outcome:
@@ -215,7 +218,24 @@ def _as_json(arguments: dict[str, Any]) -> str:
         text.encode()
     except (ValueError, RecursionError):
         return ""
-    return text
+    return "" if _too_deep(text, arguments) else text
+
+
+def _too_deep(text: str, value: Any) -> bool:
+    """Whether JSON is nested deeper than its readers follow. The text tells most often that it cannot be."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [part for whole in level for part in _parts(whole)]
+    return bool(level)
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a JSON array or object holds."""
+    if isinstance(value, dict):
+        return list(cast("dict[str, Any]", value).values())
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _shortened(text: str) -> str:

@@ -92,9 +92,14 @@ class Guest:
         return {"holds": verdict}, []
 
 
-def serve(connection: socket.socket) -> None:
-    """Answer requests until the worker closes the socket."""
+def serve(connection: socket.socket, walls: list[str]) -> None:
+    """Say which walls stand, then answer requests until the worker closes the socket.
+
+    Each answer carries its request's nonce, so that nothing a tool says on the socket passes for the answer to another.
+    """
     guest = Guest()
+    connection.sendall(packed({"walls": walls}))
     while (request := receive(connection)) is not None:
-        head, parts = guest.answer(*request)
-        connection.sendall(packed(head, *parts))
+        head, parts = request
+        answer, answer_parts = guest.answer(head, parts)
+        connection.sendall(packed({**answer, "nonce": head["nonce"]}, *answer_parts))

@@ -5,21 +5,22 @@ It answers with the guest's pid, and later says how each guest ended: `{"forked"
 It runs nothing that a bundle holds, and ends when the worker closes the socket or dies.
 """
 
-import ctypes
 import os
 import select
 import signal
 import socket
 import sys
 
-from servers.guest import limits, process
+from servers.guest import process, ready, walls
 from servers.guest.frames import packed
 
-PR_SET_PDEATHSIG = 1
+READY = ready.NAMES
+"""Loaded here, so every guest has them."""
 
 
 def run(control: socket.socket) -> None:
     """Fork guests until the worker closes the socket."""
+    network_left = walls.leave_the_network()
     woken, waking = os.pipe()
     os.set_blocking(waking, False)
     os.set_blocking(woken, False)
@@ -34,14 +35,14 @@ def run(control: socket.socket) -> None:
             message, handles, _, _ = socket.recv_fds(control, 1, 1)
             if not message:
                 return
-            fork(control, socket.socket(fileno=handles[0]), (woken, waking))
+            fork(control, socket.socket(fileno=handles[0]), (woken, waking), network_left=network_left)
 
 
 def _wake(_signal: int, _frame: object) -> None:
     """The wake-up descriptor says it all; the handler is there so that the signal is not ignored."""
 
 
-def fork(control: socket.socket, guest_end: socket.socket, own: tuple[int, int]) -> None:
+def fork(control: socket.socket, guest_end: socket.socket, own: tuple[int, int], *, network_left: bool) -> None:
     """Fork a guest that serves on `guest_end`."""
     pid = os.fork()
     if pid:
@@ -51,12 +52,11 @@ def fork(control: socket.socket, guest_end: socket.socket, own: tuple[int, int])
     try:
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        die_with_parent()
         control.close()
         for handle in own:
             os.close(handle)
-        limits.give_up()
-        process.serve(guest_end)
+        standing = walls.raise_all(network_left=network_left)
+        process.serve(guest_end, standing)
     except BaseException:  # a guest has nobody to tell: its worker sees the socket close
         os._exit(1)
     os._exit(0)
@@ -74,11 +74,6 @@ def tell_deaths(control: socket.socket) -> None:
         control.sendall(packed({"ended": pid, "status": status}))
 
 
-def die_with_parent() -> None:
-    """Have the kernel kill this process when the one that started it dies."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-
-
 def silence() -> None:
     """From here on nothing that is printed goes anywhere: until here a failed import could be read by the worker."""
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -88,7 +83,7 @@ def silence() -> None:
 
 
 if __name__ == "__main__":
-    die_with_parent()
+    walls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     silence()
     run(socket.socket(fileno=int(sys.argv[1])))

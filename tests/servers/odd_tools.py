@@ -141,9 +141,9 @@ def give(db: Database, *, what: str) -> dict:
     Args:
         what: Which.
     """
-    if what == "deep":
+    if what in ("deep", "deeper"):
         deep = {}
-        for _ in range(100_000):
+        for _ in range(150 if what == "deep" else 100_000):
             deep = {"a": deep}
         return deep
     loop = {}

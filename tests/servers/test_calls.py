@@ -213,7 +213,8 @@ CRASH = "{} crashed; this is a fault of the tool, and nothing was changed"
         ("give", {"what": "an object"}, "ToolFault: returned what is not JSON: "),
         ("give", {"what": "a surrogate"}, "ToolFault: returned what is not JSON: 'utf-8' codec"),
         ("give", {"what": "a loop"}, "ToolFault: returned what is not JSON: Circular reference detected"),
-        ("give", {"what": "deep"}, "ToolFault: returned what is not JSON: maximum recursion depth"),
+        ("give", {"what": "deep"}, "its result is nested deeper than 100"),
+        ("give", {"what": "deeper"}, "ToolFault: returned what is not JSON: maximum recursion depth"),
     ],
     ids=str,
 )
