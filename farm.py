@@ -21,6 +21,7 @@ COMMANDS = {
     "connect": "registry",
     "check": "servers",
     "derive": "servers",
+    "doctor": "servers",
     "serve": "servers",
     "worker": "servers",
 }

@@ -27,6 +27,13 @@ State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of ev
 DEFAULT_STATE = Path.home() / ".envfarm"
 
 
+class Walls(StrEnum):
+    """What to do when a wall around guests is missing. Default: required where the address is not a loopback one."""
+
+    required = "required"
+    available = "available"
+
+
 @app.command()
 def up(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
@@ -40,6 +47,9 @@ def up(
     token: Annotated[
         str | None, typer.Option(envvar="FARM_TOKEN", help="The control token; made if none is given.")
     ] = None,
+    walls: Annotated[
+        Walls | None, typer.Option(help="When one is missing: refuse to start, or go on and say so.")
+    ] = None,
     public_host: Annotated[str | None, typer.Option(help="The name under which agents reach this machine.")] = None,
 ) -> None:
     """Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next start."""
@@ -52,6 +62,7 @@ def up(
         ledger=ledger,
         token=token,
         public_host=public_host,
+        walls_required=None if walls is None else walls is Walls.required,
     )
     asyncio.run(_up(options))
 
@@ -63,6 +74,10 @@ async def _up(options: Options) -> None:
         out.print(
             f"Farm at [bold]{address.url}[/]  ({options.workers} worker(s), {bundles} environments, token {kept})"
         )
+        if address.missing_walls:
+            out.print(
+                f"[red]Missing walls around guests: {', '.join(address.missing_walls)}[/]; `farm doctor` says more."
+            )
         out.print(f"API and its description: {address.url}/v1/docs. Ctrl-C ends it.")
         await until_told_to_stop()
         out.print("Closing: calls under way are finished.")

@@ -16,6 +16,7 @@ class WorkerDoor(Protocol):
     """What a registry asks of a worker. One that cannot be reached raises CapacityError."""
 
     async def ids(self) -> list[str]: ...
+    async def walls(self) -> list[str]: ...
     async def ticket(self, instance_id: str, /) -> Ticket: ...
     async def launch(self, order: Launch, /) -> list[Ticket]: ...
     async def standing(self, instance_id: str, /) -> Standing: ...
@@ -37,6 +38,7 @@ class EmbeddedWorker:
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
+        self.walls = worker.walls
         self.launch = worker.launch
         self.standing = worker.standing
         self.reset = worker.reset
@@ -67,6 +69,7 @@ class Seat:
     door: WorkerDoor
     live: int = 0
     answers: bool = True
+    walls: tuple[str, ...] = ()
 
 
 class Fleet:

@@ -41,6 +41,7 @@ class Registry:
         """Take a worker into the fleet, or let it come back under its name."""
         now = self.clock()
         await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, token, now, now))
+        seat.walls = tuple(await seat.door.walls())
         seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
         self.fleet.seats[seat.name] = seat
 
@@ -190,6 +191,7 @@ class Registry:
                 url=worker.url,
                 instances=seat.live if seat else 0,
                 answers=seat is not None and seat.answers,
+                walls=seat.walls if seat else (),
                 registered_at=datetime.fromtimestamp(worker.registered_at, UTC),
                 seen_at=datetime.fromtimestamp(worker.seen_at, UTC),
             )

@@ -47,6 +47,9 @@ class RemoteWorker:
     async def ids(self) -> list[str]:
         return await self._ask("ids", Nothing())
 
+    async def walls(self) -> list[str]:
+        return await self._ask("walls", Nothing())
+
     async def ticket(self, instance_id: str) -> Ticket:
         return await self._ask("ticket", Of(instance=instance_id))
 

@@ -22,12 +22,14 @@ from registry.leases import Registry
 from registry.ledger import Ledger
 from registry.remote_worker import RemoteWorker
 from servers.errors import CapacityError, InfraError, NotFound, StateError
+from servers.guest.walls import WALLS
 from servers.library import Library
-from servers.serving import listen, serving, url_of
+from servers.serving import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.worker_process import Doors, opened, sole_user
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 START_SECONDS = 30.0
+END_SECONDS = 2.0 * SECONDS_TO_DRAIN
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
 URL_FILE = "url"
 RESTART_SECONDS = 0.2
@@ -46,10 +48,16 @@ class Options:
     ledger: str | None = None
     token: str | None = None
     public_host: str | None = None
+    walls_required: bool | None = None
 
     @property
     def loopback_only(self) -> bool:
         return self.host in LOOPBACK_HOSTS
+
+    @property
+    def strict(self) -> bool:
+        """Whether a missing wall stops the start: by default where other machines can reach the farm."""
+        return not self.loopback_only if self.walls_required is None else self.walls_required
 
 
 @dataclass(frozen=True)
@@ -58,6 +66,7 @@ class Address:
 
     url: str
     token: str
+    missing_walls: tuple[str, ...] = ()
 
 
 @asynccontextmanager
@@ -79,23 +88,31 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         control = api(registry, token=token)
         url = _public(options, url_of(listening))
         if options.workers == 1:
-            worker, door = await stack.enter_async_context(
-                opened(library, options.state / "worker-1", loopback_only=options.loopback_only)
+            worker, agents = await stack.enter_async_context(
+                opened(
+                    library,
+                    options.state / "worker-1",
+                    loopback_only=options.loopback_only,
+                    walls_required=options.strict,
+                )
             )
             await registry.join(Seat("worker-1", url, EmbeddedWorker(worker)))
-            root = Doors(door, control)
+            root = Doors(agents, control)
         else:
             root = control
             for number in range(1, options.workers + 1):
                 port = options.port + number if options.port else 0
                 process = WorkerProcess(options, f"worker-{number}", listen(options.host, port))
                 await stack.enter_async_context(process.kept_alive())
-                seat = Seat(process.name, _public(options, process.url), RemoteWorker(process.url, process.token))
-                await registry.join(seat, token=process.token)
+                door = RemoteWorker(process.url, process.token)
+                stack.push_async_callback(door.aclose)
+                await registry.join(Seat(process.name, _public(options, process.url), door), token=process.token)
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening))
         (options.state / URL_FILE).write_text(url + "\n", encoding="utf-8")
-        yield Address(url, token)
+        standing = [seat.walls for seat in registry.fleet.seats.values()]
+        missing = tuple(wall for wall in WALLS if any(wall not in walls for walls in standing))
+        yield Address(url, token, missing)
 
 
 @asynccontextmanager
@@ -149,8 +166,7 @@ class WorkerProcess:
                 keeping.cancel()
                 await asyncio.gather(keeping, return_exceptions=True)
                 if self._process is not None and self._process.returncode is None:
-                    self._process.terminate()
-                    await self._process.wait()
+                    await _end(self._process)
 
     async def _keep(self) -> None:
         while True:
@@ -161,11 +177,13 @@ class WorkerProcess:
 
     async def _start(self) -> asyncio.subprocess.Process:
         command = [sys.executable, "-m", "farm", "worker", "--fd", str(self._listening.fileno())]
-        command += ["--state", str(self._options.state / self.name)]
+        command += ["--state", str(self._options.state / self.name), "--parent", str(os.getpid())]
         for folder in self._options.library:
             command += ["--library", str(folder)]
         if self._options.loopback_only:
             command.append("--loopback-only")
+        if self._options.strict:
+            command.append("--walls-required")
         process = await asyncio.create_subprocess_exec(
             *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
@@ -191,6 +209,17 @@ class WorkerProcess:
             ) from None
         finally:
             await door.aclose()
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a worker: it may finish its calls, and no more."""
+    process.terminate()
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
 
 
 def kept_token(state: Path) -> str:

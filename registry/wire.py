@@ -235,6 +235,10 @@ class WorkerCard(Record):
     url: str = Field(description="Where agents reach it.", examples=["http://127.0.0.1:8700"])
     instances: int = Field(description="How many leases it has.")
     answers: bool = Field(description="Whether it did when it was last asked.")
+    walls: tuple[str, ...] = Field(
+        description="The walls that stand around its guests.",
+        examples=[["uid", "privileges", "network", "files", "syscalls", "limits"]],
+    )
     registered_at: AwareDatetime
     seen_at: AwareDatetime
 

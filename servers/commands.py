@@ -15,6 +15,7 @@ from servers import check as checking
 from servers.agent_door import serve_stdio
 from servers.bundle import load, load_scenarios
 from servers.errors import BundleError, NotFound
+from servers.guest.walls import WALLS
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch
@@ -109,14 +110,41 @@ async def _serve(folder: Path, scenario_id: str | None, seed: int) -> None:
 def worker(
     state: Annotated[Path, typer.Option(help="The folder of this worker's instances.")],
     fd: Annotated[int, typer.Option(help="The listening socket, inherited from `farm up`.")],
+    parent: Annotated[int, typer.Option(help="The process of `farm up`, with which this one ends.")],
     library: Annotated[list[Path], typer.Option(help="Folders of bundles.")],
     loopback_only: Annotated[bool, typer.Option(help="Answer only requests to loopback names.")] = False,
+    walls_required: Annotated[bool, typer.Option(help="Refuse to start when a wall is missing.")] = False,
 ) -> None:
     """Run one worker of a farm; its control token is the first line of its input. Started by `farm up --workers N`."""
-    die_with_parent()
+    die_with_parent(parent)
     token = sys.stdin.readline().strip()
     listening = socket.socket(fileno=fd)
-    asyncio.run(serve_worker(Library(library), state, listening, token=token, loopback_only=loopback_only))
+    serving = serve_worker(
+        Library(library),
+        state,
+        listening,
+        token=token,
+        loopback_only=loopback_only,
+        walls_required=walls_required,
+    )
+    asyncio.run(serving)
+
+
+@app.command()
+def doctor() -> None:
+    """Say which walls stand around guests on this machine. Exit code 1 when one is missing."""
+    standing = asyncio.run(_walls())
+    for wall, promise in WALLS.items():
+        out.print(
+            f"[green]stands [/]  {wall:10}  {promise}" if wall in standing else f"[red]missing[/]  {wall:10}  {promise}"
+        )
+    if set(WALLS) - set(standing):
+        raise typer.Exit(1)
+
+
+async def _walls() -> tuple[str, ...]:
+    async with Guests() as guests:
+        return await guests.walls()
 
 
 def folder_of(bundle: Path) -> Path:

@@ -96,6 +96,7 @@ async def _ticket(worker: Worker, order: Of) -> Ticket:
 
 OPERATIONS: dict[str, Operation] = {
     "ids": _operation(Nothing, list[str], _ids),
+    "walls": _operation(Nothing, list[str], lambda worker, _order: worker.walls()),
     "ticket": _operation(Of, Ticket, _ticket),
     "launch": _operation(Launch, list[Ticket], lambda worker, order: worker.launch(order)),
     "standing": _operation(Of, Standing, lambda worker, order: worker.standing(order.instance)),

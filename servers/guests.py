@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -18,6 +19,7 @@ from typing import Any
 from servers.bundle import Environment
 from servers.errors import GuestError
 from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
+from servers.guest.walls import WALLS
 
 CALL_SECONDS = 5.0
 START_SECONDS = 20.0
@@ -86,6 +88,7 @@ class Guest:
         self.waiting = 0
         self._turn = asyncio.Lock()  # protects the socket: one request at a time
         self.walls: tuple[str, ...] = ()
+        self.used = time.monotonic()
         self._answer: asyncio.Future[Reply] | None = None
         self._frames: _Frames | None = None
 
@@ -108,6 +111,7 @@ class Guest:
                 yield
         finally:
             self.waiting -= 1
+            self.used = time.monotonic()
 
     async def ask(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
         """Ask one thing, within a turn.
@@ -171,9 +175,10 @@ class Guests:
     `call_seconds` until its guest is killed.
     """
 
-    def __init__(self, *, most_each: int = 2, call_seconds: float = CALL_SECONDS) -> None:
+    def __init__(self, *, most_each: int = 2, call_seconds: float = CALL_SECONDS, walls_required: bool = False) -> None:
         self.most_each = most_each
         self.call_seconds = call_seconds
+        self.walls_required = walls_required
         self.started = 0
         self.deaths: dict[str, int] = {}
         self._serving: dict[str, list[Guest]] = {}
@@ -223,6 +228,28 @@ class Guests:
             raise GuestError(f"{environment.id}: {head['error']}")
         return guest
 
+    async def walls(self) -> tuple[str, ...]:
+        """The walls that stand around guests on this machine.
+
+        Raises:
+            GuestError: no guest can be started, or a wall that is required is missing.
+        """
+        async with self.fresh() as guest:
+            return guest.walls
+
+    def end_idle(self, seconds: float) -> None:
+        """End the guests that have had nothing to do for so long; they are forked again when they are needed."""
+        old = time.monotonic() - seconds
+        for guests in self._serving.values():
+            for guest in guests:
+                if guest.used < old and guest.waiting == 0:
+                    guest.kill("it had nothing to do")
+        self._serving = {
+            digest: living
+            for digest, guests in self._serving.items()
+            if (living := [guest for guest in guests if guest.ended is None])
+        }
+
     def forget(self, digest: str) -> None:
         """End the guests of an environment."""
         for guest in self._serving.pop(digest, []):
@@ -257,7 +284,15 @@ class Guests:
                 ours.close()  # a guest that was forked for nobody sees it, and ends
                 raise
             self.started += 1
-            return await Guest.open(pid, ours)
+            guest = await Guest.open(pid, ours)
+        missing = [wall for wall in WALLS if wall not in guest.walls]
+        if missing and self.walls_required:
+            guest.kill("a wall is missing")
+            raise GuestError(
+                f"these walls cannot be raised on this machine: {', '.join(missing)}; `farm doctor` says more, "
+                "and --walls available goes on without them"
+            )
+        return guest
 
     async def _started_zygote(self) -> socket.socket:
         if self._zygote is not None and self._zygote.poll() is None and self._control is not None:

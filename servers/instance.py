@@ -58,6 +58,11 @@ class Instance:
         return self.state.origin.id
 
     @property
+    def busy(self) -> bool:
+        """Whether somebody is using it now."""
+        return self.waiting > 0 or self.turn.locked()
+
+    @property
     def instructions(self) -> str:
         """What an agent reads first: what this is, its rules, and what time it is here."""
         return (

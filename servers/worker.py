@@ -6,6 +6,7 @@ Everything that must survive a restart is in the state folder; what is in memory
 import asyncio
 import base64
 import hmac
+import logging
 import os
 import re
 import secrets
@@ -31,23 +32,32 @@ from servers.state import Origin, StateFile, without_farm_tables
 
 MOST_OPEN = 256
 IDLE_SECONDS = 30.0
+IDLE_GUEST_SECONDS = 300.0
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
+log = logging.getLogger("farm.worker")
 
 
 class Worker:
     """The instances of one state folder. Entered with `async with`; leaving it ends its guests and loses nothing."""
 
     def __init__(
-        self, library: Library, folder: Path, *, most_instances: int = 100_000, call_seconds: float = CALL_SECONDS
+        self,
+        library: Library,
+        folder: Path,
+        *,
+        most_instances: int = 100_000,
+        call_seconds: float = CALL_SECONDS,
+        walls_required: bool = False,
     ) -> None:
         self.library = library
         self.folder = folder
         self.most_instances = most_instances
-        self.guests = Guests(call_seconds=call_seconds)
+        self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required)
         self.starts = Starts(folder / "starts", self.guests)
         self._open: OrderedDict[str, Instance] = OrderedDict()
         self._ids: set[str] = set()
         self._secret = b""
+        self._walls: tuple[str, ...] = ()
         self._tidying: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Worker":
@@ -59,6 +69,11 @@ class Worker:
             self._ids = {path.stem for path in (self.folder / "instances").glob("*.db")}
         except OSError as error:
             raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
+        try:
+            self._walls = await self.guests.walls()
+        except BaseException:
+            await self.guests.close()
+            raise
         self._tidying = asyncio.create_task(self._tidy())
         return self
 
@@ -74,6 +89,10 @@ class Worker:
     def live(self) -> int:
         """How many instances there are."""
         return len(self._ids)
+
+    async def walls(self) -> list[str]:
+        """The walls that stand around the guests of this worker."""
+        return list(self._walls)
 
     def ids(self) -> list[str]:
         return sorted(self._ids)
@@ -322,19 +341,26 @@ class Worker:
             if len(self._open) <= keep:
                 return
             instance = self._open[instance_id]
-            if instance.waiting == 0 and not instance.turn.locked():
-                del self._open[instance_id]
-                instance.state.close()
+            if not instance.busy:
+                self._shut(instance_id)
 
     async def _tidy(self) -> None:
         """Let go of what has not been used for a while."""
         while True:
             await asyncio.sleep(IDLE_SECONDS / 3)
+            self.guests.end_idle(IDLE_GUEST_SECONDS)
             old = time.monotonic() - IDLE_SECONDS
             for instance_id, instance in list(self._open.items()):
-                if instance.used < old and instance.waiting == 0 and not instance.turn.locked():
-                    del self._open[instance_id]
-                    instance.state.close()
+                if instance.used < old and not instance.busy:
+                    self._shut(instance_id)
+
+    def _shut(self, instance_id: str) -> None:
+        """Let go of an instance that nobody uses now."""
+        instance = self._open.pop(instance_id)
+        try:
+            instance.state.close()
+        except StateError as error:
+            log.error("%s", error)
 
 
 def _secret(path: Path) -> bytes:

@@ -36,20 +36,30 @@ class Doors:
 
 
 @asynccontextmanager
-async def opened(library: Library, folder: Path, *, loopback_only: bool) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
+async def opened(
+    library: Library, folder: Path, *, loopback_only: bool, walls_required: bool
+) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
     """A worker on a state folder that nobody else uses, and its agents' door, open."""
     raise_file_limit()
     with sole_user(folder):
-        async with Worker(library, folder) as worker:
+        async with Worker(library, folder, walls_required=walls_required) as worker:
             door = AgentDoor(worker, loopback_only=loopback_only)
             async with door.running():
                 yield worker, door
 
 
-async def serve(library: Library, folder: Path, listening: socket.socket, *, token: str, loopback_only: bool) -> None:
+async def serve(
+    library: Library,
+    folder: Path,
+    listening: socket.socket,
+    *,
+    token: str,
+    loopback_only: bool,
+    walls_required: bool,
+) -> None:
     """Serve until a SIGTERM or SIGINT."""
     async with (
-        opened(library, folder, loopback_only=loopback_only) as (worker, door),
+        opened(library, folder, loopback_only=loopback_only, walls_required=walls_required) as (worker, door),
         serving(Doors(door, ControlDoor(worker, token)), listening),
     ):
         await until_told_to_stop()
@@ -98,6 +108,8 @@ def raise_file_limit() -> None:
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def die_with_parent() -> None:
-    """Have the kernel end this process when the one that started it dies."""
+def die_with_parent(parent: int) -> None:
+    """Have the kernel end this process when `parent`, which started it, dies, or at once if that is dead by now."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)

@@ -27,10 +27,10 @@ class Done(NamedTuple):
     err: str
 
 
-async def farm(*arguments: str | Path, home: Path, **environment: str) -> Done:
+async def farm(*arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str) -> Done:
     """Run `farm` to its end, in a home of its own."""
-    process = await _started(arguments, home, environment)
-    return await _ended(process)
+    process = await started(*arguments, home=home, launcher=launcher, **environment)
+    return await ended(process)
 
 
 @dataclass(frozen=True)
@@ -48,21 +48,19 @@ class Running:
     async def ended_by(self, number: signal.Signals) -> Done:
         """Send a signal, and wait for the end."""
         self.process.send_signal(number)
-        return await _ended(self.process)
+        return await ended(self.process)
 
 
 @asynccontextmanager
-async def farm_up(
-    state: Path, *arguments: str | Path, home: Path, launcher: tuple[str, ...] = ()
-) -> AsyncGenerator[Running]:
+async def farm_up(state: Path, *arguments: str | Path, home: Path) -> AsyncGenerator[Running]:
     """A farm that answers while inside; on leaving it is killed, if it has not ended."""
-    process = await _started(("up", "--state", state, *arguments), home, {}, launcher)
+    process = await started("up", "--state", state, *arguments, home=home)
     try:
         yield Running(process, await _told_url(process), state)
     finally:
         if process.returncode is None:
             process.kill()
-            await _ended(process)
+            await ended(process)
 
 
 async def _told_url(process: asyncio.subprocess.Process) -> str:
@@ -71,13 +69,14 @@ async def _told_url(process: asyncio.subprocess.Process) -> str:
         line = (await process.stdout.readline()).decode()
     told = TELLS_ITS_URL.match(line)
     if told is None:
-        raise AssertionError(f"no farm has started: {line}{await _ended(process)}")
+        raise AssertionError(f"no farm has started: {line}{await ended(process)}")
     return told[1]
 
 
-async def _started(
-    arguments: tuple[str | Path, ...], home: Path, environment: dict[str, str], launcher: tuple[str, ...] = ()
+async def started(
+    *arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str
 ) -> asyncio.subprocess.Process:
+    """Start `farm`, and wait for nothing."""
     return await asyncio.create_subprocess_exec(
         *launcher,
         sys.executable,
@@ -92,7 +91,8 @@ async def _started(
     )
 
 
-async def _ended(process: asyncio.subprocess.Process) -> Done:
+async def ended(process: asyncio.subprocess.Process) -> Done:
+    """Wait for the end."""
     async with asyncio.timeout(LONG):
         out, err = await process.communicate()
     assert process.returncode is not None

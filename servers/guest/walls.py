@@ -12,8 +12,15 @@ from collections.abc import Callable
 
 from servers.guest import syscalls
 
-ALL = ("uid", "privileges", "network", "files", "syscalls", "limits")
-"""What each name promises: docs/security.md."""
+WALLS = {
+    "uid": "a user id of its own, which owns no file and can signal nobody (needs root)",
+    "privileges": "no capability, and no way to gain one",
+    "network": "no network: a namespace of its own, no sockets, or both",
+    "files": "no file can be opened, read, made or named (Landlock)",
+    "syscalls": "no exec, no process, no socket, no ptrace, no mount (seccomp)",
+    "limits": "1 GiB of memory, 32 open files, no file written, no core dump",
+}
+"""The walls by name, and what each promises."""
 
 MEMORY = 1024 * 1024 * 1024
 """Bytes of address space. A warm guest maps about 100 MB before it loads anything."""
@@ -53,7 +60,7 @@ def raise_all(*, network_left: bool) -> list[str]:
     standing = {name for name, step in steps.items() if step()}
     if network_left or "syscalls" in standing:
         standing.add("network")
-    return [name for name in ALL if name in standing]
+    return [name for name in WALLS if name in standing]
 
 
 def _limit() -> bool:

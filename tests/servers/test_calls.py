@@ -16,19 +16,31 @@ from servers.orders import Launch
 from servers.worker import Worker
 from tests.bundles import write_bundle
 
-SECONDS = 0.3
-"""The deadline of a call here; tools that hang are told from those that do not by it alone."""
+SOON = 0.5
+"""The deadline of calls that hang."""
 
 
 @pytest_asyncio.fixture
 async def odd_worker(odd_shelf: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
-    async with Worker(Library([odd_shelf]), tmp_path / "odd", call_seconds=SECONDS) as worker:
+    async with Worker(Library([odd_shelf]), tmp_path / "odd") as worker:
         yield worker
 
 
 @pytest_asyncio.fixture
 async def odd(odd_worker: Worker) -> Instance:
     return await launched(odd_worker)
+
+
+@pytest_asyncio.fixture
+async def hasty_worker(odd_shelf: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
+    async with Worker(Library([odd_shelf]), tmp_path / "hasty", call_seconds=SOON) as worker:
+        yield worker
+
+
+@pytest_asyncio.fixture
+async def hasty(hasty_worker: Worker) -> Instance:
+    """An instance whose calls end soon, whatever they do."""
+    return await launched(hasty_worker)
 
 
 async def launched(worker: Worker, **order: Any) -> Instance:
@@ -203,6 +215,7 @@ CRASH = "{} crashed; this is a fault of the tool, and nothing was changed"
         ("ask", {"sql": "DELETE FROM parts RETURNING id"}, "all() and one() only read; use run() to write"),
         ("ask", {"sql": "SELECT randomblob(3)"}, "not authorized to use function: randomblob"),
         ("ask", {"sql": "SELECT x'00' AS x"}, "ToolFault: returned what is not JSON: Object of type bytes"),
+        ("give", {"what": "much"}, "ToolFault: returned 100000012 bytes; 262144 is the most that an agent is sent"),
         ("give", {"what": "nan"}, "ToolFault: returned what is not JSON: Out of range float"),
         ("give", {"what": "infinity"}, "ToolFault: returned what is not JSON: Out of range float"),
         ("give", {"what": "a list"}, "ToolFault: returned a list, not an object"),
@@ -230,17 +243,6 @@ async def test_a_tool_that_breaks_its_contract_has_failed(
     await assert_nothing_changed(odd, odd_worker)
 
 
-async def test_a_result_of_100_megabytes_has_failed(odd_shelf: Path, tmp_path: Path) -> None:
-    async with Worker(Library([odd_shelf]), tmp_path / "state") as worker:
-        odd = await launched(worker)
-        outcome = await odd.call("give", {"what": "much"})
-        assert (outcome.kind, outcome.text) == ("failed", FAULT.format("give"))
-        assert outcome.detail == (
-            "tools.py: ToolFault: returned 100000012 bytes; 262144 is the most that an agent is sent"
-        )
-        await assert_nothing_changed(odd, worker)
-
-
 @pytest.mark.parametrize(("tool", "cause"), [("leave_at_once", "exit 3"), ("kill_itself", "SIGKILL")])
 async def test_a_tool_that_ends_its_guest_changes_nothing(
     odd: Instance, odd_worker: Worker, tool: str, cause: str
@@ -252,34 +254,38 @@ async def test_a_tool_that_ends_its_guest_changes_nothing(
 
 
 @pytest.mark.parametrize("tool", ["hang", "hang_in_sql"])
-async def test_a_tool_that_hangs_is_stopped_and_changes_nothing(odd: Instance, odd_worker: Worker, tool: str) -> None:
-    outcome = await odd.call(tool, {})
+async def test_a_tool_that_hangs_is_stopped_and_changes_nothing(
+    hasty: Instance, hasty_worker: Worker, tool: str
+) -> None:
+    outcome = await hasty.call(tool, {})
     assert (outcome.kind, outcome.text) == (
         "timeout",
-        f"{tool} did not finish within 0.3 s and was stopped; nothing was changed",
+        f"{tool} did not finish within 0.5 s and was stopped; nothing was changed",
     )
-    await assert_nothing_changed(odd, odd_worker)
-    assert odd_worker.guests.started == 3  # one built the start, one was stopped, one lives
+    await assert_nothing_changed(hasty, hasty_worker)
+    assert hasty_worker.guests.started == 3  # one built the start, one was stopped, one lives
 
 
-async def test_a_tool_that_hangs_costs_the_calls_of_others_nothing_but_time(odd: Instance, odd_worker: Worker) -> None:
-    others = [await launched(odd_worker) for _ in range(20)]
+async def test_a_tool_that_hangs_costs_the_calls_of_others_nothing_but_time(
+    hasty: Instance, hasty_worker: Worker
+) -> None:
+    others = [await launched(hasty_worker) for _ in range(20)]
     [hung, *answered] = await asyncio.gather(
-        odd.call("hang", {}), *(other.call("price", {"id": "t1", "cents": 1}) for other in others)
+        hasty.call("hang", {}), *(other.call("price", {"id": "t1", "cents": 1}) for other in others)
     )
     assert hung.kind == "timeout"
     assert {outcome.text for outcome in answered} == {'{"now": "2026-03-16 09:00:00"}'}
-    assert [(await rows(other, odd_worker))[0] for other in others] == [("t1", "anvil", 1)] * 20
+    assert [(await rows(other, hasty_worker))[0] for other in others] == [("t1", "anvil", 1)] * 20
 
 
-async def test_a_caller_that_goes_away_leaves_nothing_half(odd: Instance, odd_worker: Worker) -> None:
-    call = asyncio.create_task(odd.call("hang", {}))
-    while odd.guest is None or odd.guest.waiting == 0:  # noqa: ASYNC110 - the guest has no event to wait for
+async def test_a_caller_that_goes_away_leaves_nothing_half(hasty: Instance, hasty_worker: Worker) -> None:
+    call = asyncio.create_task(hasty.call("hang", {}))
+    while hasty.guest is None or hasty.guest.waiting == 0:  # noqa: ASYNC110 - the guest has no event to wait for
         await asyncio.sleep(0.001)
     call.cancel()
     assert await asyncio.gather(call, return_exceptions=True) != []
-    assert await odd_worker.history(odd.id) == []
-    await assert_nothing_changed(odd, odd_worker)
+    assert await hasty_worker.history(hasty.id) == []
+    await assert_nothing_changed(hasty, hasty_worker)
 
 
 DENIED = "not authorized|cannot VACUUM from within a transaction|may not be modified"
@@ -369,11 +375,11 @@ SPOKEN_JUNK = [
 
 
 @pytest.mark.parametrize("frame", SPOKEN_JUNK)
-async def test_junk_on_a_guests_socket_is_one_clear_error(odd: Instance, odd_worker: Worker, frame: str) -> None:
-    outcome = await odd.call("speak", {"frame": frame})
+async def test_junk_on_a_guests_socket_is_one_clear_error(hasty: Instance, hasty_worker: Worker, frame: str) -> None:
+    outcome = await hasty.call("speak", {"frame": frame})
     assert outcome.kind in ("died", "timeout")
-    assert outcome.text.startswith(("speak crashed; this is", "speak did not finish within 0.3 s"))
-    await assert_nothing_changed(odd, odd_worker)
+    assert outcome.text.startswith(("speak crashed; this is", "speak did not finish within 0.5 s"))
+    await assert_nothing_changed(hasty, hasty_worker)
 
 
 @pytest.mark.parametrize("frame", ["junk for changes", "a hostile change"])
@@ -386,16 +392,16 @@ async def test_a_guest_whose_word_does_not_fit_has_failed(odd: Instance, odd_wor
 
 @pytest.mark.parametrize("frame", ["lies", "two answers", "many micros", "negative micros"])
 async def test_a_guest_that_lies_about_its_result_harms_its_own_call_alone(
-    odd: Instance, odd_worker: Worker, frame: str
+    hasty: Instance, hasty_worker: Worker, frame: str
 ) -> None:
-    outcome = await odd.call("speak", {"frame": frame})
+    outcome = await hasty.call("speak", {"frame": frame})
     assert outcome.kind == "ok"
-    [call] = await odd_worker.history(odd.id)
+    [call] = await hasty_worker.history(hasty.id)
     assert 0 <= call.micros <= 3_600_000_000
-    other = await launched(odd_worker)
+    other = await launched(hasty_worker)
     assert (await other.call("price", {"id": "t1", "cents": 1})).kind in ("ok", "timeout")
     assert (await other.call("price", {"id": "t1", "cents": 1})).kind == "ok"
-    await assert_nothing_changed(odd, odd_worker)
+    await assert_nothing_changed(hasty, hasty_worker)
 
 
 async def test_what_a_tool_prints_goes_nowhere(odd: Instance, capfd: pytest.CaptureFixture[str]) -> None:

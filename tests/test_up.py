@@ -1,0 +1,294 @@
+"""A farm from `farm up` to its end: what it serves, what it keeps, what it refuses, and that nothing is left of it."""
+
+import os
+import shutil
+import signal
+import stat
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agent_client.errors import FarmUnreachable
+from agent_client.play import Limits, play
+from agent_client.scripted_model import ScriptedCall, ScriptedModel
+from agent_client.toolbox import connect
+from registry.client import FarmClient
+from registry.up import Options, address_of, private, running
+from registry.wire import Lease
+from servers.errors import NotFound, RequestError, StateError
+from servers.library import OWN_LIBRARY
+from tests.bundles import with_description, write
+from tests.processes import (
+    ended,
+    farm,
+    farm_up,
+    free_ports,
+    guests,
+    started,
+    until,
+    watching_for_orphans,
+    workers,
+)
+
+WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
+"""Before a command: root may then write no more than anybody else."""
+
+
+async def called(lease: Lease, tool: str, **arguments: object) -> str:
+    """Make one call as an agent: with the URL and the token of a lease, and nothing else."""
+    assert lease.mcp_url is not None
+    assert lease.token is not None
+    async with connect(lease.mcp_url, lease.token) as toolbox:
+        return (await toolbox.call(tool, arguments)).text
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_an_agent_plays_and_the_registry_judges(shelf: Path, tmp_path: Path, count: int) -> None:
+    options = Options(library=(shelf, OWN_LIBRARY), state=tmp_path / "state", port=0, workers=count)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        assert [card.id for card in (await client.environments()).items] == ["hotel_bookings", "library_loans", "shop"]
+        [lease] = await client.launch("shop", "dearer")
+        assert (await client.score(lease.instance)).reward == 0
+        model = ScriptedModel([ScriptedCall(tool="price", arguments={"id": "t2", "cents": 250})], "Done.")
+        assert lease.mcp_url is not None
+        assert lease.token is not None
+        async with connect(lease.mcp_url, lease.token) as toolbox:
+            trace = await play(model, toolbox, "Please let the bell cost 2.50.", limits=Limits())
+        assert (trace.end, trace.calls) == ("finished", 1)
+        score = await client.score(lease.instance, trace.answer)
+        assert (score.outcome, score.reward, score.success) == ("scored", 1.0, True)
+        health = await client.health()
+        assert (health.status, health.workers, health.instances) == ("ok", count, 1)
+
+
+async def test_the_token_is_kept_for_its_owner_alone_and_used_again(shelf: Path, tmp_path: Path) -> None:
+    options = Options(library=(shelf,), state=tmp_path / "state", port=0)
+    async with running(options) as first:
+        assert stat.S_IMODE((options.state / "token").stat().st_mode) == 0o600
+        kept = address_of(options.state)
+        assert (kept.url, kept.token) == (first.url, first.token)
+    async with running(options) as second:
+        assert second.token == first.token
+        assert len(second.token) >= 32
+        async with FarmClient(second.url, first.token) as client:
+            assert (await client.workers()).items[0].answers
+
+
+async def test_a_token_that_is_given_is_used_and_not_written_down(shelf: Path, tmp_path: Path) -> None:
+    options = Options(library=(shelf,), state=tmp_path / "state", port=0, token="a token of my own")
+    async with running(options) as address, FarmClient(address.url, "a token of my own") as client:
+        assert (await client.leases()).total == 0
+    for path in options.state.rglob("*"):
+        assert path.is_dir() or b"a token of my own" not in path.read_bytes()
+
+
+async def test_a_name_of_this_machine_for_others_is_in_what_agents_get(shelf: Path, tmp_path: Path) -> None:
+    anywhere = Options(library=(shelf,), state=tmp_path / "state", host="0.0.0.0", port=0, workers=2)  # noqa: S104
+    options = replace(anywhere, public_host="localhost", walls_required=False)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        assert address.url.startswith("http://localhost:")
+        for lease in await client.launch("shop", count=2):
+            assert (lease.mcp_url or "").startswith("http://localhost:")
+            assert "anvil" in await called(lease, "find")
+
+
+async def test_what_is_raised_inside_a_farm_comes_out_as_it_is(shelf: Path) -> None:
+    with pytest.raises(NotFound, match="no environment 'zoo'"):
+        async with private((shelf,)) as address, FarmClient(address.url, address.token) as client:
+            await client.environment("zoo")
+
+
+async def test_a_private_farm_leaves_nothing_behind(shelf: Path) -> None:
+    with watching_for_orphans() as left:
+        async with private((shelf,)) as address, FarmClient(address.url, address.token) as client:
+            [lease] = await client.launch("shop")
+            await called(lease, "find")
+            assert len(guests(os.getpid())) == 1
+        await until(lambda: not left(), "all processes of the farm are gone")
+
+
+async def test_a_folder_where_no_farm_was_started_says_so(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="no farm was started on"):
+        address_of(tmp_path)
+
+
+async def test_a_second_farm_on_the_same_folder_says_so(shelf: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    async with running(Options(library=(shelf,), state=state, port=0)) as address:
+        done = await farm("up", "--state", state, "--port", "0", home=tmp_path)
+        assert done == (2, "", f"farm: another farm uses the state folder {state}; stop it, or choose another folder\n")
+        assert address_of(state).url == address.url
+
+
+async def test_a_second_farm_on_a_busy_port_says_so(shelf: Path, tmp_path: Path) -> None:
+    async with running(Options(library=(shelf,), state=tmp_path / "state", port=0)) as address:
+        port = address.url.rpartition(":")[2]
+        done = await farm("up", "--state", tmp_path / "other", "--port", port, home=tmp_path)
+    said = f"farm: cannot listen on 127.0.0.1:{port}: Address already in use; choose another with --port\n"
+    assert done == (2, "", said)
+
+
+async def test_a_port_of_a_worker_that_is_busy_ends_the_farm_before_it_began(shelf: Path, tmp_path: Path) -> None:
+    port = free_ports(3)
+    async with running(Options(library=(shelf,), state=tmp_path / "one", port=port + 2)):
+        with watching_for_orphans() as left:
+            with pytest.raises(RequestError, match=f"cannot listen on 127.0.0.1:{port + 2}"):
+                async with running(Options(library=(shelf,), state=tmp_path / "two", port=port, workers=2)):
+                    raise AssertionError("it has begun")
+            await until(lambda: not left(), "the first worker is gone")
+
+
+async def test_a_library_that_is_not_there_says_so(tmp_path: Path) -> None:
+    done = await farm("up", "--state", tmp_path / "state", "--port", "0", "--library", tmp_path / "no", home=tmp_path)
+    assert done == (2, "", f"farm: --library {tmp_path / 'no'}: no such folder\n")
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root, and no setpriv to be less")
+async def test_a_state_folder_that_cannot_be_written_says_so(tmp_path: Path) -> None:
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    launcher = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
+    for state in (locked, locked / "state"):
+        done = await farm("up", "--state", state, "--port", "0", home=tmp_path, launcher=launcher)
+        assert done == (1, "", f"farm: the state folder {state} cannot be used: Permission denied\n")
+
+
+async def test_a_file_in_place_of_the_state_folder_is_an_error(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("")
+    with pytest.raises(StateError, match="cannot be used"):
+        async with running(Options(library=(shelf,), state=tmp_path / "state", port=0)):
+            raise AssertionError("it has begun")
+
+
+async def test_a_broken_bundle_does_not_stop_the_farm(shelf: Path, tmp_path: Path) -> None:
+    library = tmp_path / "library"
+    for name in ("shop", "half_written", "not_json", "cannot_run"):
+        shutil.copytree(shelf / "shop", library / name)
+        with_description(library / name, id=name)
+    (library / "half_written" / "policy.md").unlink()
+    write(library / "not_json", {"environment.json": "{"})
+    write(library / "cannot_run", {"tools.py": "def find(:"})
+    async with (
+        running(Options(library=(library,), state=tmp_path / "state", port=0)) as address,
+        FarmClient(address.url, address.token) as client,
+    ):
+        found = await client.environments()
+        assert found.broken.keys() >= {"half_written", "not_json"}
+        assert (await client.health()).status == "ok"
+        [lease] = await client.launch("shop")
+        assert "anvil" in await called(lease, "find")
+
+
+async def test_a_library_of_200_bundles_is_served(shelf: Path, tmp_path: Path) -> None:
+    for number in range(200):
+        folder = shutil.copytree(shelf / "shop", tmp_path / "library" / f"shop_{number}")
+        with_description(folder, id=folder.name)
+    async with (
+        farm_up(tmp_path / "state", "--port", "0", "--library", tmp_path / "library", home=tmp_path) as up,
+        FarmClient(up.url, up.token) as client,
+    ):
+        assert (await client.health()).status == "ok"
+        assert (await client.environments()).total == 202
+        [lease] = await client.launch("shop_199")
+        assert "anvil" in await called(lease, "find")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+async def test_a_signal_ends_a_farm_cleanly(tmp_path: Path, number: signal.Signals, count: int) -> None:
+    with watching_for_orphans() as left:
+        async with farm_up(tmp_path / "state", "--port", "0", "--workers", str(count), home=tmp_path) as up:
+            async with FarmClient(up.url, up.token) as client, httpx.AsyncClient(base_url=up.url) as idle:
+                await idle.get("/v1/health")
+                for lease in await client.launch("library_loans", count=2):
+                    await called(lease, "find_books")
+            assert len(guests(up.process.pid)) == count
+            assert len(workers(up.process.pid)) == (0 if count == 1 else count)
+            done = await up.ended_by(number)
+        assert (done.code, done.err) == (0, "")
+        assert done.out.endswith("Closing: calls under way are finished.\n")
+        await until(lambda: not left(), "all processes of the farm are gone")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_instances_tokens_and_states_are_there_after_a_restart(shelf: Path, tmp_path: Path, count: int) -> None:
+    port = free_ports(count + 1)
+    options = Options(library=(shelf,), state=tmp_path / "state", port=port, workers=count)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        leases = await client.launch("shop", "dearer", count=3)
+        for number, lease in enumerate(leases):
+            await called(lease, "price", id="t2", cents=250 + number)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        for number, lease in enumerate(leases):
+            assert await client.lease(lease.instance) == lease
+            assert (await client.history(lease.instance)).total == 1
+            assert f'"cents": {250 + number}' in await called(lease, "find", text="bell")
+        rewards = [(await client.score(lease.instance)).reward for lease in leases]
+        assert rewards == [1.0, 0.0, 0.0]
+        for lease in leases:
+            await client.close(lease.instance)
+        with pytest.raises(FarmUnreachable, match="it was closed"):
+            await called(leases[0], "find")
+
+
+async def test_instances_are_spread_over_workers_and_reached_at_their_own(shelf: Path, tmp_path: Path) -> None:
+    options = Options(library=(shelf,), state=tmp_path / "state", port=0, workers=2)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        leases = await client.launch("shop", count=6)
+        urls = {worker.name: worker.url for worker in (await client.workers()).items}
+        assert len({address.url, *urls.values()}) == 3
+        for name, url in urls.items():
+            mine = [lease for lease in leases if lease.worker == name]
+            assert len(mine) == 3
+            for lease in mine:
+                assert lease.mcp_url == f"{url}/i/{lease.instance}/mcp"
+                assert "anvil" in await called(lease, "find")
+        [lease, other] = [next(one for one in leases if one.worker == name) for name in urls]
+        elsewhere = lease.model_copy(update={"mcp_url": f"{urls[other.worker]}/i/{lease.instance}/mcp"})
+        with pytest.raises(FarmUnreachable, match="no instance"):
+            await called(elsewhere, "find")
+        [fork] = await client.fork(lease.instance)
+        assert fork.worker == lease.worker
+
+
+async def test_each_door_of_a_worker_opens_for_its_own_token_alone(shelf: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    options = Options(library=(shelf,), state=state, port=0, workers=2)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        leases = await client.launch("shop", count=4)
+        url = (await client.workers()).items[0].url
+        lease = next(one for one in leases if one.worker == "worker-1")
+        for token in (*(one.token for one in leases), address.token, "x"):
+            async with httpx.AsyncClient(base_url=url, headers={"Authorization": f"Bearer {token}"}) as http:
+                for order in ("ids", "launch", "snapshot", "nothing"):
+                    answer = await http.post(f"/w/{order}", json={"instance": lease.instance})
+                    assert answer.status_code == 401
+                assert (await http.get("/v1/health")).status_code == 401
+        for token in (address.token, "x", *(one.token for one in leases if one != lease)):
+            with pytest.raises(FarmUnreachable, match="refused the token"):
+                await called(lease.model_copy(update={"token": token}), "find")
+        for one in leases:
+            async with FarmClient(address.url, one.token or "") as intruder:
+                with pytest.raises(RequestError, match="the registry's token"):
+                    await intruder.score(one.instance)
+
+
+async def test_workers_end_with_a_farm_that_is_killed_before_they_answer(tmp_path: Path) -> None:
+    with watching_for_orphans() as left:
+        process = await started("up", "--state", tmp_path / "state", "--port", "0", "--workers", "2", home=tmp_path)
+        await until(lambda: bool(workers(process.pid)), "a worker is started")
+        process.kill()
+        await ended(process)
+        await until(lambda: not left(), "the worker is gone")
+
+
+@pytest.mark.slow
+async def test_a_worker_that_hangs_does_not_keep_a_farm_from_ending(tmp_path: Path) -> None:
+    with watching_for_orphans() as left:
+        async with farm_up(tmp_path / "state", "--port", "0", "--workers", "2", home=tmp_path) as up:
+            os.kill(workers(up.process.pid)[0].pid, signal.SIGSTOP)
+            done = await up.ended_by(signal.SIGTERM)
+        assert done.code == 0
+        await until(lambda: not left(), "all processes of the farm are gone")
