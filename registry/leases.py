@@ -41,7 +41,8 @@ class Registry:
         """Take a worker into the fleet, or let it come back under its name."""
         now = self.clock()
         await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, token, now, now))
-        seat.walls = tuple(await seat.door.walls())
+        with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
+            seat.walls = tuple(await seat.door.walls())
         seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
         self.fleet.seats[seat.name] = seat
 

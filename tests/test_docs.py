@@ -1,0 +1,256 @@
+"""The pages tell the truth: what they show runs, and what there is stands in them."""
+
+import asyncio
+import json
+import re
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+import pytest
+import typer
+from pydantic import BaseModel
+
+import farm
+from agent_client import errors as client_errors
+from agent_client.trace import End
+from evals.rollout import Outcome, Rollout
+from registry.api import app
+from registry.fleet import Fleet
+from registry.leases import Registry
+from registry.ledger import Ledger
+from registry.wire import ErrorKind
+from servers import errors
+from servers.environment import Description, Provenance, Tool
+from servers.library import Library
+from servers.orders import OutcomeKind
+from servers.scenario import (
+    Allowance,
+    Comparison,
+    FootprintCheckpoint,
+    PlannedCall,
+    PythonCheckpoint,
+    Scenario,
+    Solution,
+    SqlCheckpoint,
+)
+from tests.processes import LONG, farm_up
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+BLOCK = re.compile(
+    r"^(?:<!-- (?P<mark>[^\n]*?) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$"
+    r"(?:\n```json\n(?P<answer>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+OUR_COMMAND = re.compile(r"(?:.*/)?farm")
+BETWEEN_COMMANDS = {"&&", "||", "|", ";", "&", "(", ")", "\n"}
+CHANGES_EACH_TIME = {
+    "instance", "token", "mcp_url", "url", "at", "created_at", "expires_at", "registered_at", "seen_at", "micros",
+    "instances", "orphans", "version", "walls",
+}  # fmt: skip
+BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
+    Description, Tool, Provenance, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
+    Comparison, PlannedCall, Solution,
+)  # fmt: skip
+
+
+class Block(NamedTuple):
+    """A piece of code in a page, the comment that stands before it, and the JSON that it answers with."""
+
+    number: int
+    mark: str
+    language: str
+    text: str
+    answer: str | None
+
+    @property
+    def runs(self) -> bool:
+        return self.mark == "run" if self.language == "sh" else not self.mark.startswith("not run")
+
+
+def text_of(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
+def blocks(page: Path) -> list[Block]:
+    """The sh and python blocks of a page."""
+    found = BLOCK.finditer(page.read_text(encoding="utf-8"))
+    every = (Block(at, one["mark"] or "", one["language"], one["text"], one["answer"]) for at, one in enumerate(found))
+    return [block for block in every if block.language in ("sh", "python")]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(map(lambda one: one.runs, blocks(page)))], ids=str)
+async def test_what_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
+    running = [block for block in blocks(page) if block.runs]
+    if not any(block.language == "sh" for block in running):
+        return await run(running, tmp_path)
+    async with farm_up(tmp_path / ".envfarm", "--port", "0", home=tmp_path):
+        return await run(running, tmp_path)
+
+
+async def run(running: list[Block], home: Path) -> None:
+    """Run blocks one after another in one shell, as a reader who copies them, and compare what they answer."""
+    (home / "said").mkdir()
+    process = await asyncio.create_subprocess_exec(
+        *("bash", "-euo", "pipefail", "-c", "\n".join(as_shell(block, home) for block in running)),
+        cwd=home,
+        env={
+            "PATH": f"{Path(sys.executable).parent}:/usr/local/bin:/usr/bin:/bin",
+            "HOME": str(home),
+            "COLUMNS": "200",
+        },
+        stdin=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    async with asyncio.timeout(LONG):
+        _, complaints = await process.communicate()
+    assert process.returncode == 0, complaints.decode()
+    for block in running:
+        if block.answer is not None:
+            said: Any = json.loads((home / "said" / str(block.number)).read_text())
+            assert list(differences(json.loads(block.answer), said, "")) == [], block.text
+
+
+def as_shell(block: Block, home: Path) -> str:
+    text = block.text
+    if block.language == "python":
+        script = home / f"block{block.number}.py"
+        script.write_text(text, encoding="utf-8")
+        text = f"python {script}\n"
+    return f"{{\n{text}}} > {home}/said/{block.number}"
+
+
+def differences(told: Any, said: Any, where: str) -> Iterator[str]:
+    """Where an answer is not what a page shows: "…" stands for anything, a list may show its first items only."""
+    if told == "…" or where.rpartition(".")[2] in CHANGES_EACH_TIME:
+        return
+    if isinstance(told, dict) and isinstance(said, dict):
+        shown, got = cast("dict[str, Any]", told), cast("dict[str, Any]", said)
+        if shown.keys() != got.keys():
+            yield f"{where}: has {', '.join(got)}"
+            return
+        for key, value in shown.items():
+            yield from differences(value, got[key], f"{where}.{key}")
+    elif isinstance(told, list) and isinstance(said, list):
+        some, every = cast("list[Any]", told), cast("list[Any]", said)
+        if len(every) < len(some):
+            yield f"{where}: has {len(every)} items"
+        for value, other in zip(some, every, strict=False):
+            yield from differences(value, other, where)
+    elif isinstance(told, str) and told.endswith("…"):
+        if not str(said).startswith(told[:-1]):
+            yield f"{where}: is {said!r}"
+    elif told != said:
+        yield f"{where}: is {said!r}"
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The words of each `farm` command in a piece of shell, without `farm` itself."""
+    for line in text.replace("\\\n", " ").splitlines():
+        lexer = shlex.shlex(line, posix=True, punctuation_chars=True)
+        lexer.whitespace_split = True
+        lexer.commenters = "#"
+        command: list[str] = []
+        for word in [*lexer, "\n"]:
+            if word not in BETWEEN_COMMANDS and not word.startswith((">", "<")):
+                command.append(word)
+                continue
+            at = next((at for at, one in enumerate(command) if OUR_COMMAND.fullmatch(one)), None)
+            if at is not None and all("=" in before for before in command[:at]):
+                yield command[at + 1 :]
+            command = []
+
+
+SHOWN = [
+    (page.name, command)
+    for page in PAGES
+    for block in blocks(page)
+    if block.language == "sh"
+    for command in commands(block.text)
+]
+
+
+@pytest.mark.parametrize(("page", "command"), SHOWN, ids=lambda one: " ".join(one))
+def test_a_command_that_a_page_shows_is_understood(page: str, command: list[str]) -> None:
+    understood = typer.main.get_group(farm.command_line()).commands
+    assert command, f"{page}: `farm` alone"
+    assert command[0] in understood, page
+    understood[command[0]].make_context(command[0], command[1:])
+
+
+def test_commands_are_found_where_a_reader_sees_them() -> None:
+    shell = (
+        "cd x && .venv/bin/farm demo  # farm nothing\nA=1 farm up &\nfarm launch \\\n  e > farm.json\necho farm | cat"
+    )
+    assert list(commands(shell)) == [["demo"], ["up"], ["launch", "e"]]
+
+
+def test_every_command_and_every_option_has_its_place() -> None:
+    sections = dict(re.findall(r"^## `farm (\w+)`\n(.*?)(?=^## |\Z)", text_of("commands.md"), re.MULTILINE | re.DOTALL))
+    there = {
+        name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        for name, command in typer.main.get_group(farm.command_line()).commands.items()
+        if not command.hidden
+    }
+    assert sections.keys() == there.keys()
+    for name, options in there.items():
+        described = re.findall(r"^\| ([^|]*--[^|]*) \|", sections[name], re.MULTILINE)
+        told = {option for cell in described for option in re.findall(r"--[\w-]+", cell)}
+        assert told == {option for option in options if option.startswith("--")}, name
+
+
+def test_every_route_of_the_api_has_its_place() -> None:
+    ledger = Ledger.open("sqlite://")
+    try:
+        paths: dict[str, Any] = app(Registry(Library([]), ledger, Fleet()), token="t").openapi()["paths"]
+    finally:
+        ledger.close()
+    routes = {(verb.upper(), path) for path, verbs in paths.items() for verb in verbs}
+    assert set(re.findall(r"^### `(\w+) (/v1/[^`]*)`$", text_of("api.md"), re.MULTILINE)) == routes
+
+
+def test_every_kind_of_error_and_outcome_has_its_place() -> None:
+    ours = [*vars(errors).values(), *vars(client_errors).values()]
+    classes = [one.__name__ for one in ours if isinstance(one, type) and issubclass(one, Exception)]
+    assert missing(classes, "errors.md") == []
+    assert missing(get_args(ErrorKind), "api.md", "errors.md") == []
+    assert missing(get_args(OutcomeKind), "api.md", "errors.md") == []
+    assert missing([*get_args(Outcome), *get_args(End), *Rollout.model_fields], "agents.md") == []
+
+
+@pytest.mark.parametrize("model", BUNDLE_KEYS, ids=lambda model: model.__name__)
+def test_every_key_of_a_bundle_has_its_place(model: type[BaseModel]) -> None:
+    page = text_of("bundles.md")
+    assert [key for key in model.model_fields if f"`{key}`" not in page and f'"{key}"' not in page] == []
+    for field in model.model_fields.values():
+        if getattr(field.annotation, "__origin__", None) is Literal:
+            assert missing([str(value) for value in get_args(field.annotation)], "bundles.md") == []
+
+
+def missing(names: Iterator[str] | list[str] | tuple[str, ...], *pages: str) -> list[str]:
+    """Which names do not stand in each of some pages as code."""
+    return [f"{page}: {name}" for page in pages for name in names if not re.search(rf"`\W*{name}`", text_of(page))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_leads_somewhere(page: Path) -> None:
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)", page.read_text(encoding="utf-8")):
+        file = page.parent / target if target else page
+        assert file.exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in [anchor_of(heading) for heading in headings], f"{target}#{anchor}"
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_every_page_is_listed() -> None:
+    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", text_of("index.md")))
+    assert listed == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
