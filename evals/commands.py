@@ -93,6 +93,8 @@ def play(
     """Play one scenario and show the episode as it happens. Exit code 0 when every checkpoint holds."""
     if gold == (model is not None):
         raise RequestError("choose one: --gold, or --model NAME")
+    if save is not None:
+        _make_sure_of(save)
     folder = folder_of(Path(environment))
     limits = Limits(turns=turns, seconds=seconds)
     chat = None if model is None else ChatModel(base_url, model, api_key=api_key, temperature=temperature)
@@ -102,6 +104,14 @@ def play(
     _show_verdicts(run)
     if run.success is not True:
         raise typer.Exit(1)
+
+
+def _make_sure_of(file: Path) -> None:
+    """See that a file can be written before there is something to lose."""
+    try:
+        file.touch()
+    except OSError as error:
+        raise RequestError(f"--save {file}: cannot be written: {error.strerror}") from None
 
 
 async def _play(folder: Path, scenario_id: str, chat: ChatModel | None, limits: Limits, seed: int) -> Rollout:

@@ -24,6 +24,7 @@ out = Console(highlight=False)
 T = TypeVar("T")
 
 State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of everything that the farm keeps.")]
+Token = Annotated[str | None, typer.Option(envvar="FARM_TOKEN", help="The control token, if the farm was given one.")]
 DEFAULT_STATE = Path.home() / ".envfarm"
 
 
@@ -93,10 +94,11 @@ def launch(
     ttl: Annotated[int, typer.Option(min=10, max=604_800, help="Seconds without a heartbeat until they end.")] = 3600,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instances make.")] = 0,
     state: State = DEFAULT_STATE,
+    token: Token = None,
 ) -> None:
     """Launch instances on the running farm, and print their leases (URL and token) as JSON."""
     leases = asyncio.run(
-        _asked(state, lambda farm: farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed))
+        _asked(state, token, lambda farm: farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed))
     )
     out.print_json(json.dumps([lease.model_dump(mode="json") for lease in leases]))
 
@@ -106,9 +108,10 @@ def score(
     instance: Annotated[str, typer.Argument(help="An instance's id.")],
     answer: Annotated[str, typer.Option(help="The agent's last words.")] = "",
     state: State = DEFAULT_STATE,
+    token: Token = None,
 ) -> None:
     """Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON."""
-    scored = asyncio.run(_asked(state, lambda farm: farm.score(instance, answer)))
+    scored = asyncio.run(_asked(state, token, lambda farm: farm.score(instance, answer)))
     out.print_json(scored.model_dump_json())
 
 
@@ -116,14 +119,15 @@ def score(
 def close(
     instances: Annotated[list[str], typer.Argument(help="Instances' ids.")],
     state: State = DEFAULT_STATE,
+    token: Token = None,
 ) -> None:
     """End instances of the running farm, and delete their state."""
     for instance in instances:
-        asyncio.run(_asked(state, lambda farm, name=instance: farm.close(name)))
+        asyncio.run(_asked(state, token, lambda farm, name=instance: farm.close(name)))
 
 
-async def _asked(state: Path, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
-    address = address_of(state)
+async def _asked(state: Path, token: str | None, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
+    address = address_of(state, token)
     async with FarmClient(address.url, address.token) as farm:
         return await ask(farm)
 
@@ -146,13 +150,14 @@ def connect(
     lease: Annotated[bool, typer.Option(help="Lease an instance of the running farm, which can be scored.")] = False,
     write: Annotated[bool, typer.Option("--write", help="Merge it into the client's file.")] = False,
     state: State = DEFAULT_STATE,
+    token: Token = None,
 ) -> None:
     """Print the configuration with which Claude, or another MCP client, connects to an environment."""
     name = folder_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
         folder = folder_of(Path(environment))
         Library([folder.parent]).scenario(folder.name, scenario)
-    entry = _leased_entry(environment, scenario, state) if lease else _own_entry(environment, scenario)
+    entry = _leased_entry(environment, scenario, state, token) if lease else _own_entry(environment, scenario)
     if client is Client.json:
         out.print_json(json.dumps(entry))
         return
@@ -174,9 +179,9 @@ def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
     return {"type": "stdio", "command": command, "args": arguments, "env": {}}
 
 
-def _leased_entry(environment: str, scenario: str | None, state: Path) -> dict[str, Any]:
+def _leased_entry(environment: str, scenario: str | None, state: Path, token: str | None) -> dict[str, Any]:
     """A client uses an instance of the running farm, over HTTP."""
-    [lease] = asyncio.run(_asked(state, lambda farm: farm.launch(environment, scenario, ttl_seconds=86_400)))
+    [lease] = asyncio.run(_asked(state, token, lambda farm: farm.launch(environment, scenario, ttl_seconds=86_400)))
     return {"type": "http", "url": lease.mcp_url, "headers": {"Authorization": f"Bearer {lease.token}"}}
 
 
@@ -194,9 +199,14 @@ def _merge(path: Path, name: str, entry: dict[str, Any]) -> None:
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise RequestError(f"{path}: is not a client's configuration, and was left alone: {error}") from None
     part = path.with_name(path.name + ".part")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        if path.exists():
+            shutil.copymode(path, part)
+        part.replace(path)
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def desktop_file() -> Path:

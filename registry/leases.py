@@ -13,7 +13,7 @@ from registry.fleet import Fleet, Seat, WorkerDoor, abandon
 from registry.ledger import KeptLease, KeptWorker, Ledger, Status
 from registry.scores import judged
 from registry.wire import LaunchRequest, Lease, LeasePart, Score, WorkerCard
-from servers.errors import Conflict, FarmError, NotFound
+from servers.errors import CapacityError, Conflict, FarmError, NotFound
 from servers.library import Library
 from servers.orders import Launch, Page, Ticket
 

@@ -123,17 +123,22 @@ async def private(library: tuple[Path, ...]) -> AsyncGenerator[Address]:
             yield address
 
 
-def address_of(state: Path) -> Address:
-    """Where the farm of a state folder is, and its token.
+def address_of(state: Path, token: str | None = None) -> Address:
+    """Where the farm of a state folder is, and the token that was given, or else the one that the folder keeps.
 
     Raises:
-        NotFound: none was ever started on it.
+        NotFound: none was ever started on it, or it keeps no token.
     """
     try:
         url = (state / URL_FILE).read_text(encoding="utf-8").strip()
-        return Address(url, (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
     except OSError:
         raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
+    try:
+        return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
+    except OSError:
+        raise NotFound(
+            f"the farm of {state} was given its token; give it here too, with --token or FARM_TOKEN"
+        ) from None
 
 
 def _public(options: Options, url: str) -> str:
