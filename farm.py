@@ -19,6 +19,8 @@ COMMANDS = {
     "score": "registry",
     "close": "registry",
     "connect": "registry",
+    "environments": "servers",
+    "scenarios": "servers",
     "check": "servers",
     "derive": "servers",
     "doctor": "servers",

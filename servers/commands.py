@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.table import Table
 
 from servers import check as checking
 from servers.agent_door import serve_stdio
@@ -27,6 +28,33 @@ app = typer.Typer()
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+
+
+@app.command()
+def environments(
+    library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
+) -> None:
+    """List the environments that there are."""
+    shelf = Library([*(library or []), OWN_LIBRARY])
+    table = Table("environment", "tools", "scenarios", "what it is")
+    for name in shelf.ids():
+        environment = shelf.environment(name)
+        scenarios = str(len(shelf.scenarios(name)))
+        table.add_row(name, str(len(environment.tools)), scenarios, environment.description.description)
+    out.print(table)
+
+
+@app.command()
+def scenarios(bundle: Bundle) -> None:
+    """List the scenarios of an environment, the shortest solution first."""
+    folder = folder_of(bundle)
+    table = Table("scenario", "calls", "goals", "guards", "task")
+    found = Library([folder.parent]).scenarios(folder.name).values()
+    for scenario in sorted(found, key=lambda scenario: len(scenario.solution.calls)):
+        roles = [checkpoint.role for checkpoint in scenario.checkpoints]
+        calls = str(len(scenario.solution.calls))
+        table.add_row(scenario.id, calls, str(roles.count("goal")), str(roles.count("guard")), scenario.task)
+    out.print(table)
 
 
 @app.command()

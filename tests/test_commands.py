@@ -1,0 +1,353 @@
+"""The commands of a farm, run as people run them: what each does, and what it says to who misuses it."""
+
+import asyncio
+import json
+import os
+import re
+import shutil
+import stat
+from collections.abc import AsyncGenerator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+
+from agent_client.toolbox import connect
+from evals.rollout import Rollout
+from registry.client import FarmClient
+from registry.up import Address, Options, running
+from registry.wire import Lease, Score
+from servers.library import OWN_LIBRARY, Library
+from tests.doubles import Endpoint, refused, said
+from tests.processes import Done, farm, watching_for_orphans
+
+ROOT = Path(__file__).parent.parent
+PRICE = {"id": "call_1", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}
+
+
+@pytest.fixture
+def shop(shelf: Path) -> Path:
+    """A bundle's folder."""
+    return shelf / "shop"
+
+
+@pytest_asyncio.fixture
+async def up(shelf: Path, tmp_path: Path) -> AsyncGenerator[Address]:
+    """A farm on the folder that the commands look into when they are told nothing."""
+    async with running(Options(library=(shelf,), state=tmp_path / ".envfarm", port=0)) as address:
+        yield address
+
+
+def misused(done: Done, *words: str) -> bool:
+    """Whether a command said one line, with some words in it, and that it was misused."""
+    assert "Traceback" not in done.err, done.err
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("farm: ")
+    assert done.err.count("\n") == 1
+    assert all(word in done.err for word in words), done.err
+    return True
+
+
+async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(shop: Path, tmp_path: Path) -> None:
+    """One test for all, for two at a time take half of the time."""
+    broken = tmp_path / "broken.json"
+    broken.write_text("{")
+    room = asyncio.Semaphore(2)
+
+    async def wrong(*arguments: str | Path) -> Done:
+        async with room:
+            return await farm(*arguments, home=tmp_path)
+
+    asked = {
+        ("play", shop, "--scenario", "dearer"): "choose one: --gold, or --model NAME",
+        ("play", shop, "--scenario", "dearer", "--gold", "--model", "m"): "choose one: --gold, or --model NAME",
+        ("play", "zoo", "--scenario", "x", "--gold"): "one of: hotel_bookings, library_loans",
+        ("play", shop, "--scenario", "cheaper", "--gold"): "shop has no scenario 'cheaper'; it has: dearer",
+        ("play", shop, "--scenario", "../x", "--gold"): "shop has no scenario '../x'; it has: dearer",
+        ("play", shop, "--scenario", "dearer", "--gold", "--save", "no/x.json"): "--save no/x.json: cannot be written",
+        ("launch", "shop"): "`farm up --state ",
+        ("score", "0123456789abcdef", "--state", tmp_path / "no"): "no farm was started on",
+        ("connect", "json", "zoo"): "zoo: no such bundle; give a folder, or one of: hotel_bookings, library_loans",
+        (
+            "connect",
+            "json",
+            "library_loans",
+            "--scenario",
+            "x",
+        ): "library_loans has no scenario 'x'; it has: renew_card",
+        ("connect", "claude", "library_loans", "--lease"): "no farm was started on",
+    }
+    answers = await asyncio.gather(*(wrong(*arguments) for arguments in asked))
+    for done, words in zip(answers, asked.values(), strict=True):
+        assert misused(done, words)
+    assert {path.name for path in tmp_path.iterdir()} == {"broken.json"}
+
+
+async def test_a_command_or_an_option_that_is_not_there_is_a_misuse(tmp_path: Path) -> None:
+    for arguments in (["fly"], ["up", "--fast"], ["launch"], ["launch", "shop", "--count", "0"], ["connect", "emacs"]):
+        done = await farm(*arguments, home=tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert "Usage: " in done.err
+        assert "Traceback" not in done.err
+
+
+async def test_the_demo_plays_every_scenario_of_both_bundles_three_ways(tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    with watching_for_orphans() as left:
+        done = await farm("demo", home=tmp_path, TMPDIR=str(tmp_path / "tmp"))
+        assert not left()
+    assert (done.code, done.err) == (0, "")
+    library = Library([OWN_LIBRARY])
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.out.splitlines() if "│" in line]
+    scenarios = {(name, scenario) for name in library.ids() for scenario in library.scenarios(name)}
+    assert {(row[0], row[1]) for row in rows} == scenarios
+    assert len(rows) == len(scenarios) == 16
+    for environment, scenario, calls, gold, idle, sabotaged, mark in rows:
+        assert int(calls) == len(library.scenario(environment, scenario).solution.calls)
+        assert (gold, idle, mark) == ("1.00", "0.00", "ok")
+        assert float(sabotaged) < 1
+    assert "48 rollouts, " in done.out
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+async def test_the_demo_reports_a_solution_that_does_not_solve(tmp_path: Path) -> None:
+    """In a copy of the sources, since the demo plays the farm's own bundles."""
+    copy = tmp_path / "copy"
+    for part in ("agent_client", "evals", "registry", "servers"):
+        shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "farm.py", copy)
+    library = copy / "servers" / "library"
+    shutil.rmtree(library / "hotel_bookings")
+    lines = (library / "library_loans" / "scenarios.jsonl").read_text().splitlines()
+    broken = json.loads(lines[0])
+    broken["solution"]["calls"] = broken["solution"]["calls"][:-1]
+    (library / "library_loans" / "scenarios.jsonl").write_text("\n".join([json.dumps(broken), *lines[1:]]) + "\n")
+    done = await farm("demo", home=copy)
+    assert (done.code, done.err) == (1, "")
+    assert f"library_loans/{broken['id']} is not as it must be" in done.out
+    assert done.out.count("wrong") == 1
+    assert done.out.count("ok") == len(lines) - 1
+
+
+async def test_play_gold_shows_the_episode_and_the_verdicts(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "tmp").mkdir()
+    done = await farm(
+        "play",
+        shop,
+        "--scenario",
+        "dearer",
+        "--gold",
+        "--save",
+        "run.json",
+        home=tmp_path,
+        TMPDIR=str(tmp_path / "tmp"),
+    )
+    assert (done.code, done.err) == (0, "")
+    assert "Please let the bell cost 2.50." in done.out
+    assert "price" in done.out
+    assert "Does the bell cost 2.50?" in done.out
+    assert done.out.endswith("outcome scored, reward 1.00\n")
+    run = Rollout.model_validate_json((tmp_path / "run.json").read_text())
+    assert (run.outcome, run.reward, run.success, run.error) == ("scored", 1.0, True, "")
+    assert run.trace is not None
+    assert [call.tool for turn in run.trace.turns for call in turn.calls] == ["price"]
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+async def test_play_with_a_model_asks_its_endpoint(shop: Path, tmp_path: Path) -> None:
+    endpoint = Endpoint([said("I look.", calls=[PRICE]), said("It costs 2.50 now.")])
+    async with endpoint.serve() as url:
+        done = await farm(
+            "play",
+            shop,
+            "--scenario",
+            "dearer",
+            "--model",
+            "stub",
+            home=tmp_path,
+            OPENAI_BASE_URL=url,
+            OPENAI_API_KEY="sk-mine",
+        )
+    assert (done.code, done.err) == (0, "")
+    assert "It costs 2.50 now." in done.out
+    assert done.out.endswith("outcome scored, reward 1.00\n")
+    assert endpoint.keys_seen == ["Bearer sk-mine"] * 2
+    assert {request["model"] for request in endpoint.requests} == {"stub"}
+    tools = {tool["function"]["name"] for tool in endpoint.requests[0]["tools"]}
+    assert tools == {"find", "make", "price", "scrap"}
+
+
+async def test_play_with_a_model_that_fails_exits_1(shop: Path, tmp_path: Path) -> None:
+    endpoint = Endpoint([said("I will not.")])
+    async with endpoint.serve() as url:
+        done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
+    assert (done.code, done.err) == (1, "")
+    assert done.out.endswith("outcome scored, reward 0.00\n")
+
+
+async def test_an_endpoint_that_refuses_is_no_zero(shop: Path, tmp_path: Path) -> None:
+    async with Endpoint([refused(401, "no such key")]).serve() as url:
+        done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
+    assert (done.code, done.err) == (1, "")
+    assert "outcome infra_error, reward none: " in done.out
+    assert "the key is wrong" in done.out
+
+
+async def test_instances_are_launched_scored_and_closed_on_a_running_farm(up: Address, tmp_path: Path) -> None:
+    launched = await farm("launch", "shop", "--scenario", "dearer", "--count", "2", "--seed", "7", home=tmp_path)
+    assert (launched.code, launched.err) == (0, "")
+    leases = [Lease.model_validate(lease) for lease in json.loads(launched.out)]
+    assert [(lease.environment, lease.scenario, lease.seed) for lease in leases] == [("shop", "dearer", 7)] * 2
+    first, second = leases
+    assert first.mcp_url is not None
+    assert first.token is not None
+    async with connect(first.mcp_url, first.token) as toolbox:
+        assert not (await toolbox.call("price", {"id": "t2", "cents": 250})).is_error
+    for lease, reward in ((first, 1.0), (second, 0.0)):
+        scored = await farm("score", lease.instance, "--answer", "Done.", home=tmp_path)
+        assert (scored.code, scored.err) == (0, "")
+        assert Score.model_validate_json(scored.out).reward == reward
+    closed = await farm("close", first.instance, second.instance, home=tmp_path)
+    assert closed == (0, "", "")
+    async with FarmClient(up.url, up.token) as client:
+        assert (await client.leases(status="live")).total == 0
+
+
+async def test_what_a_running_farm_does_not_have_is_told(up: Address, tmp_path: Path) -> None:
+    nobody = "0123456789abcdef"
+    for command in ("score", "close"):
+        done = await farm(command, nobody, "--state", tmp_path / ".envfarm", home=tmp_path)
+        assert misused(done, f"there is no instance '{nobody}'; it was never launched")
+    assert misused(await farm("score", "../token", home=tmp_path), "String should match pattern")
+    assert misused(await farm("launch", "zoo", home=tmp_path), "no environment 'zoo' in the library; there are: shop")
+    done = await farm("launch", "shop", "--scenario", "cheaper", home=tmp_path)
+    assert misused(done, "shop has no scenario 'cheaper'; it has: dearer")
+    async with FarmClient(up.url, up.token) as client:
+        [lease] = await client.launch("shop")
+    assert misused(await farm("score", lease.instance, home=tmp_path), "nothing to judge by")
+
+
+async def test_a_farm_that_has_ended_is_said_to_be_down(shelf: Path, tmp_path: Path) -> None:
+    async with running(Options(library=(shelf,), state=tmp_path / ".envfarm", port=0)) as up:
+        pass
+    done = await farm("launch", "shop", home=tmp_path)
+    assert done == (1, "", f"farm: no farm answers at {up.url}; start one with `farm up`\n")
+
+
+async def test_a_farm_with_a_token_of_its_own_wants_it_from_the_commands_too(shelf: Path, tmp_path: Path) -> None:
+    async with running(Options(library=(shelf,), state=tmp_path / ".envfarm", port=0, token="my own")):
+        assert misused(await farm("launch", "shop", home=tmp_path), "give it here too, with --token or FARM_TOKEN")
+        assert misused(await farm("launch", "shop", "--token", "wrong", home=tmp_path), "the registry's token")
+        assert (await farm("launch", "shop", "--token", "my own", home=tmp_path)).code == 0
+        assert (await farm("launch", "shop", home=tmp_path, FARM_TOKEN="my own")).code == 0
+
+
+@pytest.mark.parametrize("scenario", [None, "renew_card"])
+async def test_the_entry_that_connect_prints_starts_a_server(tmp_path: Path, scenario: str | None) -> None:
+    option = [] if scenario is None else ["--scenario", scenario]
+    done = await farm("connect", "json", "library_loans", *option, home=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    entry = json.loads(done.out)
+    assert entry.pop("type") == "stdio"
+    client = Client(StdioServerParameters(**entry, cwd=tmp_path))
+    async with asyncio.timeout(60), client:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert names == set(Library([OWN_LIBRARY]).environment("library_loans").tools)
+
+
+async def test_a_bundle_by_its_folder_is_connected_to_from_everywhere(shop: Path, tmp_path: Path) -> None:
+    named = os.path.relpath(shop, tmp_path)
+    done = await farm("connect", "json", named, home=tmp_path)
+    assert json.loads(done.out)["args"] == ["serve", str(shop.resolve())]
+
+
+async def test_connect_without_write_changes_no_file(tmp_path: Path) -> None:
+    for client in ("claude", "desktop"):
+        done = await farm("connect", client, "library_loans", home=tmp_path)
+        assert (done.code, done.err) == (0, "")
+        assert set(json.loads(done.out)["mcpServers"]) == {"library_loans"}
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(("client", "file"), [("claude", ".mcp.json"), ("desktop", None)])
+async def test_connect_merges_into_what_is_there(tmp_path: Path, client: str, file: str | None) -> None:
+    path = tmp_path / (file or ".config/Claude/claude_desktop_config.json")
+    before: dict[str, Any] = {
+        "theme": "hell – dunkel",
+        "mcpServers": {"mine": {"command": "x", "args": ["ü"]}, "library_loans": {"command": "old"}},
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(before))
+    path.chmod(0o600)
+    done = await farm("connect", client, "library_loans", "--write", home=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "library_loans is there now" in done.out
+    after = json.loads(path.read_text())
+    assert after.pop("mcpServers") == {
+        "mine": before["mcpServers"]["mine"],
+        "library_loans": {
+            "type": "stdio",
+            "command": after_command(path),
+            "args": ["serve", "library_loans"],
+            "env": {},
+        },
+    }
+    assert after == {"theme": before["theme"]}
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+
+
+def after_command(path: Path) -> str:
+    """The command of an entry: a program that is there."""
+    command: str = json.loads(path.read_text())["mcpServers"]["library_loans"]["command"]
+    assert os.access(command, os.X_OK)
+    return command
+
+
+async def test_connect_makes_the_file_where_there_is_none(tmp_path: Path) -> None:
+    for client, path in (("claude", ".mcp.json"), ("desktop", ".config/Claude/claude_desktop_config.json")):
+        done = await farm("connect", client, "hotel_bookings", "--scenario", "burst_pipe", "--write", home=tmp_path)
+        assert done.code == 0
+        entry = json.loads((tmp_path / path).read_text())["mcpServers"]["hotel_bookings"]
+        assert entry["args"] == ["serve", "hotel_bookings", "--scenario", "burst_pipe"]
+
+
+@pytest.mark.parametrize("content", ["{", "[]", "null", '{"mcpServers": []}', '{"mcpServers": "x"}', "\udcff"])
+async def test_connect_leaves_a_broken_file_alone(tmp_path: Path, content: str) -> None:
+    path = tmp_path / ".mcp.json"
+    path.write_bytes(content.encode(errors="surrogateescape"))
+    done = await farm("connect", "claude", "library_loans", "--write", home=tmp_path)
+    assert misused(done, ".mcp.json: is not a client's configuration, and was left alone")
+    assert path.read_bytes() == content.encode(errors="surrogateescape")
+    assert list(tmp_path.iterdir()) == [path]
+
+
+async def test_connect_says_where_it_cannot_write(tmp_path: Path) -> None:
+    (tmp_path / ".config").write_text("")
+    done = await farm("connect", "desktop", "library_loans", "--write", home=tmp_path)
+    assert misused(done, "claude_desktop_config.json: cannot be written")
+
+
+async def test_connect_with_a_lease_gives_an_instance_that_can_be_scored(up: Address, tmp_path: Path) -> None:
+    done = await farm("connect", "claude", "shop", "--scenario", "dearer", "--lease", "--write", home=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["shop"]
+    assert entry["type"] == "http"
+    token = entry["headers"]["Authorization"].removeprefix("Bearer ")
+    async with connect(entry["url"], token) as toolbox, FarmClient(up.url, up.token) as client:
+        await toolbox.call("price", {"id": "t2", "cents": 250})
+        [lease] = (await client.leases(status="live")).items
+        assert lease.instance in entry["url"]
+        assert (await client.score(lease.instance)).success is True
+    assert misused(await farm("connect", "json", "zoo", "--lease", home=tmp_path), "there are: shop")
+
+
+async def test_every_command_has_an_example_that_is_kept_here(tmp_path: Path) -> None:
+    """So that no command comes without a test: whoever adds one, adds it here."""
+    done = await farm("--help", home=tmp_path)
+    named = set(re.findall(r"^│ (\w+)  ", done.out, flags=re.MULTILINE))
+    elsewhere = {"check", "derive", "serve", "doctor", "up"}
+    assert named == {"demo", "play", "launch", "score", "close", "connect"} | elsewhere
