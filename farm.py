@@ -10,6 +10,7 @@ import typer
 from pydantic import ValidationError
 
 from servers.errors import FarmError, RequestError
+from servers.logs import to_stderr
 
 COMMANDS = {
     "demo": "evals",
@@ -48,6 +49,7 @@ def command_line(wanted: str | None = None) -> typer.Typer:
 
 def main() -> None:
     """Run the command line."""
+    to_stderr("error", process="farm")
     try:
         command_line(sys.argv[1] if len(sys.argv) > 1 else None)()
     except (RequestError, ValidationError) as error:

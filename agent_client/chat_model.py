@@ -79,17 +79,26 @@ class ChatModel:
         return read_reply(await self._patiently(request), turn)
 
     async def _patiently(self, request: dict[str, Any]) -> Completion:
-        for attempt in range(self._attempts - 1):
-            try:
-                return await self._ask(request)
-            except PassingError as trouble:
-                # Spread out, or many agents that were refused together come back together.
-                spread = 0.5 + random.random() / 2  # noqa: S311
-                await self._sleep(self._backoff * 2**attempt * spread if trouble.wait is None else trouble.wait)
+        trouble: PassingError | None = None
         try:
-            return await self._ask(request)
-        except PassingError as trouble:
-            raise EndpointError(f"{trouble} ({self._attempts} attempts)") from trouble
+            for attempt in range(self._attempts):
+                if trouble is not None:
+                    await self._sleep(self._wait(attempt, trouble))
+                try:
+                    return await self._ask(request)
+                except PassingError as error:
+                    trouble = error
+        except asyncio.CancelledError:
+            if trouble is None:
+                raise
+            raise EndpointError(f"{trouble} (and it still was when the time was over)") from trouble
+        raise EndpointError(f"{trouble} ({self._attempts} attempts)") from trouble
+
+    def _wait(self, attempt: int, trouble: PassingError) -> float:
+        if trouble.wait is not None:
+            return trouble.wait
+        # Spread out, or many agents that were refused together come back together.
+        return self._backoff * 2 ** (attempt - 1) * (0.5 + random.random() / 2)  # noqa: S311
 
     async def _ask(self, request: dict[str, Any]) -> Completion:
         try:

@@ -93,6 +93,9 @@ class _Episode:
         except AgentError as error:
             return Ending("agent_error", str(error))
         except (EndpointError, FarmUnreachable) as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise asyncio.CancelledError from error  # somebody wants us to stop, trouble or not
             return Ending("infra_error", str(error))
 
     async def _until_end(self) -> Ending:

@@ -13,7 +13,6 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
-
 SECONDS_KEPT_ALIVE = 3.0
 
 

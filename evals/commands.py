@@ -97,7 +97,7 @@ def play(
         _make_sure_of(save)
     folder = folder_of(Path(environment))
     limits = Limits(turns=turns, seconds=seconds)
-    chat = None if model is None else ChatModel(base_url, model, api_key=api_key, temperature=temperature)
+    chat = None if model is None else ChatModel(base_url, model, api_key=api_key or "none", temperature=temperature)
     run = asyncio.run(_play(folder, scenario, chat, limits, seed))
     if save is not None:
         save.write_text(run.model_dump_json(indent=2) + "\n", encoding="utf-8")

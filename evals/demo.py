@@ -15,6 +15,7 @@ from agent_client.wire import shared_http
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.wire import EnvironmentDetail
+from servers.errors import BundleError
 from servers.scenario import Scenario, Solution
 
 AT_ONCE = 8
@@ -44,8 +45,15 @@ class Shown:
 
 
 async def demo(farm: FarmClient, on_shown: Callable[[Shown], None]) -> list[Shown]:
-    """Play every scenario of every environment of a farm."""
-    environments = [await farm.environment(card.id) for card in (await farm.environments()).items]
+    """Play every scenario of every environment of a farm.
+
+    Raises:
+        BundleError: there are bundles that cannot be played.
+    """
+    found = await farm.environments()
+    if found.broken:
+        raise BundleError("; ".join(found.broken.values()))
+    environments = [await farm.environment(card.id) for card in found.items]
     async with shared_http(AT_ONCE * 3) as http, asyncio.TaskGroup() as group:
         room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many scenarios at once
         tasks = [

@@ -1,5 +1,6 @@
 """One rollout: launch a scenario, let a model play it over MCP, score what it left, close, and keep the record."""
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Literal
@@ -27,12 +28,14 @@ OUTCOMES: dict[End, Outcome] = {
     "infra_error": "infra_error",
 }
 """How a rollout ended, by how its episode did. What the state is worth is the reward of all but `infra_error`."""
+LONGEST_LEASE = 604_800
+SECONDS_TO_SPARE = 300
 
 
 class Rollout(Record):
     """What an agent did at a scenario, what the checkpoints say of it, and the reward.
 
-    `reward` and `success` are None exactly when `outcome` is `infra_error`; `error` says why then.
+    `reward` and `success` are None exactly when `outcome` is `infra_error`. `error` says why an episode did not finish.
     """
 
     environment: str
@@ -62,7 +65,8 @@ async def rollout(
     score: Score | None = None
     error = ""
     try:
-        [lease] = await farm.launch(scenario.environment, scenario.scenario.id, seed=seed)
+        ttl = min(LONGEST_LEASE, math.ceil(limits.seconds) + SECONDS_TO_SPARE)
+        [lease] = await farm.launch(scenario.environment, scenario.scenario.id, seed=seed, ttl_seconds=ttl)
         try:
             trace = await _episode(lease, scenario.scenario.task, model, limits, http_client, mode, on_event)
             score = await farm.score(lease.instance, trace.answer)
@@ -71,7 +75,8 @@ async def rollout(
             with suppress(FarmError):  # what cannot be closed now is closed when its lease ends
                 await farm.close(lease.instance)
     except (FarmError, FarmUnreachable) as trouble:
-        error = f"{type(trouble).__name__}: {trouble}"
+        broken_before = trace.error if trace is not None else ""  # what broke first is the cause of the rest
+        error = broken_before or f"{type(trouble).__name__}: {trouble}"
     return _record(scenario, seed, trace, score, error)
 
 

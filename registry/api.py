@@ -1,4 +1,4 @@
-"""The registry over HTTP: everything under `/v1`, behind one token. Privileged: it shows what no agent may see."""
+"""The registry over HTTP: `/v1` and `/metrics`, behind one token. Privileged: it shows what no agent may see."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -12,6 +12,7 @@ from registry.doorkeeper import Doorkeeper
 from registry.environment_routes import routes as environment_routes
 from registry.instance_routes import routes as instance_routes
 from registry.leases import Registry
+from registry.metrics import routes as metrics_routes
 from registry.reaper import Reaper
 from registry.refusals import documented, name_errors
 from registry.wire import Health, Workers
@@ -53,6 +54,7 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0) -> F
         openapi_url="/v1/openapi.json",
         docs_url="/v1/docs",
         redoc_url=None,
+        strict_content_type=False,
         lifespan=lifespan,
     )
     made.state.registry = registry
@@ -62,9 +64,10 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0) -> F
     made.include_router(environment_routes, dependencies=locked)
     made.include_router(instance_routes, dependencies=locked)
     made.include_router(locked_routes, dependencies=locked)
+    made.include_router(metrics_routes, dependencies=locked)
     made.include_router(open_routes)
-    name_errors(made, registry.catalogue)
-    made.add_middleware(Doorkeeper, token=token)
+    name_errors(made, registry.catalogue, registry.watch)
+    made.add_middleware(Doorkeeper, token=token, refused=registry.watch.refused)
     return made
 
 

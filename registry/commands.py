@@ -15,12 +15,15 @@ from rich.console import Console
 from registry.client import FarmClient
 from registry.up import Options, address_of, running
 from servers.commands import folder_of
-from servers.errors import RequestError
+from servers.errors import FarmError, RequestError
 from servers.library import OWN_LIBRARY, Library
+from servers.logs import Level, to_stderr
+from servers.serving import run
 from servers.worker_process import until_told_to_stop
 
 app = typer.Typer()
 out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
 T = TypeVar("T")
 
 State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of everything that the farm keeps.")]
@@ -51,9 +54,21 @@ def up(
     walls: Annotated[
         Walls | None, typer.Option(help="When one is missing: refuse to start, or go on and say so.")
     ] = None,
+    calls_per_second: Annotated[
+        float | None,
+        typer.Option(min=0.001, help="The most calls a second that one instance takes. Default: no limit."),
+    ] = None,
     public_host: Annotated[str | None, typer.Option(help="The name under which agents reach this machine.")] = None,
+    log_level: Annotated[
+        Level, typer.Option(help="The least that is logged to standard error; debug: every call.")
+    ] = "info",
+    otel: Annotated[
+        str | None,
+        typer.Option(envvar="OTEL_EXPORTER_OTLP_ENDPOINT", help="An OTLP endpoint that gets spans of the calls."),
+    ] = None,
 ) -> None:
     """Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next start."""
+    to_stderr(log_level, process="farm", otel=otel)
     options = Options(
         library=(*_folders(library or []), OWN_LIBRARY),
         state=state,
@@ -64,8 +79,11 @@ def up(
         token=token,
         public_host=public_host,
         walls_required=None if walls is None else walls is Walls.required,
+        calls_per_second=calls_per_second,
+        log_level=log_level,
+        otel=otel,
     )
-    asyncio.run(_up(options))
+    run(_up(options))
 
 
 async def _up(options: Options) -> None:
@@ -113,6 +131,8 @@ def score(
     """Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON."""
     scored = asyncio.run(_asked(state, token, lambda farm: farm.score(instance, answer)))
     out.print_json(scored.model_dump_json())
+    if scored.outcome == "infra_error":
+        raise typer.Exit(1)
 
 
 @app.command()
@@ -121,9 +141,23 @@ def close(
     state: State = DEFAULT_STATE,
     token: Token = None,
 ) -> None:
-    """End instances of the running farm, and delete their state."""
+    """End instances of the running farm, and delete their state. Exit code 1 when one could not be ended."""
+    failures = asyncio.run(_asked(state, token, lambda farm: _closed(farm, instances)))
+    for failure in failures:
+        err.print(f"farm: {failure}", markup=False)
+    if failures:
+        raise typer.Exit(1)
+
+
+async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
+    """Close all that can be closed; what went wrong with the others."""
+    failures: list[FarmError] = []
     for instance in instances:
-        asyncio.run(_asked(state, token, lambda farm, name=instance: farm.close(name)))
+        try:
+            await farm.close(instance)
+        except FarmError as error:
+            failures.append(error)
+    return failures
 
 
 async def _asked(state: Path, token: str | None, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
@@ -153,6 +187,8 @@ def connect(
     token: Token = None,
 ) -> None:
     """Print the configuration with which Claude, or another MCP client, connects to an environment."""
+    if lease and client is Client.desktop:
+        raise RequestError("Claude Desktop starts its servers itself, over stdio; leave --lease out")
     name = folder_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
         folder = folder_of(Path(environment))

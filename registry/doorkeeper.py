@@ -1,6 +1,7 @@
 """The registry's lock: who has no token, or brings too much, is sent away before anything is read."""
 
 import hmac
+from collections.abc import Callable
 
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -15,21 +16,35 @@ TOO_LARGE = f"the body is larger than {LARGEST_BODY // 1024 // 1024} MiB"
 
 
 class Doorkeeper:
-    """ASGI middleware that lets through who has the token, with bodies of a bounded size."""
+    """ASGI middleware that lets through who has the token, with bodies of a bounded size.
 
-    def __init__(self, app: ASGIApp, *, token: str) -> None:
+    `refused` is told the status of every answer that turns a request away, whoever gave it.
+    """
+
+    def __init__(self, app: ASGIApp, *, token: str, refused: Callable[[int], None]) -> None:
         self.app = app
+        self._refused = refused
         self._expected = f"Bearer {token}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
-        elif scope["path"] not in OPEN and not self._opens(scope):
+            return
+        send = self._noticing(send)
+        if scope["path"] not in OPEN and not self._opens(scope):
             await refusal(401, "unauthorized", LOCKED)(scope, receive, send)
         elif _announced(scope) > LARGEST_BODY:
             await refusal(413, "too_large", TOO_LARGE)(scope, receive, send)
         else:
             await self.app(scope, _bounded(receive), send)
+
+    def _noticing(self, send: Send) -> Send:
+        async def noticing(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                self._refused(message["status"])
+            await send(message)
+
+        return noticing
 
     def _opens(self, scope: Scope) -> bool:
         return hmac.compare_digest(_header(scope, b"authorization"), self._expected)

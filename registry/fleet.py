@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from servers.errors import CapacityError, FarmError
+from servers.metrics import Family, families_of
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.worker import Worker
 
@@ -17,6 +18,7 @@ class WorkerDoor(Protocol):
 
     async def ids(self) -> list[str]: ...
     async def walls(self) -> list[str]: ...
+    async def metrics(self) -> list[Family]: ...
     async def ticket(self, instance_id: str, /) -> Ticket: ...
     async def launch(self, order: Launch, /) -> list[Ticket]: ...
     async def standing(self, instance_id: str, /) -> Standing: ...
@@ -55,6 +57,9 @@ class EmbeddedWorker:
 
     async def ids(self) -> list[str]:
         return self._worker.ids()
+
+    async def metrics(self) -> list[Family]:
+        return families_of(self._worker)
 
     async def ticket(self, instance_id: str) -> Ticket:
         return self._worker.ticket(instance_id)

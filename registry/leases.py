@@ -12,6 +12,7 @@ from registry.database import LedgerError
 from registry.fleet import Fleet, Seat, WorkerDoor, abandon
 from registry.ledger import KeptLease, KeptWorker, Ledger, Status
 from registry.scores import judged
+from registry.watch import Watch
 from registry.wire import LaunchRequest, Lease, LeasePart, Score, WorkerCard
 from servers.errors import CapacityError, Conflict, FarmError, NotFound
 from servers.library import Library
@@ -36,6 +37,7 @@ class Registry:
         self.ledger = ledger
         self.fleet = fleet
         self.clock = clock
+        self.watch = Watch()
 
     async def join(self, seat: Seat, *, token: str | None = None) -> None:
         """Take a worker into the fleet, or let it come back under its name."""
@@ -177,10 +179,12 @@ class Registry:
         kept = await self._live(instance)
         if kept.scenario is None:
             raise Conflict(f"instance {instance} was launched without a scenario; nothing to judge by")
+        begin = time.perf_counter()
         scenario = self.catalogue.library.scenario(kept.environment, kept.scenario)
         at = datetime.fromtimestamp(self.clock(), UTC)
         score = await judged(self.fleet.seat(kept.worker).door, instance, scenario, answer=answer, at=at)
         await asyncio.to_thread(self.ledger.add_score, score)
+        self.watch.scored(kept.environment, score, time.perf_counter() - begin)
         return score
 
     async def workers(self) -> list[WorkerCard]:

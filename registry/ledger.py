@@ -5,7 +5,7 @@ Plain functions that wait for a database; whoever is in an event loop calls them
 
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from sqlalchemy import ColumnElement, Connection, Engine, func, insert, select, update
 
@@ -120,6 +120,16 @@ class Ledger:
         counts = select(leases.c.worker, func.count()).where(leases.c.status == "live").group_by(leases.c.worker)
         with self._reading() as connection:
             return dict(connection.execute(counts).all())
+
+    def standings(self, *, now: float) -> dict[Status, int]:
+        """How many leases have each status."""
+        with self._reading() as connection:
+            return {
+                status: connection.execute(
+                    select(func.count()).select_from(leases).where(_is(status, now))
+                ).scalar_one()
+                for status in get_args(Status)
+            }
 
     def orphans(self) -> int:
         """How many leases ended by their time alone: nobody closed them."""

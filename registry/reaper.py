@@ -50,6 +50,7 @@ class Reaper:
             for kept in due:
                 await self.registry.let_go(kept)
                 await asyncio.sleep(0)
+            self.registry.watch.expired([kept.instance for kept in due])
             reaped += len(due)
             if len(due) < BATCH:
                 self.orphans += reaped
@@ -85,8 +86,7 @@ class Reaper:
         old = [instance for instance, since in strangers.items() if now - since >= GRACE_SECONDS]
         for instance in old:
             await seat.door.close(instance)
-        if old or dropped:
-            log.warning("worker %s: closed %d without a lease, dropped %d leases", seat.name, len(old), dropped)
+        self.registry.watch.reconciled(seat.name, closed=len(old), dropped=dropped)
         return Reconciled(len(old), dropped)
 
     async def _run(self) -> None:
@@ -104,7 +104,7 @@ class Reaper:
             await self.reap()
         except FarmError as error:
             if self.trouble is None:
-                log.error("leases cannot be looked after: %s", error)
+                log.error("leases cannot be looked after", extra={"error": str(error)})
             self.trouble = str(error)
         else:
             self.trouble = None

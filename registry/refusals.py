@@ -1,7 +1,6 @@
 """Every answer that is not a success: one body for all of them, and their place in the OpenAPI."""
 
 import json
-import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +10,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from registry.catalogue import Catalogue
+from registry.watch import Watch
 from registry.wire import LARGEST_BODY, Error, ErrorKind
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 
@@ -49,8 +49,6 @@ OF_HTTP: dict[int, ErrorKind] = {
     413: "too_large",
 }
 
-log = logging.getLogger("farm.registry")
-
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of a route, as its OpenAPI shows them."""
@@ -78,13 +76,13 @@ def refusal(status: int, kind: ErrorKind, message: str) -> Response:
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
-def name_errors(app: FastAPI, catalogue: Catalogue) -> None:
+def name_errors(app: FastAPI, catalogue: Catalogue, watch: Watch) -> None:
     """Let an app answer what its routes raise with that one body."""
 
-    async def farm_error(_request: Request, error: Exception) -> Response:
+    async def farm_error(request: Request, error: Exception) -> Response:
         status, kind = _answer_to(error)
-        if kind == "infra":
-            log.error("a request failed: %s", error)
+        if isinstance(error, InfraError):
+            watch.failed_at(request.url.path, error)
         return refusal(status, kind, catalogue.without_folders(str(error)))
 
     app.add_exception_handler(FarmError, farm_error)

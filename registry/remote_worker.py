@@ -19,6 +19,7 @@ from servers.control_door import (
     TableOf,
 )
 from servers.errors import CapacityError, FarmError, InfraError
+from servers.metrics import Family
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.record import Record
 
@@ -49,6 +50,9 @@ class RemoteWorker:
 
     async def walls(self) -> list[str]:
         return await self._ask("walls", Nothing())
+
+    async def metrics(self) -> list[Family]:
+        return await self._ask("metrics", Nothing())
 
     async def ticket(self, instance_id: str) -> Ticket:
         return await self._ask("ticket", Of(instance=instance_id))

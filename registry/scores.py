@@ -1,6 +1,5 @@
 """What a scenario's checkpoints say of an instance. A farm that cannot judge says so, and gives no reward."""
 
-import logging
 from datetime import datetime
 
 from registry.catalogue import digest
@@ -9,8 +8,6 @@ from registry.wire import Score
 from servers.errors import CapacityError, InfraError
 from servers.orders import Judge
 from servers.scenario import Scenario
-
-log = logging.getLogger("farm.registry")
 
 
 async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer: str, at: datetime) -> Score:
@@ -23,7 +20,6 @@ async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer:
         standing = await door.standing(instance)
         judgement = await door.judge(instance, Judge(checkpoints=scenario.checkpoints, answer=answer))
     except (InfraError, CapacityError) as error:
-        log.error("instance %s cannot be judged: %s", instance, error)
         return Score(
             instance=instance,
             scenario=scenario.id,

@@ -21,9 +21,11 @@ from registry.fleet import EmbeddedWorker, Fleet, Seat
 from registry.leases import Registry
 from registry.ledger import Ledger
 from registry.remote_worker import RemoteWorker
+from servers import secret
 from servers.errors import CapacityError, InfraError, NotFound, StateError
 from servers.guest.walls import WALLS
 from servers.library import Library
+from servers.logs import Level
 from servers.serving import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.worker_process import Doors, opened, sole_user
 
@@ -49,6 +51,9 @@ class Options:
     token: str | None = None
     public_host: str | None = None
     walls_required: bool | None = None
+    calls_per_second: float | None = None
+    log_level: Level = "info"
+    otel: str | None = None
 
     @property
     def loopback_only(self) -> bool:
@@ -94,6 +99,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                     options.state / "worker-1",
                     loopback_only=options.loopback_only,
                     walls_required=options.strict,
+                    calls_per_second=options.calls_per_second,
                 )
             )
             await registry.join(Seat("worker-1", url, EmbeddedWorker(worker)))
@@ -109,7 +115,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                 await registry.join(Seat(process.name, _public(options, process.url), door), token=process.token)
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening))
-        (options.state / URL_FILE).write_text(url + "\n", encoding="utf-8")
+        _leave_url(options.state / URL_FILE, url)
         standing = [seat.walls for seat in registry.fleet.seats.values()]
         missing = tuple(wall for wall in WALLS if any(wall not in walls for walls in standing))
         yield Address(url, token, missing)
@@ -139,6 +145,14 @@ def address_of(state: Path, token: str | None = None) -> Address:
         raise NotFound(
             f"the farm of {state} was given its token; give it here too, with --token or FARM_TOKEN"
         ) from None
+
+
+def _leave_url(path: Path, url: str) -> None:
+    """Leave word for the other commands."""
+    try:
+        path.write_text(url + "\n", encoding="utf-8")
+    except OSError as error:
+        raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def _public(options: Options, url: str) -> str:
@@ -177,7 +191,7 @@ class WorkerProcess:
         while True:
             self._process = await self._start()
             code = await self._process.wait()
-            log.error("%s ended with %s; it is started again", self.name, code)
+            log.error("worker process ended", extra={"worker": self.name, "code": code})
             await asyncio.sleep(RESTART_SECONDS)
 
     async def _start(self) -> asyncio.subprocess.Process:
@@ -189,9 +203,15 @@ class WorkerProcess:
             command.append("--loopback-only")
         if self._options.strict:
             command.append("--walls-required")
+        if self._options.calls_per_second is not None:
+            command += ["--calls-per-second", str(self._options.calls_per_second)]
+        command += ["--log-level", self._options.log_level]
+        if self._options.otel is not None:
+            command += ["--otel", self._options.otel]
         process = await asyncio.create_subprocess_exec(
             *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
+        log.info("worker process started", extra={"worker": self.name, "pid": process.pid})
         if process.stdin is not None:
             process.stdin.write(f"{self.token}\n".encode())
             process.stdin.close()
@@ -231,14 +251,6 @@ def kept_token(state: Path) -> str:
     """The control token of a state folder, made when it is first asked for; only its owner may read it."""
     path = state / TOKEN_FILE
     try:
-        return path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        token = secrets.token_urlsafe(24)
-        try:
-            with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(token + "\n")
-        except OSError as error:
-            raise StateError(f"{path}: the token cannot be kept: {error.strerror}") from None
-        return token
-    except OSError as error:
-        raise StateError(f"{path}: the token cannot be read: {error.strerror}") from None
+        return secret.kept(path, f"{secrets.token_urlsafe(24)}\n".encode()).decode().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StateError(f"{path}: the token cannot be kept or read: {error}") from None

@@ -6,7 +6,6 @@ a bearer token opens it. Nothing that is said here tells of checkpoints, of othe
 
 import hmac
 import json
-import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeAlias
@@ -18,7 +17,7 @@ from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from servers.environment import Tool
 from servers.errors import FarmError, NotFound, RequestError
@@ -31,7 +30,6 @@ SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
-log = logging.getLogger("farm.agent_door")
 
 
 class AgentDoor:
@@ -75,26 +73,40 @@ class AgentDoor:
         scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         instance_id = _instance_in(scope["path"])
         if instance_id is None or not self._worker.has(instance_id):
-            await _refuse(send, 404, "not_found", "there is no instance here; it was closed, or never launched")
+            await self._refuse(send, 404, "not_found", "there is no instance here; it was closed, or never launched")
             return
         if not self._opens(scope, instance_id):
-            await _refuse(
+            await self._refuse(
                 send, 401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer"
             )
             return
         try:
             self._worker.find(instance_id)
         except RequestError as error:
-            await _refuse(send, 404 if isinstance(error, NotFound) else 409, "request", str(error))
+            await self._refuse(send, 404 if isinstance(error, NotFound) else 409, "request", str(error))
             return
         except FarmError as error:
-            log.error("instance %s cannot be opened: %s", instance_id, error)
-            await _refuse(send, 503, "infra", "this instance cannot be served now; try again, or launch a new one")
+            self._worker.watch.could_not("open an instance", error, instance=instance_id)
+            await self._refuse(send, 503, "infra", "this instance cannot be served now; try again, or launch a new one")
             return
         unanswered = await self._express.answer(scope, receive, send, lambda: self._worker.find(instance_id))
         if unanswered is not None:
             scope["farm.instance"] = instance_id
-            await self._manager.handle_request(scope, unanswered, send)
+            await self._manager.handle_request(scope, unanswered, self._noticing(send))
+
+    async def _refuse(self, send: Send, status: int, kind: str, message: str) -> None:
+        self._worker.watch.refused("agent", status)
+        await _refuse(send, status, kind, message)
+
+    def _noticing(self, send: Send) -> Send:
+        """The same `send`; what the SDK turns away is counted."""
+
+        async def noticing(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                self._worker.watch.refused("agent", message["status"])
+            await send(message)
+
+        return noticing
 
     def _opens(self, scope: Scope, instance_id: str) -> bool:
         expected = f"Bearer {self._worker.token_of(instance_id)}".encode()
@@ -127,8 +139,7 @@ def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
     async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
         try:
             outcome = await instance_of(ctx).call(params.name, params.arguments or {})
-        except FarmError as error:
-            log.error("a call of %s failed: %s", params.name, error)
+        except FarmError:  # the instance has counted it, and told the log
             message = "the environment cannot answer now, and nothing was changed; try again"
             raise MCPError(code=mcp.INTERNAL_ERROR, message=message) from None
         return mcp.CallToolResult(

@@ -22,6 +22,8 @@ from servers.scenario import Scenario
 
 SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
 LARGEST_FILE = 16 * 1024 * 1024
+NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""What the parser raises at text that is not Python, or that is nested deeper than it follows."""
 DERIVE_HINT = "`farm derive BUNDLE --write` brings environment.json up to date"
 
 
@@ -204,10 +206,10 @@ def _function_problems(folder: Path, source: str, description: Description | Non
     path = folder / "tools.py"
     try:
         tree = ast.parse(source)
-    except (SyntaxError, ValueError) as error:
+    except NOT_PYTHON as error:
         number = error.lineno if isinstance(error, SyntaxError) else None
         line = f"line {number}" if number else "the whole"
-        yield f"{path}: {line}: not Python: {error}"
+        yield f"{path}: {line}: not Python: {error or 'nested too deep'}"
         return
     yield from (f"{path}: {node.name}: tools are plain functions, not async" for node in tree.body if _is_async(node))
     if description is None:
@@ -266,8 +268,8 @@ def _reference_problems(scenario: Scenario, environment: Environment) -> Iterato
         elif checkpoint.kind == "python":
             try:
                 ast.parse(checkpoint.python)
-            except (SyntaxError, ValueError) as error:
-                yield f"checkpoints.{checkpoint.id}: not Python: {error}"
+            except NOT_PYTHON as error:
+                yield f"checkpoints.{checkpoint.id}: not Python: {error or 'nested too deep'}"
 
 
 def as_json(value: BaseModel) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from servers.bundle import Environment, read_environment, read_scenarios
 from servers.environment import Tool
 from servers.errors import BundleError
+from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.scenario import Scenario
 from servers.starts import built
@@ -16,10 +17,24 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     found, environment = read_environment(folder)
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
+    found += _gate_findings(folder, environment, scenarios)
     if environment is not None and not any("tools.py" in finding and "not Python" in finding for finding in found):
         found += await _tool_findings(environment, guests)
         found += await _start_findings(environment, scenarios, guests)
     return found
+
+
+def _gate_findings(folder: Path, environment: Environment | None, scenarios: list[Scenario]) -> list[str]:
+    """What the Python of a bundle says and may not. Text that is no Python has been found before."""
+    found = [] if environment is None else [(folder / "tools.py", tool_problems(environment.source))]
+    for scenario in scenarios:
+        where = f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints"
+        found += [
+            (f"{where}.{checkpoint.id}", checkpoint_problems(checkpoint.python))
+            for checkpoint in scenario.checkpoints
+            if checkpoint.kind == "python"
+        ]
+    return [f"{place}: {problem}" for place, problems in found for problem in problems if "not Python" not in problem]
 
 
 async def derived(folder: Path, guests: Guests) -> list[Tool]:

@@ -5,6 +5,7 @@ import json
 import socket
 import sys
 import tempfile
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -13,15 +14,17 @@ from rich.console import Console
 from rich.table import Table
 
 from servers import check as checking
-from servers.agent_door import serve_stdio
+from servers.agent_door import AgentDoor, serve_stdio
 from servers.bundle import load, load_scenarios
 from servers.errors import BundleError, NotFound
 from servers.guest.walls import WALLS
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
-from servers.orders import Launch
+from servers.logs import Level, to_stderr
+from servers.orders import Launch, Ticket
+from servers.serving import listen, run, serving, url_of
 from servers.worker import Worker
-from servers.worker_process import die_with_parent
+from servers.worker_process import die_with_parent, until_told_to_stop
 from servers.worker_process import serve as serve_worker
 
 app = typer.Typer()
@@ -113,16 +116,32 @@ async def _derive(folder: Path) -> list[checking.Tool]:
 def serve(
     bundle: Bundle,
     scenario: Annotated[str | None, typer.Option(help="Start from this scenario's setup.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the ids that the instance makes.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instance makes.")] = 0,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="Serve over HTTP on this port of this machine.")
+    ] = None,
 ) -> None:
-    """Serve one fresh instance of a bundle over stdio, for Claude Desktop, Claude Code and other MCP clients."""
+    """Serve one fresh instance of a bundle to one MCP client: over stdio, or over HTTP with --port."""
     folder = folder_of(bundle)
+    if port is not None:
+        run(_serve(folder, scenario, seed, lambda worker, ticket: _over_http(worker, ticket, port)))
+        return
     if sys.stdin.isatty():
         err.print("Waiting for an MCP client on standard input. `farm connect` prints the configuration of one.")
-    asyncio.run(_serve(folder, scenario, seed))
+    asyncio.run(_serve(folder, scenario, seed, lambda worker, ticket: serve_stdio(worker.find(ticket.instance))))
 
 
-async def _serve(folder: Path, scenario_id: str | None, seed: int) -> None:
+async def _over_http(worker: Worker, ticket: Ticket, port: int) -> None:
+    door = AgentDoor(worker, loopback_only=True)
+    listening = listen("127.0.0.1", port)
+    async with door.running(), serving(door, listening):
+        err.print(f"{url_of(listening)}{ticket.path}\nAuthorization: Bearer {ticket.token}", soft_wrap=True)
+        await until_told_to_stop()
+
+
+async def _serve(
+    folder: Path, scenario_id: str | None, seed: int, serve_it: Callable[[Worker, Ticket], Awaitable[None]]
+) -> None:
     library = Library([folder.parent])
     launch = Launch(environment=folder.name, seed=seed)
     if scenario_id is not None:
@@ -131,7 +150,7 @@ async def _serve(folder: Path, scenario_id: str | None, seed: int) -> None:
     with tempfile.TemporaryDirectory(prefix="farm-") as state:
         async with Worker(library, Path(state)) as worker:
             [ticket] = await worker.launch(launch)
-            await serve_stdio(worker.find(ticket.instance))
+            await serve_it(worker, ticket)
 
 
 @app.command(hidden=True)
@@ -142,20 +161,25 @@ def worker(
     library: Annotated[list[Path], typer.Option(help="Folders of bundles.")],
     loopback_only: Annotated[bool, typer.Option(help="Answer only requests to loopback names.")] = False,
     walls_required: Annotated[bool, typer.Option(help="Refuse to start when a wall is missing.")] = False,
+    calls_per_second: Annotated[float | None, typer.Option(help="The most that an instance takes.")] = None,
+    log_level: Annotated[Level, typer.Option(help="The least that is logged.")] = "info",
+    otel: Annotated[str | None, typer.Option(help="Where spans go.")] = None,
 ) -> None:
     """Run one worker of a farm; its control token is the first line of its input. Started by `farm up --workers N`."""
     die_with_parent(parent)
+    to_stderr(log_level, process=state.name, otel=otel)
     token = sys.stdin.readline().strip()
     listening = socket.socket(fileno=fd)
-    serving = serve_worker(
+    worker_served = serve_worker(
         Library(library),
         state,
         listening,
         token=token,
         loopback_only=loopback_only,
         walls_required=walls_required,
+        calls_per_second=calls_per_second,
     )
-    asyncio.run(serving)
+    run(worker_served)
 
 
 @app.command()

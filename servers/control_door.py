@@ -4,7 +4,6 @@ It has a token of its own, which no agent ever holds. A worker in the registry's
 """
 
 import hmac
-import logging
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +12,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from servers.errors import BundleError, CapacityError, FarmError, InfraError, NotFound, RequestError
+from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
+from servers.metrics import Family, families_of
 from servers.orders import (
     CallRecord,
     InstanceId,
@@ -31,7 +31,6 @@ from servers.record import Record
 from servers.worker import Worker
 
 LARGEST_BODY = 16 * 1024 * 1024
-log = logging.getLogger("farm.control_door")
 
 
 class Nothing(Record):
@@ -90,6 +89,10 @@ async def _ids(worker: Worker, _order: Nothing) -> list[str]:
     return worker.ids()
 
 
+async def _metrics(worker: Worker, _order: Nothing) -> list[Family]:
+    return families_of(worker)
+
+
 async def _ticket(worker: Worker, order: Of) -> Ticket:
     return worker.ticket(order.instance)
 
@@ -97,6 +100,7 @@ async def _ticket(worker: Worker, order: Of) -> Ticket:
 OPERATIONS: dict[str, Operation] = {
     "ids": _operation(Nothing, list[str], _ids),
     "walls": _operation(Nothing, list[str], lambda worker, _order: worker.walls()),
+    "metrics": _operation(Nothing, list[Family], _metrics),
     "ticket": _operation(Of, Ticket, _ticket),
     "launch": _operation(Launch, list[Ticket], lambda worker, order: worker.launch(order)),
     "standing": _operation(Of, Standing, lambda worker, order: worker.standing(order.instance)),
@@ -129,6 +133,7 @@ class ControlDoor:
         request = Request(scope, receive)
         given = request.headers.get("authorization", "").encode("latin-1")
         if not hmac.compare_digest(given, self._expected):
+            self._worker.watch.refused("control", 401)
             response: Response = _error(401, "Unauthorized", "this door opens for the registry's token alone")
         elif request.method != "POST":
             response = _error(405, "RequestError", "orders are posted")
@@ -150,8 +155,6 @@ class ControlDoor:
         except ValidationError as error:
             return _error(422, "RequestError", str(error))
         except FarmError as error:
-            if isinstance(error, InfraError):
-                log.error("%s: %s", name, error)
             return _error(_status(error), type(error).__name__, str(error))
 
 

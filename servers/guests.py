@@ -4,6 +4,7 @@ What a guest says is text: it is bounded and checked before anybody believes it.
 """
 
 import asyncio
+import logging
 import os
 import secrets
 import signal
@@ -14,7 +15,7 @@ import time
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
-from typing import Any
+from typing import Any, Literal
 
 from servers.bundle import Environment
 from servers.errors import GuestError
@@ -26,7 +27,12 @@ START_SECONDS = 20.0
 LONG_QUEUE = 8
 LARGEST_REPLY = 64 * 1024 * 1024
 
+CLOSED = "closed its socket"
+
 Reply = tuple[dict[str, Any], list[bytes]]
+Cause = Literal["done", "idle", "closing", "forgotten", "late", "abandoned", "lied", "tools", "walls", "zygote"]
+"""Why we end a guest. One that ends by itself has the name of its signal, or its exit code, for a cause."""
+log = logging.getLogger("farm.guests")
 
 
 class GuestDied(GuestError):
@@ -69,7 +75,7 @@ class _Frames(asyncio.Protocol):
             self._on_frame(frame)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._on_end("closed its socket")
+        self._on_end(CLOSED)
 
 
 async def _channel(end: socket.socket, on_frame: Callable[[Reply], None], on_end: Callable[[str], None]) -> _Frames:
@@ -85,6 +91,8 @@ class Guest:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.ended: str | None = None
+        self.cause: Cause | None = None
+        self.environment: str | None = None
         self.waiting = 0
         self._turn = asyncio.Lock()  # protects the socket: one request at a time
         self.walls: tuple[str, ...] = ()
@@ -127,7 +135,7 @@ class Guest:
         self._frames.transport.write(packed({**head, "nonce": nonce}, *parts))
         answer, answer_parts = await self._answered(head["do"], seconds)
         if answer.pop("nonce", None) != nonce:
-            self.kill("answered what it was not asked")
+            self.kill("lied", "answered what it was not asked")
             raise GuestDied(f"a guest ended: {self.ended}")
         return answer, answer_parts
 
@@ -138,19 +146,19 @@ class Guest:
             async with asyncio.timeout(seconds):
                 return await self._answer
         except TimeoutError:
-            self.kill("did not answer in time")
+            self.kill("late", "did not answer in time")
             raise GuestLate(f"a guest did not answer {what!r} within {seconds:g} s") from None
         except asyncio.CancelledError:
-            self.kill("its caller went away in the middle of a request")
+            self.kill("abandoned", "its caller went away in the middle of a request")
             raise
         finally:
             self._answer = None
 
-    def kill(self, why: str) -> None:
-        """End the process at once."""
+    def kill(self, cause: Cause | None, why: str) -> None:
+        """End the process at once. Without a cause it has ended by itself."""
         if self.ended is not None:
             return  # its pid may be somebody else's by now
-        self.ended = why
+        self.ended, self.cause = why, cause
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         if self._frames is not None and self._frames.transport is not None:
@@ -163,7 +171,7 @@ class Guest:
             self._answer.set_result(reply)
 
     def _lost(self, why: str) -> None:
-        self.kill(why)
+        self.kill(None if why == CLOSED else "lied", why)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(GuestDied(f"a guest ended: {self.ended}"))
 
@@ -181,6 +189,7 @@ class Guests:
         self.walls_required = walls_required
         self.started = 0
         self.deaths: dict[str, int] = {}
+        self._alive: dict[int, Guest | None] = {}
         self._serving: dict[str, list[Guest]] = {}
         self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
         self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
@@ -198,7 +207,7 @@ class Guests:
     async def close(self) -> None:
         for guests in self._serving.values():
             for guest in guests:
-                guest.kill("the worker closes")
+                guest.kill("closing", "the worker closes")
         self._serving.clear()
         await self._end_zygote()
 
@@ -221,12 +230,23 @@ class Guests:
                 return free
             guest = await self.fork()
             guests.append(guest)
+        guest.environment = environment.id
         async with guest.turn():
             head, _ = await guest.ask({"do": "load"}, environment.source.encode(), seconds=START_SECONDS)
         if "error" in head:
-            guest.kill("could not load its tools")
+            guest.kill("tools", "could not load its tools")
             raise GuestError(f"{environment.id}: {head['error']}")
         return guest
+
+    @property
+    def alive(self) -> int:
+        """How many guests there are."""
+        return len(self._alive)
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a guest that is busy with another."""
+        return sum(max(guest.waiting - 1, 0) for guests in self._serving.values() for guest in guests)
 
     async def walls(self) -> tuple[str, ...]:
         """The walls that stand around guests on this machine.
@@ -243,7 +263,7 @@ class Guests:
         for guests in self._serving.values():
             for guest in guests:
                 if guest.used < old and guest.waiting == 0:
-                    guest.kill("it had nothing to do")
+                    guest.kill("idle", "it had nothing to do")
         self._serving = {
             digest: living
             for digest, guests in self._serving.items()
@@ -253,7 +273,7 @@ class Guests:
     def forget(self, digest: str) -> None:
         """End the guests of an environment."""
         for guest in self._serving.pop(digest, []):
-            guest.kill("its environment is gone")
+            guest.kill("forgotten", "its environment is gone")
 
     @asynccontextmanager
     async def fresh(self) -> AsyncGenerator[Guest]:
@@ -263,7 +283,7 @@ class Guests:
             async with guest.turn():
                 yield guest
         finally:
-            guest.kill("its job is done")
+            guest.kill("done", "its job is done")
 
     async def fork(self) -> Guest:
         """A new guest that knows nothing yet."""
@@ -283,11 +303,12 @@ class Guests:
             except BaseException:
                 ours.close()  # a guest that was forked for nobody sees it, and ends
                 raise
-            self.started += 1
             guest = await Guest.open(pid, ours)
+            if pid in self._alive:
+                self._alive[pid] = guest
         missing = [wall for wall in WALLS if wall not in guest.walls]
         if missing and self.walls_required:
-            guest.kill("a wall is missing")
+            guest.kill("walls", "a wall is missing")
             raise GuestError(
                 f"these walls cannot be raised on this machine: {', '.join(missing)}; `farm doctor` says more, "
                 "and --walls available goes on without them"
@@ -330,11 +351,22 @@ class Guests:
         head, _ = reply
         if "forked" in head:
             forked = self._forks.popleft()
+            self.started += 1
+            self._alive[int(head["forked"])] = None
+            log.info("guest started", extra={"guest": head["forked"]})
             if not forked.done():
                 forked.set_result(int(head["forked"]))
         elif "ended" in head:
-            cause = _cause(int(head["status"]))
-            self.deaths[cause] = self.deaths.get(cause, 0) + 1
+            self._ended(int(head["ended"]), _cause(int(head["status"])))
+
+    def _ended(self, pid: int, cause: str) -> None:
+        """Count a guest's end. What we ended it for says more than the signal by which we did."""
+        guest = self._alive.pop(pid, None)
+        environment = why = None
+        if guest is not None:
+            cause, environment, why = guest.cause or cause, guest.environment, guest.ended
+        self.deaths[cause] = self.deaths.get(cause, 0) + 1
+        log.info("guest ended", extra={"guest": pid, "environment": environment, "cause": cause, "detail": why})
 
     def _zygote_gone(self, control: socket.socket, why: str) -> None:
         if self._control is not control or self._zygote is None or self._zygote.stderr is None:
@@ -346,6 +378,8 @@ class Guests:
         self._give_up_forks(f"{why}: {said.splitlines()[-1] if said else 'without a word'}")
 
     def _give_up_forks(self, why: str) -> None:
+        for pid in list(self._alive):
+            self._ended(pid, "zygote")  # they end with their parent
         while self._forks:
             forked = self._forks.popleft()
             if not forked.done():
@@ -355,5 +389,6 @@ class Guests:
 def _cause(status: int) -> str:
     """How a process ended, in a word."""
     if os.WIFSIGNALED(status):
-        return signal.Signals(os.WTERMSIG(status)).name
+        number = os.WTERMSIG(status)
+        return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
     return f"exit {os.waitstatus_to_exitcode(status)}"

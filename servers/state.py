@@ -15,7 +15,7 @@ import apsw
 
 from servers.changes import in_changeset
 from servers.errors import Conflict, StateError
-from servers.guest.lean import connect
+from servers.guest.lean import connect, distrust
 from servers.orders import RowChange
 from servers.reading import HIDDEN_PREFIX, columns_of
 
@@ -94,6 +94,8 @@ class StateFile:
     origin: Origin
     last: int
     changed: int
+    size: int
+    """Bytes of rows and history, about: exact when it was opened, with what was kept since."""
 
     @classmethod
     def create(cls, path: Path, template: bytes, origin: Origin) -> None:
@@ -102,6 +104,7 @@ class StateFile:
         try:
             part.write_bytes(template)
             connection = connect(str(part))
+            distrust(connection)
             connection.execute("PRAGMA synchronous = OFF").fetchall()
             connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_instance").fetchall()
             connection.execute(
@@ -122,9 +125,7 @@ class StateFile:
         """
         try:
             connection = connect(str(path), create=False)
-            connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-            connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-            connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+            distrust(connection)
             connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
             connection.execute("PRAGMA journal_mode = WAL").fetchall()
             connection.execute("PRAGMA synchronous = OFF").fetchall()
@@ -135,9 +136,10 @@ class StateFile:
                 f"SELECT coalesce(max(seq), 0), coalesce(max(seq) FILTER (WHERE length(changes) > 0), 0)"
                 f" FROM {HIDDEN_PREFIX}_calls"
             ).get
+            size = _size(connection)
         except (apsw.Error, ValueError, TypeError) as error:
             raise StateError(f"state file {path.name} cannot be opened: {error}") from None
-        return cls(path, connection, origin, last, changed)
+        return cls(path, connection, origin, last, changed, size)
 
     @property
     def revision(self) -> str:
@@ -165,6 +167,7 @@ class StateFile:
                 self.connection.execute("ROLLBACK").fetchall()
             raise
         self.last = call.seq
+        self.size += len(call.arguments) + len(call.text) + 2 * len(call.changes)
         if call.changes:
             self.changed = call.seq
 
@@ -230,6 +233,7 @@ class StateFile:
         self.changed = self.connection.execute(
             f"SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls WHERE length(changes) > 0"
         ).get
+        self.size = _size(self.connection)
 
     @_named
     def check(self) -> None:
@@ -263,6 +267,12 @@ class StateFile:
         return {str(table): columns_of(self.connection, str(table)) for (table,) in tables}
 
 
+def _size(connection: apsw.Connection) -> int:
+    """The bytes of a database that are in use."""
+    pages, free, size = (int(connection.pragma(name)) for name in ("page_count", "freelist_count", "page_size"))
+    return (pages - free) * size
+
+
 def template_of(image: bytes) -> bytes:
     """A start image with the farm's own tables added: what a state file begins as.
 
@@ -272,8 +282,7 @@ def template_of(image: bytes) -> bytes:
     try:
         connection = connect()
         connection.deserialize("main", image)
-        connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
-        connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+        distrust(connection)
         found = connection.execute("PRAGMA integrity_check(1)").get
         if found != "ok":
             raise StateError(f"a start image is damaged: {found}")
@@ -287,6 +296,7 @@ def without_farm_tables(image: bytes) -> bytes:
     """A state as its environment knows it, for people and programs outside."""
     connection = connect()
     connection.deserialize("main", image)
+    distrust(connection)
     connection.execute(f"DROP TABLE {HIDDEN_PREFIX}_calls; DROP TABLE {HIDDEN_PREFIX}_instance; VACUUM").fetchall()
     return connection.serialize("main")
 

@@ -7,18 +7,17 @@ import asyncio
 import base64
 import hmac
 import logging
-import os
 import re
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import apsw
 
-from servers import judge
+from servers import judge, secret
 from servers.bundle import Environment
 from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
@@ -26,9 +25,11 @@ from servers.guests import CALL_SECONDS, Guests
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.pace import Pace
 from servers.reading import Reader, quoted
 from servers.starts import Starts
 from servers.state import Origin, StateFile, without_farm_tables
+from servers.watch import Watch
 
 MOST_OPEN = 256
 IDLE_SECONDS = 30.0
@@ -47,34 +48,38 @@ class Worker:
         *,
         most_instances: int = 100_000,
         call_seconds: float = CALL_SECONDS,
+        calls_per_second: float | None = None,
         walls_required: bool = False,
     ) -> None:
         self.library = library
         self.folder = folder
         self.most_instances = most_instances
+        self.calls_per_second = calls_per_second
+        self.watch = Watch()
         self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required)
         self.starts = Starts(folder / "starts", self.guests)
         self._open: OrderedDict[str, Instance] = OrderedDict()
         self._ids: set[str] = set()
         self._secret = b""
-        self._walls: tuple[str, ...] = ()
+        self.standing_walls: tuple[str, ...] = ()
         self._tidying: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Worker":
         try:
             (self.folder / "instances").mkdir(parents=True, exist_ok=True)
-            self._secret = _secret(self.folder / "secret")
+            self._secret = secret.kept(self.folder / "secret", secrets.token_bytes(32))
             for path in (self.folder / "instances").glob("*.part*"):
                 path.unlink(missing_ok=True)
             self._ids = {path.stem for path in (self.folder / "instances").glob("*.db")}
         except OSError as error:
             raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
         try:
-            self._walls = await self.guests.walls()
+            self.standing_walls = await self.guests.walls()
         except BaseException:
             await self.guests.close()
             raise
         self._tidying = asyncio.create_task(self._tidy())
+        log.info("worker started", extra={"live": self.live, "walls": self.standing_walls})
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -84,15 +89,21 @@ class Worker:
         for instance in self._open.values():
             instance.state.close()
         self._open.clear()
+        log.info("worker ended", extra={"live": self.live})
 
     @property
     def live(self) -> int:
         """How many instances there are."""
         return len(self._ids)
 
+    @property
+    def in_use(self) -> Collection[Instance]:
+        """The instances whose state file is open."""
+        return self._open.values()
+
     async def walls(self) -> list[str]:
         """The walls that stand around the guests of this worker."""
-        return list(self._walls)
+        return list(self.standing_walls)
 
     def ids(self) -> list[str]:
         return sorted(self._ids)
@@ -111,11 +122,16 @@ class Worker:
         """
         if self.live + order.count > self.most_instances:
             raise CapacityError(f"no room for {order.count} more instances ({self.live} live); close some and retry")
+        begin = time.perf_counter()
         environment = self.library.environment(order.environment)
         clock = order.clock or environment.description.clock
         start = await self.starts.build(environment, order.setup, clock)
         origin = Origin("", environment.id, environment.digest, start.digest, order.scenario, clock, order.seed)
-        return await self._created(origin, start.template, order.count)
+        tickets = await self._created(origin, start.template, order.count)
+        self.watch.launched(
+            environment.id, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
+        )
+        return tickets
 
     def find(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle.
@@ -133,7 +149,9 @@ class Worker:
         state = StateFile.open(self._path(instance_id))
         try:
             environment = self._environment_of(state.origin)
-            instance = Instance(environment, self.starts.load(state.origin.start), state, self.guests)
+            pace = None if self.calls_per_second is None else Pace(self.calls_per_second)
+            start = self.starts.load(state.origin.start)
+            instance = Instance(environment, start, state, self.guests, self.watch, pace)
         except BaseException:
             state.close()
             raise
@@ -162,6 +180,7 @@ class Worker:
         instance = self.find(instance_id)
         async with instance.turn:
             instance.state.rewind(0)
+        self.watch.reset(instance_id)
 
     async def rewind(self, instance_id: str, seq: int) -> None:
         """Undo every call after call `seq`.
@@ -172,15 +191,19 @@ class Worker:
         instance = self.find(instance_id)
         async with instance.turn:
             instance.state.rewind(seq)
+        self.watch.rewound(instance_id, seq)
 
     async def fork(self, instance_id: str, count: int) -> list[Ticket]:
         """New instances that stand where this one stands, with its history."""
         if self.live + count > self.most_instances:
             raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
+        begin = time.perf_counter()
         instance = self.find(instance_id)
         async with instance.turn:
             image, origin = instance.state.image(), instance.state.origin
-        return await self._created(origin, image, count)
+        tickets = await self._created(origin, image, count)
+        self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
+        return tickets
 
     async def close(self, instance_id: str) -> None:
         """End an instance and delete its state.
@@ -198,6 +221,7 @@ class Worker:
         path = self._path(instance_id)
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+        self.watch.closed(instance_id)
 
     async def tables(self, instance_id: str) -> list[Table]:
         """The tables of the state, without rows."""
@@ -360,16 +384,4 @@ class Worker:
         try:
             instance.state.close()
         except StateError as error:
-            log.error("%s", error)
-
-
-def _secret(path: Path) -> bytes:
-    """The key of a worker's tokens, made once and kept where only its owner reads it."""
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        secret = secrets.token_bytes(32)
-        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(handle, "wb") as file:
-            file.write(secret)
-        return secret
+            self.watch.could_not("close a state file", error, instance=instance_id)

@@ -37,12 +37,12 @@ class Doors:
 
 @asynccontextmanager
 async def opened(
-    library: Library, folder: Path, *, loopback_only: bool, walls_required: bool
+    library: Library, folder: Path, *, loopback_only: bool, walls_required: bool, calls_per_second: float | None = None
 ) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
     """A worker on a state folder that nobody else uses, and its agents' door, open."""
     raise_file_limit()
     with sole_user(folder):
-        async with Worker(library, folder, walls_required=walls_required) as worker:
+        async with Worker(library, folder, walls_required=walls_required, calls_per_second=calls_per_second) as worker:
             door = AgentDoor(worker, loopback_only=loopback_only)
             async with door.running():
                 yield worker, door
@@ -56,10 +56,17 @@ async def serve(
     token: str,
     loopback_only: bool,
     walls_required: bool,
+    calls_per_second: float | None = None,
 ) -> None:
     """Serve until a SIGTERM or SIGINT."""
     async with (
-        opened(library, folder, loopback_only=loopback_only, walls_required=walls_required) as (worker, door),
+        opened(
+            library,
+            folder,
+            loopback_only=loopback_only,
+            walls_required=walls_required,
+            calls_per_second=calls_per_second,
+        ) as (worker, door),
         serving(Doors(door, ControlDoor(worker, token)), listening),
     ):
         await until_told_to_stop()

@@ -2,16 +2,18 @@
 
 import asyncio
 import ctypes
+import json
 import os
 import re
 import signal
 import socket
 import sys
+import tempfile
 from collections.abc import AsyncGenerator, Callable, Generator
-from contextlib import ExitStack, asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, Any, NamedTuple
 
 LONG = 60.0
 """Seconds that bound every wait here. They measure nothing."""
@@ -26,58 +28,37 @@ class Done(NamedTuple):
     out: str
     err: str
 
-
-async def farm(*arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str) -> Done:
-    """Run `farm` to its end, in a home of its own."""
-    process = await started(*arguments, home=home, launcher=launcher, **environment)
-    return await ended(process)
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """What it logged, line by line. Raises ValueError where a line is no event: a traceback, a warning."""
+        return [json.loads(line) for line in self.err.splitlines()]
 
 
 @dataclass(frozen=True)
-class Running:
-    """A farm in a process of its own."""
+class Started:
+    """A process of `farm`. What it logs goes into a file, for a pipe that nobody reads would stop it."""
 
     process: asyncio.subprocess.Process
-    url: str
-    state: Path
+    err: IO[bytes]
 
     @property
-    def token(self) -> str:
-        return (self.state / "token").read_text().strip()
+    def pid(self) -> int:
+        return self.process.pid
 
-    async def ended_by(self, number: signal.Signals) -> Done:
-        """Send a signal, and wait for the end."""
-        self.process.send_signal(number)
-        return await ended(self.process)
-
-
-@asynccontextmanager
-async def farm_up(state: Path, *arguments: str | Path, home: Path) -> AsyncGenerator[Running]:
-    """A farm that answers while inside; on leaving it is killed, if it has not ended."""
-    process = await started("up", "--state", state, *arguments, home=home)
-    try:
-        yield Running(process, await _told_url(process), state)
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await ended(process)
+    async def ended(self) -> Done:
+        """Wait for the end."""
+        async with asyncio.timeout(LONG):
+            out, _ = await self.process.communicate()
+        assert self.process.returncode is not None
+        with self.err as err:
+            err.seek(0)
+            return Done(self.process.returncode, out.decode(), err.read().decode())
 
 
-async def _told_url(process: asyncio.subprocess.Process) -> str:
-    assert process.stdout is not None
-    async with asyncio.timeout(LONG):
-        line = (await process.stdout.readline()).decode()
-    told = TELLS_ITS_URL.match(line)
-    if told is None:
-        raise AssertionError(f"no farm has started: {line}{await ended(process)}")
-    return told[1]
-
-
-async def started(
-    *arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str
-) -> asyncio.subprocess.Process:
-    """Start `farm`, and wait for nothing."""
-    return await asyncio.create_subprocess_exec(
+async def started(*arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str) -> Started:
+    """Start `farm` in a home of its own, and wait for nothing."""
+    err = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has ended
+    process = await asyncio.create_subprocess_exec(
         *launcher,
         sys.executable,
         "-m",
@@ -87,16 +68,59 @@ async def started(
         env={"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "200", **environment},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
+        stderr=err,
     )
+    return Started(process, err)
 
 
-async def ended(process: asyncio.subprocess.Process) -> Done:
-    """Wait for the end."""
+async def farm(*arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str) -> Done:
+    """Run `farm` to its end."""
+    return await (await started(*arguments, home=home, launcher=launcher, **environment)).ended()
+
+
+@dataclass(frozen=True)
+class Running:
+    """A farm in a process of its own."""
+
+    started: Started
+    url: str
+    state: Path
+
+    @property
+    def pid(self) -> int:
+        return self.started.pid
+
+    @property
+    def token(self) -> str:
+        return (self.state / "token").read_text().strip()
+
+    async def ended_by(self, number: signal.Signals) -> Done:
+        """Send a signal, and wait for the end."""
+        self.started.process.send_signal(number)
+        return await self.started.ended()
+
+
+@asynccontextmanager
+async def farm_up(state: Path, *arguments: str | Path, home: Path) -> AsyncGenerator[Running]:
+    """A farm that answers while inside; on leaving it is killed, if it has not ended."""
+    one = await started("up", "--state", state, *arguments, home=home)
+    try:
+        yield Running(one, await _told_url(one), state)
+    finally:
+        if not one.err.closed:
+            with suppress(ProcessLookupError):
+                one.process.kill()
+            await one.ended()
+
+
+async def _told_url(one: Started) -> str:
+    assert one.process.stdout is not None
     async with asyncio.timeout(LONG):
-        out, err = await process.communicate()
-    assert process.returncode is not None
-    return Done(process.returncode, out.decode(), err.decode())
+        line = (await one.process.stdout.readline()).decode()
+    told = TELLS_ITS_URL.match(line)
+    if told is None:
+        raise AssertionError(f"no farm has started: {line}{await one.ended()}")
+    return told[1]
 
 
 def free_ports(count: int) -> int:

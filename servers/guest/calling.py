@@ -1,21 +1,23 @@
 """One tool call inside a guest: a transaction on the instance's rows, and what it changed."""
 
+import copy
 import json
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 import apsw
 
 from servers.guest import clock
-from servers.guest.rows import Hydrated, Rows
+from servers.guest.rows import MOST_GROWTH, Hydrated, Rows
 from servers.toolkit import Database, ToolError
 
 LARGEST_RESULT = 256 * 1024
 LARGEST_FAULT = 2000
+FULL = f"there is no room for so much: what is kept here may grow by {MOST_GROWTH // 1024 // 1024} MiB"
 
 
 class ToolFault(Exception):
@@ -31,19 +33,45 @@ class Answer:
     changes: bytes = b""
 
 
-def functions(code: CodeType) -> dict[str, Callable[..., Any]]:
-    """Run the module `tools.py` and return its public functions by name."""
-    module: dict[str, Any] = {"__name__": "tools"}
-    exec(code, module)  # noqa: S102 - this process exists to run it
-    return {
-        name: value
-        for name, value in module.items()
-        if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == "tools"
-        if not isinstance(value, type)
-    }
+class Tools:
+    """The public functions of a `tools.py`, whose module is before each call as it was when it was loaded.
+
+    That holds for its names, and for the values of those that can change. A tool can leave something behind elsewhere
+    in this process, in a function's attributes or in a module of the library; the static gate refuses what would.
+    """
+
+    def __init__(self, code: CodeType) -> None:
+        self._code = code
+        self._load()
+
+    def _load(self) -> None:
+        """Run the module.
+
+        Raises:
+            Whatever the module raises; TypeError when it holds a value that is no constant, such as a generator.
+        """
+        self._module: dict[str, Any] = {"__name__": "tools"}
+        exec(self._code, self._module)  # noqa: S102 - this process exists to run it
+        self._names = dict(self._module)
+        own = [value for name, value in self._names.items() if name != "__builtins__"]
+        copies = [(value, copy.deepcopy(value)) for value in own if not isinstance(value, ModuleType)]
+        self._changeable = [value for value, copied in copies if copied is not value]
+        self._copies = [copied for value, copied in copies if copied is not value]
+        self.functions: dict[str, Callable[..., Any]] = {
+            name: value
+            for name, value in self._names.items()
+            if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == "tools"
+            if not isinstance(value, type)
+        }
+
+    def find(self, name: str) -> Callable[..., Any]:
+        """A tool, in a module where no earlier call has left anything."""
+        if self._module != self._names or self._changeable != self._copies:
+            self._load()
+        return self.functions[name]
 
 
-def call(rows: Rows, tool: Callable[..., Any], head: dict[str, Any]) -> Answer | None:
+def call(rows: Rows, tools: Tools, head: dict[str, Any]) -> Answer | None:
     """Make one call, or return None when this guest does not hold the instance at the revision that is asked for.
 
     Whatever is not an `ok` outcome has left the rows as they were.
@@ -55,13 +83,18 @@ def call(rows: Rows, tool: Callable[..., Any], head: dict[str, Any]) -> Answer |
     clock.set_time(head["now"])
     database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
     try:
-        return _in_transaction(hydrated, head["next_revision"], lambda: tool(database, **head["arguments"]))
+        return _in_transaction(
+            hydrated, head["next_revision"], lambda: tools.find(head["tool"])(database, **head["arguments"])
+        )
     except ToolError as error:
         rows.roll_back(instance)
         return Answer("refused", _cut(str(error), LARGEST_RESULT))
     except apsw.ConstraintError as error:
         rows.roll_back(instance)
         return Answer("refused", _cut(_constraint_text(error), LARGEST_RESULT))
+    except apsw.FullError:
+        rows.roll_back(instance)
+        return Answer("refused", FULL.encode())
     except BaseException as error:
         rows.forget(instance)
         return Answer("failed", _cut(fault_text(error), LARGEST_FAULT))

@@ -17,3 +17,10 @@ def connect(path: str = ":memory:", *, vfs: str | None = None, create: bool = Tr
     """A connection to a database file, or to one in memory."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     return apsw.Connection(path, flags=flags, vfs=vfs)
+
+
+def distrust(connection: apsw.Connection) -> None:
+    """Have SQLite run nothing that a database brings along: no triggers, and only plain functions in its schema."""
+    connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)

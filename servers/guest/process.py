@@ -27,7 +27,7 @@ class Guest:
     """What one guest knows: the tools that it runs and the rows that it was given."""
 
     def __init__(self) -> None:
-        self.tools: dict[str, Callable[..., Any]] = {}
+        self.tools: calling.Tools | None = None
         self.rows = Rows()
 
     def answer(self, head: dict[str, Any], parts: Parts) -> Reply:
@@ -44,10 +44,10 @@ class Guest:
 
     def load(self, _head: dict[str, Any], parts: Parts) -> Reply:
         try:
-            self.tools = calling.functions(compile(parts[0], "tools.py", "exec"))
+            self.tools = calling.Tools(compile(parts[0], "tools.py", "exec"))
         except BaseException as error:
             return {"error": calling.fault_text(error)}, []
-        return {"tools": list(self.tools)}, []
+        return {"tools": list(self.tools.functions)}, []
 
     def image(self, head: dict[str, Any], parts: Parts) -> Reply:
         self.rows.keep_image(head["digest"], parts[0])
@@ -61,8 +61,10 @@ class Guest:
         return {}, []
 
     def call(self, head: dict[str, Any], _parts: Parts) -> Reply:
-        tool = self.tools[head["tool"]]
-        answer, micros = calling.timed(lambda: calling.call(self.rows, tool, head))
+        tools = self.tools
+        if tools is None:
+            raise LookupError("no tools have been loaded")
+        answer, micros = calling.timed(lambda: calling.call(self.rows, tools, head))
         if answer is None:
             return {"need": "instance"}, []
         return {"outcome": answer.outcome, "micros": micros}, [answer.text, answer.changes]
@@ -75,7 +77,7 @@ class Guest:
     def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
         source = parts[0].decode()
         try:
-            functions = calling.functions(compile(source, "tools.py", "exec"))
+            functions = calling.Tools(compile(source, "tools.py", "exec")).functions
             tools, findings = describing.describe(source, functions)
         except BaseException as error:
             return {"tools": [], "findings": [calling.fault_text(error)]}, []

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 import apsw
 
 from servers.guest import clock
-from servers.guest.lean import connect
+from servers.guest.lean import PAGE_SIZE, connect
 
 MOST_BYTES = 16 * 1024 * 1024
+MOST_GROWTH = 16 * 1024 * 1024
+"""Bytes by which the rows of an instance may grow beyond its start image."""
 OWN_BYTES = 48 * 1024
 """What a connection costs beside its pages, roughly."""
 
@@ -61,6 +63,7 @@ class Hydrated:
             apsw.Changeset.apply(changes, self.connection)
             self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
         self.connection.execute("PRAGMA foreign_keys = ON").fetchall()
+        self.connection.execute(f"PRAGMA max_page_count = {(len(image) + MOST_GROWTH) // PAGE_SIZE}").fetchall()
         self._authorizer = RowsOnly()
         self.connection.authorizer = self._authorizer
 

@@ -1,11 +1,10 @@
 """Tools that break every rule there is, as the text of a tools.py."""
 
 ODD_TOOLS = '''
+import ctypes
 import json
 import math
 import os
-import signal
-import socket
 import struct
 import sys
 
@@ -108,7 +107,8 @@ def leave_at_once(db: Database) -> dict:
 
 def kill_itself(db: Database) -> dict:
     """End with a signal."""
-    os.kill(os.getpid(), signal.SIGKILL)
+    db.run("UPDATE things SET cents = 7")
+    ctypes.string_at(0)
     return {}
 
 
@@ -195,8 +195,14 @@ def speak(db: Database, *, frame: str) -> dict:
     """
     db.run("UPDATE things SET cents = 7")
 
+    serve = sys._getframe()
+    while "connection" not in serve.f_locals:
+        serve = serve.f_back
+    nonce = serve.f_locals["head"]["nonce"]
+
     def framed(head, *parts):
-        text = json.dumps({**head, "sizes": [len(part) for part in parts]}).encode()
+        text = json.dumps({"nonce": nonce, **head, "sizes": [len(part) for part in parts]})
+        text = text.replace('"endless"', "1e999").encode()
         return struct.pack("!II", len(text), sum(map(len, parts))) + text + b"".join(parts)
 
     ok = {"outcome": "ok", "micros": 1}
@@ -213,7 +219,8 @@ def speak(db: Database, *, frame: str) -> dict:
         "an odd outcome": framed({"outcome": ["ok"], "micros": 1}, b"{}", b""),
         "an unknown outcome": framed({"outcome": "died", "micros": 1}, b"{}", b""),
         "odd micros": framed({"outcome": "ok", "micros": "many"}, b"{}", b""),
-        "endless micros": struct.pack("!II", 47, 2) + b'{"outcome":"ok","micros":1e999,"sizes":[2,0]}  {}',
+        "endless micros": framed({"outcome": "ok", "micros": "endless"}, b"{}", b""),
+        "another's nonce": framed({**ok, "nonce": nonce + 1}, b"{}", b""),
         "many micros": framed({"outcome": "ok", "micros": 10**30}, b"{}", b""),
         "negative micros": framed({"outcome": "ok", "micros": -(10**30)}, b"{}", b""),
         "no text": framed(ok, b"\\xff", b""),
@@ -227,11 +234,7 @@ def speak(db: Database, *, frame: str) -> dict:
         "two answers": framed(ok, b"{}", b"") * 2,
         "lies": framed(ok, b'{"lies": true}', b""),
     }[frame]
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            socket.socket(fileno=os.dup(int(name))).sendall(said)
-        except OSError:
-            continue
+    serve.f_locals["connection"].sendall(said)
     while True:
         pass
 '''

@@ -39,19 +39,19 @@ async def test_when_the_parent_of_all_guests_is_killed_another_is_started(instan
 
 async def test_a_fork_that_nobody_waits_for_any_more_is_not_taken_for_another() -> None:
     async with Guests() as guests:
-        (await guests.fork()).kill("it only warms the parent up")
+        os.kill((await guests.fork()).pid, signal.SIGKILL)  # it only warms the parent up
         for steps in range(20):
             forking = asyncio.create_task(guests.fork())
             for _ in range(steps):
                 await asyncio.sleep(0)
             forking.cancel()
             with suppress(asyncio.CancelledError):
-                (await forking).kill("nobody wants it")
+                os.kill((await forking).pid, signal.SIGKILL)
             guest = await guests.fork()
             async with guest.turn():
                 head, _ = await guest.ask({"do": "describe"}, b"import os; raise ValueError(os.getpid())", seconds=5)
             assert head["findings"][0].endswith(f"ValueError: {guest.pid}")
-            guest.kill("it is known")
+            os.kill(guest.pid, signal.SIGKILL)
 
 
 async def test_a_worker_that_closes_leaves_no_process(instance: Instance, worker: Worker) -> None:

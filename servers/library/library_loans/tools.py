@@ -553,7 +553,7 @@ def _row(db: Database, sql: str, key: str, refusal: str) -> dict[str, Any]:
     """The one row that `sql` finds for `:id`, or a refusal that names the id."""
     row = db.one(sql, id=key)
     if row is None:
-        raise ToolError(refusal.format(repr(key)))
+        raise ToolError(refusal.replace("{}", repr(key)))
     return row
 
 

@@ -1,0 +1,319 @@
+"""What was answered is there, and nothing is there by half: after kill -9 of every kind of process, and on a full disk."""
+
+import asyncio
+import os
+import random
+import signal
+import subprocess
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+
+from agent_client.errors import FarmUnreachable
+from agent_client.toolbox import Toolbox, connect
+from agent_client.wire import shared_http
+from registry.client import FarmClient
+from registry.up import Options, running
+from registry.wire import Lease
+from servers.orders import CallRecord
+from tests.bundles import write_bundle
+from tests.processes import (
+    LONG,
+    Process,
+    farm,
+    farm_up,
+    free_ports,
+    guests,
+    until,
+    watching_for_orphans,
+    workers,
+    zygotes,
+)
+
+SCHEMA = """
+CREATE TABLE counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL);
+CREATE TABLE steps (id TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
+"""
+TOOLS = '''
+def add(db: Database) -> dict:
+    """Add one."""
+    db.run("INSERT INTO steps (id, at) VALUES (:id, :at)", id=db.new_id("step"), at=db.now())
+    db.run("UPDATE counter SET value = value + 1")
+    return {"value": db.all("SELECT value FROM counter")[0]["value"]}
+'''
+SEED = 11
+INSTANCES = 3
+CALLERS_EACH = 2
+MOST_CALLS = 60
+
+
+@pytest.fixture(scope="module")
+def counters(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library of one environment, whose one tool counts its calls."""
+    folder = tmp_path_factory.mktemp("counters")
+    seed = "INSERT INTO counter VALUES (1, 0);\n"
+    asyncio.run(write_bundle(folder / "counter", tools=TOOLS, schema=SCHEMA, seed=seed, scenarios=()))
+    return folder
+
+
+@dataclass
+class Caller:
+    """One connection to an instance, which counts what became of its calls."""
+
+    toolbox: Toolbox
+    instance: str
+    answered: int = 0
+    unanswered: int = 0
+
+    async def call(self) -> bool:
+        """Make one call; whether it was answered."""
+        try:
+            result = await self.toolbox.call("add", {})
+        except FarmUnreachable:
+            self.unanswered += 1
+            return False
+        assert not result.is_error, result.text
+        self.answered += 1
+        return True
+
+    async def call_again(self) -> None:
+        """Make one call, with at most one retry."""
+        assert await self.call() or await self.call()
+
+
+class Crowd:
+    """Callers that all call at once, until something happens."""
+
+    def __init__(self, callers: list[Caller], chance: random.Random) -> None:
+        self.callers = callers
+        self._chance = chance
+        self._moment = asyncio.Event()
+        self._calls_left = 0
+
+    async def see(self, strike: Callable[[], object]) -> None:
+        """Call, and strike at some moment. Returns when every call under way has ended, this way or that."""
+        self._moment.clear()
+        self._calls_left = self._chance.randint(1, MOST_CALLS)
+        async with asyncio.timeout(LONG), asyncio.TaskGroup() as group:
+            for caller in self.callers:
+                group.create_task(self._keep_calling(caller))
+            await self._moment.wait()
+            strike()
+
+    async def _keep_calling(self, caller: Caller) -> None:
+        while not self._moment.is_set() and await caller.call():
+            self._calls_left -= 1
+            if self._calls_left <= 0:
+                self._moment.set()
+
+    async def call_again(self) -> None:
+        """Every caller calls, with at most one retry."""
+        async with asyncio.timeout(LONG), asyncio.TaskGroup() as group:
+            for caller in self.callers:
+                group.create_task(caller.call_again())
+
+    async def check(self, farm: FarmClient) -> None:
+        """What was answered is there, what was not is there whole or not at all, and all of it can be repeated."""
+        for instance in {caller.instance for caller in self.callers}:
+            mine = [caller for caller in self.callers if caller.instance == instance]
+            answered = sum(caller.answered for caller in mine)
+            unanswered = sum(caller.unanswered for caller in mine)
+            found = await farm.query(instance, "SELECT value, (SELECT count(*) FROM steps) FROM counter")
+            [(value, steps)] = found.rows
+            assert answered <= value <= answered + unanswered
+            history = await whole_history(farm, instance)
+            assert len(history) == steps == value
+            assert {call.outcome for call in history} == {"ok"}
+            await repeat(farm, instance, [call.text for call in history])
+
+
+async def whole_history(farm: FarmClient, instance: str) -> list[CallRecord]:
+    found: list[CallRecord] = []
+    while True:
+        part = await farm.history(instance, offset=len(found), limit=1000)
+        found += part.items
+        if len(found) >= part.total:
+            return found
+
+
+async def repeat(farm: FarmClient, instance: str, texts: list[str]) -> None:
+    """The same calls from the same start give the same texts and the same bytes."""
+    [lease] = await farm.launch("counter", seed=SEED)
+    async with connected([lease]) as [again]:
+        assert [(await again.toolbox.call("add", {})).text for _ in texts] == texts
+    assert await farm.snapshot(lease.instance) == await farm.snapshot(instance)
+    await farm.close(lease.instance)
+
+
+@asynccontextmanager
+async def connected(leases: list[Lease]) -> AsyncGenerator[list[Caller]]:
+    """A caller for each lease; a lease may be there more than once."""
+    async with AsyncExitStack() as stack:
+        http = await stack.enter_async_context(shared_http())
+        callers: list[Caller] = []
+        for lease in leases:
+            assert lease.mcp_url is not None
+            assert lease.token is not None
+            opened = connect(lease.mcp_url, lease.token, http_client=http, mode="2026-07-28")
+            callers.append(Caller(await stack.enter_async_context(opened), lease.instance))
+        yield callers
+
+
+def killed(chance: random.Random, processes: list[Process]) -> None:
+    """kill -9 of one of some processes."""
+    os.kill(chance.choice(processes).pid, signal.SIGKILL)
+
+
+VICTIMS: dict[str, Callable[[int], list[Process]]] = {"guest": guests, "zygote": zygotes, "worker": workers}
+
+
+@pytest.mark.parametrize(
+    ("victim", "count", "cycles"),
+    [
+        ("guest", 1, 12),
+        ("zygote", 1, 12),
+        ("worker", 2, 4),
+        pytest.param("guest", 2, 40, marks=pytest.mark.slow),
+        pytest.param("zygote", 2, 40, marks=pytest.mark.slow),
+        pytest.param("worker", 2, 12, marks=pytest.mark.slow),
+    ],
+)
+async def test_what_was_answered_survives_kill_9_below_a_farm(
+    counters: Path, tmp_path: Path, victim: str, count: int, cycles: int
+) -> None:
+    chance = random.Random(cycles)
+    with watching_for_orphans() as left:
+        options = ("--port", "0", "--library", counters, "--workers", str(count))
+        async with (
+            farm_up(tmp_path / "state", *options, home=tmp_path) as up,
+            FarmClient(up.url, up.token) as client,
+        ):
+            leases = await client.launch("counter", count=INSTANCES, seed=SEED)
+            async with connected(leases * CALLERS_EACH) as callers:
+                crowd = Crowd(callers, chance)
+                for _ in range(cycles):
+                    await crowd.see(lambda: killed(chance, VICTIMS[victim](up.pid)))
+                    await crowd.call_again()
+            await crowd.check(client)
+            if victim in ("guest", "zygote"):
+                assert sum(caller.unanswered for caller in crowd.callers) == 0
+            assert len(workers(up.pid)) == (0 if count == 1 else count)
+            assert len(zygotes(up.pid)) == count
+            assert (await up.ended_by(signal.SIGTERM)).code == 0
+        await until(lambda: not left(), "all processes of the farm are gone")
+
+
+@pytest.mark.parametrize(
+    ("count", "cycles"),
+    [
+        (1, 4),
+        (2, 2),
+        pytest.param(1, 12, marks=pytest.mark.slow),
+        pytest.param(2, 12, marks=pytest.mark.slow),
+    ],
+)
+async def test_what_was_answered_survives_kill_9_of_the_farm(
+    counters: Path, tmp_path: Path, count: int, cycles: int
+) -> None:
+    """It is started again at once, as whoever looks after it would."""
+    chance = random.Random(cycles)
+    options = ("--port", str(free_ports(count + 1)), "--library", counters, "--workers", str(count))
+    with watching_for_orphans() as left:
+        async with AsyncExitStack() as stack:
+            async with farm_up(tmp_path / "state", *options, home=tmp_path) as up:
+                async with FarmClient(up.url, up.token) as client:
+                    leases = await client.launch("counter", count=INSTANCES, seed=SEED)
+                crowd = Crowd(await stack.enter_async_context(connected(leases * CALLERS_EACH)), chance)
+                await crowd.see(up.started.process.kill)
+            for cycle in range(cycles):
+                async with farm_up(tmp_path / "state", *options, home=tmp_path) as up:
+                    await crowd.call_again()
+                    if cycle < cycles - 1:
+                        await crowd.see(up.started.process.kill)
+                        continue
+                    async with FarmClient(up.url, up.token) as client:
+                        assert [await client.lease(lease.instance) for lease in leases] == leases
+                        await crowd.check(client)
+                    assert (await up.ended_by(signal.SIGTERM)).code == 0
+        await until(lambda: not left(), "all processes of the farms are gone")
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Generator[Path]:
+    """A file system of two megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    command = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
+    if os.geteuid() != 0 or subprocess.run(command, capture_output=True, check=False).returncode != 0:
+        pytest.skip("only root mounts a file system")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def filled(disk: Path) -> Path:
+    """Take all the room that a disk has left."""
+    ballast = disk / "ballast"
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):
+        while True:
+            file.write(b"x" * 4096)
+    return ballast
+
+
+@pytest.mark.parametrize("count", [1, 2])
+async def test_a_farm_on_a_full_disk_says_so_and_goes_on_once_there_is_room(
+    counters: Path, small_disk: Path, count: int
+) -> None:
+    state = small_disk / "state"
+    options = Options(library=(counters,), state=state, port=0, workers=count)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        leases = await client.launch("counter", count=2, seed=SEED)
+        async with connected(leases) as callers:
+            for caller in callers:
+                assert await caller.call()
+            ballast = filled(small_disk)
+            headers = {"Authorization": f"Bearer {address.token}"}
+            async with httpx.AsyncClient(base_url=address.url, headers=headers) as http:
+                answer = await http.post("/v1/instances", json={"environment": "counter", "count": 3})
+            assert answer.status_code == 503
+            assert answer.json()["error"]["kind"] == "infra"
+            assert "full" in answer.json()["error"]["message"]
+            for caller in callers * 3:
+                with pytest.raises(
+                    FarmUnreachable, match=r"^the environment cannot answer now, and nothing was changed"
+                ):
+                    await caller.toolbox.call("add", {})
+            for lease in leases:
+                assert (await client.query(lease.instance, "SELECT value FROM counter")).rows == ((1,),)
+                assert (await client.history(lease.instance)).total == 1
+            assert (await client.health()).instances == 2
+            ballast.unlink()
+            for caller in callers:
+                assert await caller.call()
+        await Crowd(callers, random.Random(0)).check(client)
+        assert len(await client.launch("counter", count=3)) == 3
+        found = [path.name for path in state.rglob("*.db") if path.parent.name == "instances"]
+        assert len(found) == 5
+        assert list(state.rglob("*.part*")) == []
+        assert (await client.health()).status == "ok"
+
+
+async def test_a_farm_that_cannot_begin_on_a_full_disk_begins_once_there_is_room(
+    counters: Path, small_disk: Path, tmp_path: Path
+) -> None:
+    state = small_disk / "state"
+    state.mkdir()
+    ballast = filled(small_disk)
+    done = await farm("up", "--state", state, "--port", "0", "--library", counters, home=tmp_path)
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines()[-1].startswith("farm: ")
+    assert "Traceback" not in done.err
+    ballast.unlink()
+    async with running(Options(library=(counters,), state=state, port=0)) as address:
+        assert len(address.token) >= 32
+        async with FarmClient(address.url, address.token) as client:
+            [lease] = await client.launch("counter")
+            assert len(lease.token or "") >= 32
