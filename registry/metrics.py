@@ -14,7 +14,7 @@ from registry.database import LedgerError
 from registry.fleet import Seat
 from registry.leases import Registry
 from servers.errors import FarmError
-from servers.metrics import Family
+from servers.metrics import Family, families_in
 
 SECONDS_TO_ANSWER = 4.0
 """A scrape is given up after 10 s by default."""
@@ -38,7 +38,7 @@ async def metrics(registry: Known) -> Response:
     seats = list(registry.fleet.seats.values())
     told, leases = await asyncio.gather(asyncio.gather(*map(_told, seats)), _leases(registry))
     families = dict(zip((seat.name for seat in seats), told, strict=True))
-    metrics = [leases, _answering(families), *_merged(families), *registry.watch.counters.collect()]
+    metrics = [leases, _answering(families), *_merged(families), *_merged({None: families_in(registry.watch.counters)})]
     return Response(await asyncio.to_thread(_as_text, metrics), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
@@ -70,14 +70,15 @@ def _answering(families: dict[str, list[Family] | None]) -> Metric:
     return answering
 
 
-def _merged(families: dict[str, list[Family] | None]) -> Iterator[Metric]:
-    """What workers count, each family once, each figure under its worker's name."""
+def _merged(families: Mapping[str | None, list[Family] | None] | Mapping[str, list[Family] | None]) -> Iterator[Metric]:
+    """What workers count, each family once, each figure under its worker's name; under None is what has none."""
     merged: dict[str, Metric] = {}
     for worker, told in families.items():
         for family in told or ():
             metric = merged.setdefault(family.name, Metric(family.name, family.help, family.kind))
             for figure in family.figures:
-                metric.add_sample(figure.name, {**figure.labels, "worker": worker}, figure.value)
+                labels = figure.labels if worker is None else {**figure.labels, "worker": worker}
+                metric.add_sample(figure.name, labels, figure.value)
     yield from merged.values()
 
 

@@ -106,10 +106,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             root = Doors(agents, control)
         else:
             root = control
-            for number in range(1, options.workers + 1):
-                port = options.port + number if options.port else 0
-                process = WorkerProcess(options, f"worker-{number}", listen(options.host, port))
-                await stack.enter_async_context(process.kept_alive())
+            for process in await _worker_processes(options, stack):
                 door = RemoteWorker(process.url, process.token)
                 stack.push_async_callback(door.aclose)
                 await registry.join(Seat(process.name, _public(options, process.url), door), token=process.token)
@@ -179,7 +176,6 @@ class WorkerProcess:
         with self._listening:
             keeping = asyncio.create_task(self._keep())
             try:
-                await self._answers()
                 yield
             finally:
                 keeping.cancel()
@@ -217,8 +213,12 @@ class WorkerProcess:
             process.stdin.close()
         return process
 
-    async def _answers(self) -> None:
-        """Wait for the first answer."""
+    async def answers(self) -> None:
+        """Wait for the first answer.
+
+        Raises:
+            InfraError: there is none.
+        """
         door = RemoteWorker(self.url, self.token)
         try:
             async with asyncio.timeout(START_SECONDS):
@@ -234,6 +234,18 @@ class WorkerProcess:
             ) from None
         finally:
             await door.aclose()
+
+
+async def _worker_processes(options: Options, stack: AsyncExitStack) -> list[WorkerProcess]:
+    """All worker processes, once each has answered. They start side by side."""
+    processes: list[WorkerProcess] = []
+    for number in range(1, options.workers + 1):
+        port = options.port + number if options.port else 0
+        processes.append(WorkerProcess(options, f"worker-{number}", listen(options.host, port)))
+        await stack.enter_async_context(processes[-1].kept_alive())
+    for process in processes:
+        await process.answers()
+    return processes
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -80,6 +80,9 @@ class AgentDoor:
                 send, 401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer"
             )
             return
+        if scope["method"] != "POST":
+            await self._refuse(send, 405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
+            return
         try:
             self._worker.find(instance_id)
         except RequestError as error:
@@ -201,5 +204,7 @@ async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))
+    if status == 405:
+        headers.append((b"allow", b"POST"))
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -6,6 +6,8 @@ It can be dropped at any time: its state file has everything.
 import asyncio
 import json
 import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
@@ -72,6 +74,17 @@ class Instance:
     def busy(self) -> bool:
         """Whether somebody is using it now."""
         return self.waiting > 0 or self.turn.locked()
+
+    @asynccontextmanager
+    async def in_turn(self) -> AsyncGenerator[None]:
+        """Wait for a turn of its own; who waits is using it already, so it is not let go of in between."""
+        self.waiting += 1
+        try:
+            async with self.turn:
+                yield
+        finally:
+            self.waiting -= 1
+            self.used = time.monotonic()
 
     @property
     def instructions(self) -> str:

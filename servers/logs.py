@@ -95,6 +95,8 @@ class Lines(logging.Handler):
             self._waiting.put_nowait(as_line(record, self._process))
         except queue.Full:
             self._left_out += 1
+        except Exception:  # a library's record may be anything
+            self.handleError(record)
 
     def close(self) -> None:
         """Write what waits, unless nobody reads it."""
@@ -108,10 +110,11 @@ class Lines(logging.Handler):
         super().close()
 
     def _write(self) -> None:
+        told = 0
         while (line := self._waiting.get()) is not None:
-            if self._left_out:
-                line += f'\n{{"source": "farm.logs", "event": "lines left out", "count": {self._left_out}}}'
-                self._left_out = 0
+            if left_out := self._left_out - told:
+                line += f'\n{{"source": "farm.logs", "event": "lines left out", "count": {left_out}}}'
+                told += left_out
             _write_all(self._descriptor, f"{line}\n".encode())
 
 

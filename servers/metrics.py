@@ -59,7 +59,12 @@ def families_of(worker: Worker) -> list[Family]:
     now = CollectorRegistry()
     now.register(Standing(worker))
     ProcessCollector(registry=now)
-    return [_family(metric) for registry in (worker.watch.counters, now) for metric in registry.collect()]
+    return [*families_in(worker.watch.counters), *families_in(now)]
+
+
+def families_in(registry: CollectorRegistry) -> list[Family]:
+    """What some counters say now, without the times at which each was made."""
+    return [_family(metric) for metric in registry.collect()]
 
 
 def _family(metric: Metric) -> Family:

@@ -35,6 +35,10 @@ ROLLBACK_JOURNAL = b"\1\1"
 """Bytes 18 and 19 of a SQLite file: not in WAL mode, which a database in memory cannot be in."""
 
 
+WRITTEN_ONCE = b"\0\0\0\1"
+"""Bytes 24 to 27 and 92 to 95 of a SQLite file: how often it was written, which is none of its content."""
+
+
 class Origin(NamedTuple):
     """Where an instance comes from. With the calls it determines everything that it will ever answer."""
 
@@ -298,7 +302,9 @@ def without_farm_tables(image: bytes) -> bytes:
     connection.deserialize("main", image)
     distrust(connection)
     connection.execute(f"DROP TABLE {HIDDEN_PREFIX}_calls; DROP TABLE {HIDDEN_PREFIX}_instance; VACUUM").fetchall()
-    return connection.serialize("main")
+    plain = bytearray(connection.serialize("main"))
+    plain[24:28] = plain[92:96] = WRITTEN_ONCE
+    return bytes(plain)
 
 
 def _is_environment_table(name: str) -> bool:

@@ -178,7 +178,7 @@ class Worker:
     async def reset(self, instance_id: str) -> None:
         """Put an instance back to its start; its URL and token stay."""
         instance = self.find(instance_id)
-        async with instance.turn:
+        async with instance.in_turn():
             instance.state.rewind(0)
         self.watch.reset(instance_id)
 
@@ -189,7 +189,7 @@ class Worker:
             Conflict: there is no such call.
         """
         instance = self.find(instance_id)
-        async with instance.turn:
+        async with instance.in_turn():
             instance.state.rewind(seq)
         self.watch.rewound(instance_id, seq)
 
@@ -199,7 +199,7 @@ class Worker:
             raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
         begin = time.perf_counter()
         instance = self.find(instance_id)
-        async with instance.turn:
+        async with instance.in_turn():
             image, origin = instance.state.image(), instance.state.origin
         tickets = await self._created(origin, image, count)
         self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
@@ -216,7 +216,7 @@ class Worker:
         self._ids.discard(instance_id)  # first, so that nobody opens it again while its last call ends
         instance = self._open.pop(instance_id, None)
         if instance is not None:
-            async with instance.turn:
+            async with instance.in_turn():
                 instance.state.close()
         path = self._path(instance_id)
         for suffix in ("", "-wal", "-shm"):
@@ -247,7 +247,7 @@ class Worker:
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         """The calls so far, oldest first, each with the rows that it changed."""
         instance = self.find(instance_id)
-        async with instance.turn:
+        async with instance.in_turn():
             return [
                 CallRecord(
                     seq=call.seq,
@@ -277,7 +277,7 @@ class Worker:
     async def snapshot(self, instance_id: str) -> bytes:
         """The rows now, as a SQLite file."""
         instance = self.find(instance_id)
-        async with instance.turn:
+        async with instance.in_turn():
             image = instance.state.image()
         return without_farm_tables(image)
 
@@ -305,7 +305,7 @@ class Worker:
             StateError: the state is damaged.
         """
         instance = self.find(instance_id)
-        async with instance.turn:
+        async with instance.in_turn():
             image = instance.state.image()
         reader = Reader(image, instance.start.image)
         try:

@@ -45,6 +45,12 @@ class Started:
     def pid(self) -> int:
         return self.process.pid
 
+    def send(self, number: signal.Signals) -> None:
+        """Send a signal. Not through asyncio, which would take the exit code of a process that has just ended."""
+        with suppress(ProcessLookupError):
+            if self.process.returncode is None:
+                os.kill(self.pid, number)
+
     async def ended(self) -> Done:
         """Wait for the end."""
         async with asyncio.timeout(LONG):
@@ -94,9 +100,13 @@ class Running:
     def token(self) -> str:
         return (self.state / "token").read_text().strip()
 
+    def kill(self) -> None:
+        """kill -9."""
+        self.started.send(signal.SIGKILL)
+
     async def ended_by(self, number: signal.Signals) -> Done:
         """Send a signal, and wait for the end."""
-        self.started.process.send_signal(number)
+        self.started.send(number)
         return await self.started.ended()
 
 
@@ -108,8 +118,7 @@ async def farm_up(state: Path, *arguments: str | Path, home: Path) -> AsyncGener
         yield Running(one, await _told_url(one), state)
     finally:
         if not one.err.closed:
-            with suppress(ProcessLookupError):
-                one.process.kill()
+            one.send(signal.SIGKILL)
             await one.ended()
 
 

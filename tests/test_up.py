@@ -279,7 +279,7 @@ async def test_workers_end_with_a_farm_that_is_killed_before_they_answer(tmp_pat
     with watching_for_orphans() as left:
         up = await started("up", "--state", tmp_path / "state", "--port", "0", "--workers", "2", home=tmp_path)
         await until(lambda: bool(workers(up.pid)), "a worker is started")
-        up.process.kill()
+        up.send(signal.SIGKILL)
         await up.ended()
         await until(lambda: not left(), "the worker is gone")
 

@@ -270,13 +270,13 @@ async def test_methods_that_mean_nothing_here_are_refused(worker: Worker, ticket
     assert "Traceback" not in answer.text
 
 
-async def test_a_client_that_only_listens_keeps_nobody_waiting(worker: Worker, ticket: Ticket) -> None:
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+async def test_there_is_no_stream_and_no_session_to_ask_for(worker: Worker, ticket: Ticket, method: str) -> None:
     headers = {"authorization": f"Bearer {ticket.token}", "accept": "text/event-stream"}
     async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False, headers=headers) as http:
-        async with http.stream("GET", door + ticket.path) as listening, connected(door, ticket, "legacy") as client:
-            assert listening.headers["content-type"].startswith("text/event-stream")
-            assert len((await client.list_tools()).tools) == 4
-        assert worker.has(ticket.instance)
+        answer = await http.request(method, door + ticket.path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
+    assert worker.has(ticket.instance)
 
 
 @pytest.mark.parametrize("name", ["resources/list", "prompts/list", "farm/state", "score", "logging/setLevel"])

@@ -324,7 +324,7 @@ async def test_missing_files_are_all_told(tmp_path: Path) -> None:
 )
 async def test_tools_that_cannot_be_loaded_are_a_finding(shop: Path, line: str, finding: str) -> None:
     replaced(shop, "tools.py", "\n\ndef find", f"\n{line}\n\ndef find")
-    [found] = await all_findings(shop)
+    *_, found = await all_findings(shop)  # the gate has said something before
     assert found.startswith(f"{shop}: tools.py")
     assert finding in found
 
