@@ -2,18 +2,22 @@
 
 import json
 import signal
-import socket
 import subprocess
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+from bench import processes
+from bench.load import Target
+from bench.subject import SCENARIO
+
 SECONDS_KEPT_ALIVE = 3.0
+MOST_AT_ONCE = 1000
 
 
 @dataclass
@@ -25,6 +29,11 @@ class FarmProcess:
     token: str
     seconds_to_answer: float
     used: float = 0.0
+
+    @property
+    def pids(self) -> list[int]:
+        """The registry's process, and all that came from it."""
+        return processes.tree(self.process.pid)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
         """One request of the control door; its answer as JSON."""
@@ -39,32 +48,40 @@ class FarmProcess:
             raise RuntimeError(f"{method} {path}: {response.status} {text[:300]!r}")
         return json.loads(text) if text else None
 
-    def launch(self, environment: str, count: int = 1) -> list[tuple[str, str, str]]:
-        """Instances, as id, MCP URL and token."""
-        leases = self.ask("POST", "/v1/instances", {"environment": environment, "count": count})["items"]
-        return [(lease["instance"], lease["mcp_url"], lease["token"]) for lease in leases]
+    def launch(self, environment: str, count: int = 1) -> list[Target]:
+        """Instances at the environment's one scenario."""
+        targets: list[Target] = []
+        while len(targets) < count:
+            some = min(count - len(targets), MOST_AT_ONCE)
+            order = {"environment": environment, "scenario": SCENARIO["id"], "count": some}
+            leases = self.ask("POST", "/v1/instances", order)["items"]
+            targets += [
+                Target(lease["mcp_url"], lease["token"], f"/v1/instances/{lease['instance']}/reset") for lease in leases
+            ]
+        return targets
 
-    def memory(self) -> int:
-        """Bytes of memory of the farm and everything that it started; shared pages are counted once."""
-        return sum(_proportional(pid) for pid in _tree(self.process.pid))
+    def timed(self, method: str, path: str, body: dict[str, Any] | None = None) -> float:
+        """Milliseconds that one request takes."""
+        return milliseconds(lambda: self.ask(method, path, body))
+
+
+def milliseconds(run: Callable[[], object]) -> float:
+    begin = time.perf_counter()
+    run()
+    return (time.perf_counter() - begin) * 1000
+
+
+def path_of(target: Target) -> str:
+    """The path of an instance on the control door."""
+    return target.reset.removesuffix("/reset")
 
 
 @contextmanager
-def running(library: Path, state: Path, port: int, *, workers: int = 1) -> Generator[FarmProcess]:
+def running(library: Path, state: Path, *, workers: int = 1) -> Generator[FarmProcess]:
     """Start `farm up`, wait until it answers, and end it afterwards."""
-    command = [
-        sys.executable,
-        "-m",
-        "farm",
-        "up",
-        "--port",
-        str(port),
-        "--state",
-        str(state),
-        "--workers",
-        str(workers),
-    ]
-    command += ["--library", str(library)]
+    port = processes.free_port()
+    command = [sys.executable, "-m", "farm", "up", "--port", str(port), "--workers", str(workers)]
+    command += ["--state", str(state), "--library", str(library), "--log-level", "warning"]
     begin = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     try:
@@ -90,33 +107,3 @@ def _healthy(connection: HTTPConnection) -> bool:
     except OSError:
         connection.close()
         return False
-
-
-def _tree(root: int) -> list[int]:
-    """A process and all that came from it."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    tree = [root]
-    for pid in tree:
-        tree += [child for child, parent in parents.items() if parent == pid]
-    return tree
-
-
-def _proportional(pid: int) -> int:
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
-
-
-def free_port() -> int:
-    """A port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

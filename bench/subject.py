@@ -7,7 +7,8 @@ from typing import Any
 SCHEMA = """
 CREATE TABLE items (id TEXT PRIMARY KEY, name TEXT NOT NULL, stock INTEGER NOT NULL CHECK (stock >= 0)) WITHOUT ROWID;
 """
-SEED = "INSERT INTO items VALUES " + ", ".join(f"('item_{n}', 'Item number {n}', {n})" for n in range(1, 501)) + ";\n"
+ITEMS = [(f"item_{n}", f"Item number {n}", n) for n in range(1, 501)]
+SEED = "INSERT INTO items VALUES " + ", ".join(map(str, ITEMS)) + ";\n"
 TOOLS = '''"""The one tool of the benchmark."""
 
 from servers.toolkit import Database, ToolError

@@ -11,6 +11,7 @@ import httpx
 from pydantic import BaseModel, ValidationError
 
 from registry.wire import (
+    LARGEST_ANSWER,
     Diff,
     EnvironmentDetail,
     EnvironmentPart,
@@ -38,6 +39,8 @@ from servers.errors import BundleError, CapacityError, Conflict, FarmError, Infr
 from servers.orders import Rows
 
 SECONDS = 120.0
+MOST_SAID = LARGEST_ANSWER // 2
+"""Characters of an answer that are judged: as JSON they fit into a body, whatever they are."""
 ERRORS: dict[ErrorKind, type[FarmError]] = {
     "not_found": NotFound,
     "conflict": Conflict,
@@ -160,6 +163,8 @@ class FarmClient:
         return list((await self._post(_path("instances", instance, "fork"), order, Launched)).items)
 
     async def score(self, instance: str, answer: str = "") -> Score:
+        """Judge. An agent may have said anything: what no text holds is replaced, and what is too long is cut."""
+        answer = answer[:MOST_SAID].encode("utf-8", "replace").decode()
         return await self._post(_path("instances", instance, "score"), _order(ScoreRequest, answer=answer), Score)
 
     async def _get(self, path: str, kind: type[Answer], **params: str | int | None) -> Answer:

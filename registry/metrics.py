@@ -19,6 +19,9 @@ from servers.metrics import Family, families_in
 SECONDS_TO_ANSWER = 4.0
 """A scrape is given up after 10 s by default."""
 
+Source = tuple[dict[str, str], list[Family]]
+"""What somebody counts, and the labels that say who."""
+
 routes = APIRouter()
 
 
@@ -37,8 +40,10 @@ async def metrics(registry: Known) -> Response:
     """In Prometheus' text format: of the registry, and with the label `worker` of each worker that answers."""
     seats = list(registry.fleet.seats.values())
     told, leases = await asyncio.gather(asyncio.gather(*map(_told, seats)), _leases(registry))
-    families = dict(zip((seat.name for seat in seats), told, strict=True))
-    metrics = [leases, _answering(families), *_merged(families), *_merged({None: families_in(registry.watch.counters)})]
+    answers = dict(zip((seat.name for seat in seats), told, strict=True))
+    sources: list[Source] = [({}, families_in(registry.watch.counters))]
+    sources += [({"worker": worker}, said) for worker, said in answers.items() if said is not None]
+    metrics = [leases, _answering(answers), *_merged(sources)]
     return Response(await asyncio.to_thread(_as_text, metrics), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
@@ -63,22 +68,21 @@ async def _leases(registry: Registry) -> Metric:
     return found
 
 
-def _answering(families: dict[str, list[Family] | None]) -> Metric:
+def _answering(answers: dict[str, list[Family] | None]) -> Metric:
     answering = GaugeMetricFamily("farm_worker_answers", "1 for a worker that answered now.", labels=["worker"])
-    for worker, told in families.items():
-        answering.add_metric([worker], told is not None)
+    for worker, said in answers.items():
+        answering.add_metric([worker], said is not None)
     return answering
 
 
-def _merged(families: Mapping[str | None, list[Family] | None] | Mapping[str, list[Family] | None]) -> Iterator[Metric]:
-    """What workers count, each family once, each figure under its worker's name; under None is what has none."""
+def _merged(sources: list[Source]) -> Iterator[Metric]:
+    """Each family once, each figure with the labels of where it comes from."""
     merged: dict[str, Metric] = {}
-    for worker, told in families.items():
-        for family in told or ():
+    for labels, families in sources:
+        for family in families:
             metric = merged.setdefault(family.name, Metric(family.name, family.help, family.kind))
             for figure in family.figures:
-                labels = figure.labels if worker is None else {**figure.labels, "worker": worker}
-                metric.add_sample(figure.name, labels, figure.value)
+                metric.add_sample(figure.name, {**figure.labels, **labels}, figure.value)
     yield from merged.values()
 
 

@@ -71,13 +71,14 @@ class Reaper:
     async def _reconcile(self, seat: Seat) -> Reconciled:
         ledger, now = self.registry.ledger, self.registry.clock()
         leased = await asyncio.to_thread(ledger.instances_on, seat.name)  # first: what is leased then, is there already
+        counted = seat.live
         try:
             present = set(await seat.door.ids())
         except FarmError:
             seat.answers = False
             return Reconciled(0, 0)
         seat.answers = True
-        seat.live = len(leased & present)
+        seat.live += len(leased & present) - counted  # what was launched or closed meanwhile still counts
         await asyncio.to_thread(ledger.saw, seat.name, at=now)
         dropped = await asyncio.to_thread(ledger.close_leases, leased - present, at=now)
         known = self._strangers.get(seat.name, {})

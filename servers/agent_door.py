@@ -8,6 +8,7 @@ import hmac
 import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import mcp_types as mcp
@@ -26,6 +27,7 @@ from servers.instance import Instance
 from servers.worker import Worker
 
 LARGEST_BODY = 1024 * 1024
+MOST_REMEMBERED = 1024
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
@@ -49,6 +51,7 @@ class AgentDoor:
     ) -> None:
         self._worker = worker
         self._express = express or Express(SERVER_INFO, hosts=LOOPBACK if loopback_only else None)
+        self._bearer_of = lru_cache(MOST_REMEMBERED)(self._bearer)
         self._manager = StreamableHTTPSessionManager(
             server or _server(self._of_request),
             json_response=True,
@@ -112,9 +115,11 @@ class AgentDoor:
         return noticing
 
     def _opens(self, scope: Scope, instance_id: str) -> bool:
-        expected = f"Bearer {self._worker.token_of(instance_id)}".encode()
         given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        return hmac.compare_digest(given, expected)
+        return hmac.compare_digest(given, self._bearer_of(instance_id))
+
+    def _bearer(self, instance_id: str) -> bytes:
+        return f"Bearer {self._worker.token_of(instance_id)}".encode()
 
     def _of_request(self, ctx: Context) -> Instance:
         if ctx.request is None:

@@ -25,6 +25,8 @@ from servers.guest.walls import WALLS
 CALL_SECONDS = 5.0
 START_SECONDS = 20.0
 LONG_QUEUE = 8
+LONG_REQUEST = 0.25
+"""Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
 LARGEST_REPLY = 64 * 1024 * 1024
 
 CLOSED = "closed its socket"
@@ -41,6 +43,10 @@ class GuestDied(GuestError):
 
 class GuestLate(GuestError):
     """The guest did not answer in time, and was killed."""
+
+
+class GuestHeld(GuestError):
+    """The guest has been busy with another's request for long."""
 
 
 class _Frames(asyncio.Protocol):
@@ -64,8 +70,8 @@ class _Frames(asyncio.Protocol):
             end = LENGTHS.size + head + body
             if len(self._buffer) < end:
                 return
-            text = bytes(self._buffer[LENGTHS.size : LENGTHS.size + head])
-            parts = bytes(self._buffer[LENGTHS.size + head : end])
+            frame = bytes(self._buffer) if len(self._buffer) == end else bytes(self._buffer[:end])
+            text, parts = frame[LENGTHS.size : LENGTHS.size + head], frame[LENGTHS.size + head :]
             del self._buffer[:end]
             try:
                 frame = unpacked(text, parts)
@@ -94,7 +100,8 @@ class Guest:
         self.cause: Cause | None = None
         self.environment: str | None = None
         self.waiting = 0
-        self._turn = asyncio.Lock()  # protects the socket: one request at a time
+        self.held_since: float | None = None
+        self._lock = asyncio.Lock()  # protects the socket: one request at a time
         self.walls: tuple[str, ...] = ()
         self.used = time.monotonic()
         self._answer: asyncio.Future[Reply] | None = None
@@ -110,16 +117,14 @@ class Guest:
         guest.walls = tuple(str(wall) for wall in head.get("walls", ()))
         return guest
 
-    @asynccontextmanager
-    async def turn(self) -> AsyncGenerator[None]:
-        """Wait until the guest is free."""
-        self.waiting += 1
-        try:
-            async with self._turn:
-                yield
-        finally:
-            self.waiting -= 1
-            self.used = time.monotonic()
+    def turn(self, *, patient: bool = True) -> "_Turn":
+        """Wait until the guest is free. Who is not patient gets a GuestHeld after a while, and can ask another."""
+        return _Turn(self, self._lock, patient=patient)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether one request has kept it busy for long."""
+        return self.held_since is not None and time.monotonic() - self.held_since > LONG_REQUEST
 
     async def ask(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
         """Ask one thing, within a turn.
@@ -142,17 +147,20 @@ class Guest:
     async def _answered(self, what: str, seconds: float) -> Reply:
         if self._answer is None:
             raise GuestDied("a guest was not asked anything")
+        deadline = asyncio.get_running_loop().call_later(seconds, self._late, self._answer, what, seconds)
         try:
-            async with asyncio.timeout(seconds):
-                return await self._answer
-        except TimeoutError:
-            self.kill("late", "did not answer in time")
-            raise GuestLate(f"a guest did not answer {what!r} within {seconds:g} s") from None
+            return await self._answer
         except asyncio.CancelledError:
             self.kill("abandoned", "its caller went away in the middle of a request")
             raise
         finally:
+            deadline.cancel()
             self._answer = None
+
+    def _late(self, answer: "asyncio.Future[Reply]", what: str, seconds: float) -> None:
+        if not answer.done():
+            answer.set_exception(GuestLate(f"a guest did not answer {what!r} within {seconds:g} s"))
+            self.kill("late", "did not answer in time")
 
     def kill(self, cause: Cause | None, why: str) -> None:
         """End the process at once. Without a cause it has ended by itself."""
@@ -174,6 +182,35 @@ class Guest:
         self.kill(None if why == CLOSED else "lied", why)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(GuestDied(f"a guest ended: {self.ended}"))
+
+
+class _Turn:
+    """The right to ask a guest, for one at a time."""
+
+    def __init__(self, guest: Guest, lock: asyncio.Lock, *, patient: bool) -> None:
+        self._guest, self._lock, self._patient = guest, lock, patient
+
+    async def __aenter__(self) -> None:
+        self._guest.waiting += 1
+        try:
+            if self._patient or not self._lock.locked():
+                await self._lock.acquire()
+            else:
+                async with asyncio.timeout(LONG_REQUEST):
+                    await self._lock.acquire()
+        except TimeoutError:
+            self._guest.waiting -= 1
+            raise GuestHeld("a guest is busy with another request") from None
+        except BaseException:
+            self._guest.waiting -= 1
+            raise
+        self._guest.held_since = time.monotonic()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+        self._guest.held_since = None
+        self._guest.waiting -= 1
+        self._guest.used = time.monotonic()
 
 
 class Guests:
@@ -214,19 +251,19 @@ class Guests:
     async def serving(self, environment: Environment, before: Guest | None = None) -> Guest:
         """A guest that runs an environment's tools.
 
-        It is the one that served `before`, since that one holds the rows, unless its queue has grown: then it is the
-        one with the shortest queue, or a new one.
+        It is the one that served `before`, since that one holds the rows, unless its queue has grown, or one request
+        keeps it busy: then it is the one with the shortest queue, or a new one.
 
         Raises:
             GuestError: none can be started.
         """
-        if before is not None and before.ended is None and before.waiting < LONG_QUEUE:
+        if before is not None and before.ended is None and before.waiting < LONG_QUEUE and not before.is_held:
             return before
         async with self._growing:
             guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
             self._serving[environment.digest] = guests
-            free = min(guests, key=lambda guest: guest.waiting, default=None)
-            if free is not None and (free.waiting < LONG_QUEUE or len(guests) >= self.most_each):
+            free = min(guests, key=lambda guest: (guest.is_held, guest.waiting), default=None)
+            if free is not None and (_is_fit(free) or len(guests) >= self.most_each):
                 return free
             guest = await self.fork()
             guests.append(guest)
@@ -340,11 +377,11 @@ class Guests:
         if self._control is not None:
             self._control.close()
             self._control = None
-        if self._zygote is not None and self._zygote.stderr is not None:
-            self._zygote.kill()
-            await asyncio.to_thread(self._zygote.wait)
-            self._zygote.stderr.close()
-            self._zygote = None
+        zygote, self._zygote = self._zygote, None  # two may end it at once
+        if zygote is not None and zygote.stderr is not None:
+            zygote.kill()
+            await asyncio.to_thread(zygote.wait)
+            zygote.stderr.close()
         self._give_up_forks("was ended")
 
     def _zygote_says(self, reply: Reply) -> None:
@@ -384,6 +421,11 @@ class Guests:
             forked = self._forks.popleft()
             if not forked.done():
                 forked.set_exception(GuestError(f"the parent of all guests {why}"))
+
+
+def _is_fit(guest: Guest) -> bool:
+    """Whether one more request would not wait long for it."""
+    return guest.waiting < LONG_QUEUE and not guest.is_held
 
 
 def _cause(status: int) -> str:

@@ -16,7 +16,7 @@ import jsonschema_rs
 
 from servers.bundle import Environment
 from servers.errors import InfraError
-from servers.guests import Guest, GuestDied, GuestLate, Guests
+from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests
 from servers.orders import OutcomeKind
 from servers.pace import Pace
 from servers.starts import Start
@@ -33,6 +33,7 @@ MOST_EXPLAINED = 4096
 LONGEST_QUOTE = 500
 DEEPEST = 100
 MOST_MICROS = 3_600_000_000
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +108,7 @@ class Instance:
         try:
             async with self.turn:
                 told = _as_json(arguments)
-                outcome = self._refusal(tool, arguments, told) or await self._run(tool, arguments)
+                outcome = self._refusal(tool, arguments, told) or await self._run(tool, told)
                 try:
                     self._keep(tool, told, outcome)
                 except ChangesError as error:
@@ -161,12 +162,12 @@ class Instance:
             problems.append(f"argument {place[1:]}: {message}" if place else message)
         return Outcome("invalid", f"{tool} was not called: " + "; ".join(problems[:10]))
 
-    async def _run(self, tool: str, arguments: dict[str, Any]) -> Outcome:
+    async def _run(self, tool: str, told: str) -> Outcome:
         """Ask a guest; when one dies in the middle, ask another once."""
         cause = ""
         for _ in range(2):
             try:
-                return await self._asked(tool, arguments)
+                return await self._asked(tool, told.encode())
             except GuestLate:
                 seconds = self.guests.call_seconds
                 text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
@@ -175,7 +176,7 @@ class Instance:
                 cause = str(error)
         return Outcome("died", f"{tool} crashed; this is a fault of the tool, and nothing was changed", detail=cause)
 
-    async def _asked(self, tool: str, arguments: dict[str, Any]) -> Outcome:
+    async def _asked(self, tool: str, arguments: bytes) -> Outcome:
         seq = self.state.last + 1
         head = {
             "do": "call",
@@ -183,24 +184,29 @@ class Instance:
             "revision": self.state.revision,
             "next_revision": f"{self.state.origin.generation}.{seq}",
             "tool": tool,
-            "arguments": arguments,
             "now": self.now(),
             "id_seed": f"{self.state.origin.seed}/{seq}",
         }
+        patient = False
         while True:
             guest = self.guest = await self.guests.serving(self.environment, self.guest)
-            async with guest.turn():
-                if guest.ended is not None:
-                    continue  # it was killed for another call while this one waited
-                reply, parts = await guest.ask(head, seconds=self.guests.call_seconds)
-                if "need" in reply:
-                    await self._hydrate(guest)
-                    reply, parts = await guest.ask(head, seconds=self.guests.call_seconds)
-                try:
-                    return self._believed(tool, reply, parts)
-                except (LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
-                    guest.kill("lied", f"answered what is not an outcome: {error}")
-                    raise GuestDied(f"a guest ended: {guest.ended}") from None
+            try:
+                async with guest.turn(patient=patient):
+                    if guest.ended is None:  # else it was killed for another call while this one waited
+                        return await self._answered(guest, head, tool, arguments)
+            except GuestHeld:
+                patient = True  # another may be free; if not, this call keeps its place in a queue
+
+    async def _answered(self, guest: Guest, head: dict[str, Any], tool: str, arguments: bytes) -> Outcome:
+        reply, parts = await guest.ask(head, arguments, seconds=self.guests.call_seconds)
+        if "need" in reply:
+            await self._hydrate(guest)
+            reply, parts = await guest.ask(head, arguments, seconds=self.guests.call_seconds)
+        try:
+            return self._believed(tool, reply, parts)
+        except (LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            guest.kill("lied", f"answered what is not an outcome: {error}")
+            raise GuestDied(f"a guest ended: {guest.ended}") from None
 
     async def _hydrate(self, guest: Guest) -> None:
         head = {
@@ -284,7 +290,7 @@ def _errors(validator: jsonschema_rs.Validator, arguments: dict[str, Any], told:
 def _as_json(arguments: dict[str, Any]) -> str:
     """The arguments as JSON, or nothing when they hold what JSON does not: lone surrogates, NaN, a great depth."""
     try:
-        text = json.dumps(arguments, ensure_ascii=False, allow_nan=False)
+        text = ENCODER.encode(arguments)
         text.encode()
     except (ValueError, RecursionError):
         return ""
@@ -314,7 +320,7 @@ def _shortened(text: str) -> str:
 
 def _object(text: str) -> dict[str, Any]:
     """A guest's result, if it is a JSON object that every JSON reader takes. Raises what reading it raises."""
-    result: Any = json.loads(text, parse_constant=_no_number)
+    result: Any = DECODER.decode(text)
     if not isinstance(result, dict):
         raise TypeError("a result that is no object")
     if "\\ud" in text.lower():
@@ -324,3 +330,6 @@ def _object(text: str) -> dict[str, Any]:
 
 def _no_number(text: str) -> None:
     raise ValueError(f"{text} is not JSON")
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_number)

@@ -9,13 +9,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Concatenate, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import apsw
 
+from servers.applying import Applying, is_environment_table
 from servers.changes import in_changeset
 from servers.errors import Conflict, StateError
-from servers.guest.lean import connect, distrust
+from servers.guest.lean import connect, distrust, shrink
 from servers.orders import RowChange
 from servers.reading import HIDDEN_PREFIX, columns_of
 
@@ -31,8 +32,22 @@ CREATE TABLE {HIDDEN_PREFIX}_calls (
 """
 
 
+SETTINGS = (
+    "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA cell_size_check = ON"
+)
+"""The first is first because the third writes: on a disk that would be waited for."""
+STANDING = f"""
+SELECT *,
+    (SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls),
+    (SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls WHERE length(changes) > 0),
+    (SELECT (page_count - freelist_count) * page_size
+        FROM pragma_page_count, pragma_freelist_count, pragma_page_size)
+FROM {HIDDEN_PREFIX}_instance
+"""
+
 ROLLBACK_JOURNAL = b"\1\1"
-"""Bytes 18 and 19 of a SQLite file: not in WAL mode, which a database in memory cannot be in."""
+WRITE_AHEAD_LOG = b"\2\2"
+"""Bytes 18 and 19 of a SQLite file: whether it is in WAL mode, which a database in memory cannot be in."""
 
 
 WRITTEN_ONCE = b"\0\0\0\1"
@@ -100,21 +115,24 @@ class StateFile:
     changed: int
     size: int
     """Bytes of rows and history, about: exact when it was opened, with what was kept since."""
+    applying: Applying
 
     @classmethod
     def create(cls, path: Path, template: bytes, origin: Origin) -> None:
         """Write a new state file, whole or not at all. The template may be another instance's image: a fork."""
         part = path.with_suffix(".part")
         try:
-            part.write_bytes(template)
-            connection = connect(str(part))
+            connection = connect()
+            connection.deserialize("main", template)
             distrust(connection)
-            connection.execute("PRAGMA synchronous = OFF").fetchall()
             connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_instance").fetchall()
             connection.execute(
                 f"INSERT INTO {HIDDEN_PREFIX}_instance VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tuple(origin)
             ).fetchall()
+            image = bytearray(connection.serialize("main"))
             connection.close()
+            image[18:20] = WRITE_AHEAD_LOG
+            part.write_bytes(image)
             part.rename(path)
         except (OSError, apsw.Error) as error:
             _discard(part)
@@ -130,20 +148,14 @@ class StateFile:
         try:
             connection = connect(str(path), create=False)
             distrust(connection)
-            connection.execute("PRAGMA locking_mode = EXCLUSIVE").fetchall()
-            connection.execute("PRAGMA journal_mode = WAL").fetchall()
-            connection.execute("PRAGMA synchronous = OFF").fetchall()
-            connection.execute("PRAGMA cell_size_check = ON").fetchall()
-            [row] = connection.execute(f"SELECT * FROM {HIDDEN_PREFIX}_instance").fetchall()
-            origin = Origin(*row)  # pyright: ignore[reportArgumentType]
-            last, changed = connection.execute(
-                f"SELECT coalesce(max(seq), 0), coalesce(max(seq) FILTER (WHERE length(changes) > 0), 0)"
-                f" FROM {HIDDEN_PREFIX}_calls"
-            ).get
-            size = _size(connection)
+            connection.execute(SETTINGS, can_cache=False).fetchall()
+            [row] = cast("list[tuple[Any, ...]]", connection.execute(STANDING, can_cache=False).fetchall())
+            *columns, last, changed, size = row
+            origin = Origin(*columns)
+            shrink(connection)
         except (apsw.Error, ValueError, TypeError) as error:
             raise StateError(f"state file {path.name} cannot be opened: {error}") from None
-        return cls(path, connection, origin, last, changed, size)
+        return cls(path, connection, origin, last, changed, size, Applying(connection))
 
     @property
     def revision(self) -> str:
@@ -160,7 +172,8 @@ class StateFile:
         """
         try:
             self.connection.execute("BEGIN IMMEDIATE").fetchall()
-            self._apply(call.changes)
+            if call.changes and not self._apply_ordinary(call.changes):
+                self._apply(call.changes)
             self.connection.execute(
                 f"INSERT INTO {HIDDEN_PREFIX}_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", tuple(call)
             ).fetchall()
@@ -224,7 +237,7 @@ class StateFile:
             ).fetchall()
             for (changes,) in undone:
                 undo = apsw.Changeset.invert(cast("bytes", changes))
-                apsw.Changeset.apply(undo, self.connection, filter=_is_environment_table)
+                apsw.Changeset.apply(undo, self.connection, filter=is_environment_table)
             self.connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_calls WHERE seq > ?", (seq,)).fetchall()
             self.connection.execute(f"UPDATE {HIDDEN_PREFIX}_instance SET generation = generation + 1").fetchall()
             self.connection.execute("COMMIT").fetchall()
@@ -250,11 +263,26 @@ class StateFile:
         if found != "ok":
             raise StateError(f"state file {self.path.name} is damaged: {found}")
 
-    def _apply(self, changes: bytes) -> None:
-        if not changes:
-            return
+    def _apply_ordinary(self, changes: bytes) -> bool:
+        """Apply changes with prepared statements, or nothing of them: then they are not of the ordinary kind."""
         try:
-            apsw.Changeset.apply(changes, self.connection, filter=_is_environment_table)
+            if self.applying.apply(changes):
+                return True
+        except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.BusyError):
+            raise
+        except (apsw.Error, ValueError):
+            pass
+        self.connection.execute("ROLLBACK").fetchall()
+        self.connection.execute("BEGIN IMMEDIATE").fetchall()
+        return False
+
+    def _apply(self, changes: bytes) -> None:
+        try:
+            widths = _widths(self.connection)
+            for change in apsw.Changeset.iter(changes):
+                if widths.get(change.name) != change.column_count:
+                    raise ChangesError(f"it says that it changed {change.name!r}, which is no table like that here")
+            apsw.Changeset.apply(changes, self.connection, filter=is_environment_table)
         except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.BusyError):
             raise
         except apsw.Error as error:
@@ -275,6 +303,14 @@ def _size(connection: apsw.Connection) -> int:
     """The bytes of a database that are in use."""
     pages, free, size = (int(connection.pragma(name)) for name in ("page_count", "freelist_count", "page_size"))
     return (pages - free) * size
+
+
+def _widths(connection: apsw.Connection) -> dict[str, int]:
+    """The environment's tables, with the number of their columns that hold values."""
+    found = connection.execute(
+        "SELECT name, (SELECT count(*) FROM pragma_table_info(name)) FROM sqlite_schema WHERE type = 'table'"
+    )
+    return {str(name): int(str(count)) for name, count in found if is_environment_table(str(name))}
 
 
 def template_of(image: bytes) -> bytes:
@@ -305,10 +341,6 @@ def without_farm_tables(image: bytes) -> bytes:
     plain = bytearray(connection.serialize("main"))
     plain[24:28] = plain[92:96] = WRITTEN_ONCE
     return bytes(plain)
-
-
-def _is_environment_table(name: str) -> bool:
-    return not name.startswith((HIDDEN_PREFIX, "sqlite_"))
 
 
 def _discard(path: Path) -> None:

@@ -6,6 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from servers.errors import FarmError
 from servers.orders import OutcomeKind
+from servers.tally import Durations, Tally
 
 FAULTS: frozenset[OutcomeKind] = frozenset({"failed", "timeout", "died"})
 """Outcomes that are no agent's doing."""
@@ -36,18 +37,17 @@ class Watch:
         self._resets = Counter("farm_resets", "Instances put back to their start.", registry=counters)
         self._rewinds = Counter("farm_rewinds", "Instances taken back to a call.", registry=counters)
         self._closes = Counter("farm_closes", "Instances ended.", registry=counters)
-        self._calls = Counter("farm_calls", "Tool calls answered.", ["environment", "outcome"], registry=counters)
-        self._call_seconds = Histogram(
-            "farm_call_seconds", "How long a tool call took, waiting included.", registry=counters, buckets=CALL_SECONDS
+        self._calls = Tally("farm_calls", "Tool calls answered.", ["environment", "outcome"])
+        self._call_seconds = Durations(
+            "farm_call_seconds", "How long a tool call took, waiting included.", CALL_SECONDS
         )
-        self._guest_seconds = Histogram(
-            "farm_call_guest_seconds", "How long the tool itself ran.", registry=counters, buckets=GUEST_SECONDS
-        )
+        self._guest_seconds = Durations("farm_call_guest_seconds", "How long the tool itself ran.", GUEST_SECONDS)
+        for one in (self._calls, self._call_seconds, self._guest_seconds):
+            counters.register(one)
         self._errors = Counter("farm_infra_errors", "What the farm could not do.", ["kind"], registry=counters)
         self._refused = Counter(
             "farm_refused_requests", "HTTP requests that were turned away.", ["door", "status"], registry=counters
         )
-        self._calls_of: dict[tuple[str, str], Counter] = {}  # looking a label up costs more than counting
 
     def launched(self, environment: str, scenario: str | None, instances: list[str], seconds: float) -> None:
         self._launches.labels(environment).inc(len(instances))
@@ -86,15 +86,11 @@ class Watch:
         guest: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """A call was answered. On the path of every call: a few microseconds."""
-        try:
-            counter = self._calls_of[environment, outcome]
-        except KeyError:
-            counter = self._calls_of[environment, outcome] = self._calls.labels(environment, outcome)
-        counter.inc()
-        self._call_seconds.observe(seconds)
+        """A call was answered. On the path of every call: a microsecond or two."""
+        self._calls.counts[environment, outcome] += 1
+        self._call_seconds.add(seconds)
         if micros:
-            self._guest_seconds.observe(micros / 1e6)
+            self._guest_seconds.add(micros / 1e6)
         level = logging.WARNING if outcome in FAULTS else logging.DEBUG
         if log.isEnabledFor(level):
             fields = {

@@ -9,7 +9,7 @@ import signal
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Generator
+from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,6 +82,17 @@ async def started(*arguments: str | Path, home: Path, launcher: tuple[str, ...] 
 async def farm(*arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str) -> Done:
     """Run `farm` to its end."""
     return await (await started(*arguments, home=home, launcher=launcher, **environment)).ended()
+
+
+async def side_by_side(*runs: Coroutine[Any, Any, Done]) -> list[Done]:
+    """What some commands leave; two run at a time."""
+    room = asyncio.Semaphore(2)  # protects the machine, which may have no more cores
+
+    async def one(run: Coroutine[Any, Any, Done]) -> Done:
+        async with room:
+            return await run
+
+    return await asyncio.gather(*map(one, runs))
 
 
 @dataclass(frozen=True)

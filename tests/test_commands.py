@@ -21,7 +21,7 @@ from registry.up import Options, running
 from registry.wire import Lease, Score
 from servers.library import OWN_LIBRARY, Library
 from tests.doubles import Endpoint, refused, said
-from tests.processes import Done, farm, watching_for_orphans
+from tests.processes import Done, farm, side_by_side, watching_for_orphans
 
 ROOT = Path(__file__).parent.parent
 PRICE = {"id": "call_1", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}
@@ -57,22 +57,14 @@ def misused(done: Done, *words: str) -> bool:
 
 
 async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(shop: Path, tmp_path: Path) -> None:
-    """One test for all, for two at a time take half of the time."""
-    broken = tmp_path / "broken.json"
-    broken.write_text("{")
-    room = asyncio.Semaphore(2)
-
-    async def wrong(*arguments: str | Path) -> Done:
-        async with room:
-            return await farm(*arguments, home=tmp_path)
-
-    asked = {
+    gold = ("play", shop, "--gold", "--scenario")
+    asked: dict[tuple[str | Path, ...], str] = {
         ("play", shop, "--scenario", "dearer"): "choose one: --gold, or --model NAME",
-        ("play", shop, "--scenario", "dearer", "--gold", "--model", "m"): "choose one: --gold, or --model NAME",
+        (*gold, "dearer", "--model", "m"): "choose one: --gold, or --model NAME",
         ("play", "zoo", "--scenario", "x", "--gold"): "one of: hotel_bookings, library_loans",
-        ("play", shop, "--scenario", "cheaper", "--gold"): "shop has no scenario 'cheaper'; it has: dearer",
-        ("play", shop, "--scenario", "../x", "--gold"): "farm: ",
-        ("play", shop, "--scenario", "dearer", "--gold", "--save", "no/x.json"): "--save no/x.json: cannot be written",
+        (*gold, "cheaper"): "shop has no scenario 'cheaper'; it has: dearer",
+        (*gold, "../x"): "farm: ",
+        (*gold, "dearer", "--save", "no/x.json"): "--save no/x.json: cannot be written",
         ("launch", "shop"): "`farm up --state ",
         ("score", "0123456789abcdef", "--state", tmp_path / "no"): "no farm was started on",
         ("connect", "json", "zoo"): "zoo: no such bundle; give a folder, or one of: hotel_bookings, library_loans",
@@ -85,15 +77,15 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         ): "library_loans has no scenario 'x'; it has: renew_card",
         ("connect", "claude", "library_loans", "--lease"): "no farm was started on",
     }
-    answers = await asyncio.gather(*(wrong(*arguments) for arguments in asked))
+    answers = await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked))
     for done, words in zip(answers, asked.values(), strict=True):
         assert misused(done, words)
-    assert named(tmp_path) == {"broken.json"}
+    assert named(tmp_path) == set()
 
 
 async def test_a_command_or_an_option_that_is_not_there_is_a_misuse(tmp_path: Path) -> None:
-    for arguments in (["fly"], ["up", "--fast"], ["launch"], ["launch", "shop", "--count", "0"], ["connect", "emacs"]):
-        done = await farm(*arguments, home=tmp_path)
+    asked = (["fly"], ["up", "--fast"], ["launch"], ["launch", "shop", "--count", "0"], ["connect", "emacs"])
+    for done in await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked)):
         assert (done.code, done.out) == (2, "")
         assert "Usage: " in done.err
         assert "Traceback" not in done.err
@@ -224,17 +216,20 @@ async def test_instances_are_launched_scored_and_closed_on_a_running_farm(shelf:
 async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: Path) -> None:
     async with running_farm(shelf, tmp_path) as client:
         nobody = "0123456789abcdef"
-        for command in ("score", "close"):
-            done = await farm(command, nobody, "--state", tmp_path / ".envfarm", home=tmp_path)
-            assert misused(done, f"there is no instance '{nobody}'; it was never launched")
-        assert misused(await farm("score", "TOKEN", home=tmp_path), "String should match pattern")
-        assert misused(
-            await farm("launch", "zoo", home=tmp_path), "no environment 'zoo' in the library; there are: shop"
-        )
-        done = await farm("launch", "shop", "--scenario", "cheaper", home=tmp_path)
-        assert misused(done, "shop has no scenario 'cheaper'; it has: dearer")
+        asked = {
+            ("score", nobody): f"there is no instance '{nobody}'; it was never launched",
+            ("score", "TOKEN"): "String should match pattern",
+            ("launch", "zoo"): "no environment 'zoo' in the library; there are: shop",
+            ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; it has: dearer",
+        }
+        answers = await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked))
+        for done, words in zip(answers, asked.values(), strict=True):
+            assert misused(done, words)
         [lease] = await client.launch("shop")
         assert misused(await farm("score", lease.instance, home=tmp_path), "nothing to judge by")
+        done = await farm("close", nobody, lease.instance, home=tmp_path)
+        assert done == (1, "", f"farm: there is no instance '{nobody}'; it was never launched\n")
+        assert (await client.leases(status="live")).total == 0
 
 
 async def test_a_farm_that_has_ended_is_said_to_be_down(shelf: Path, tmp_path: Path) -> None:
@@ -246,10 +241,15 @@ async def test_a_farm_that_has_ended_is_said_to_be_down(shelf: Path, tmp_path: P
 
 async def test_a_farm_with_a_token_of_its_own_wants_it_from_the_commands_too(shelf: Path, tmp_path: Path) -> None:
     async with running(Options(library=(shelf,), state=tmp_path / ".envfarm", port=0, token="my own")):
-        assert misused(await farm("launch", "shop", home=tmp_path), "give it here too, with --token or FARM_TOKEN")
-        assert misused(await farm("launch", "shop", "--token", "wrong", home=tmp_path), "the registry's token")
-        assert (await farm("launch", "shop", "--token", "my own", home=tmp_path)).code == 0
-        assert (await farm("launch", "shop", home=tmp_path, FARM_TOKEN="my own")).code == 0
+        none, wrong, right, in_environment = await side_by_side(
+            farm("launch", "shop", home=tmp_path),
+            farm("launch", "shop", "--token", "wrong", home=tmp_path),
+            farm("launch", "shop", "--token", "my own", home=tmp_path),
+            farm("launch", "shop", home=tmp_path, FARM_TOKEN="my own"),
+        )
+        assert misused(none, "give it here too, with --token or FARM_TOKEN")
+        assert misused(wrong, "the registry's token")
+        assert (right.code, in_environment.code) == (0, 0)
 
 
 @pytest.mark.parametrize("scenario", [None, "renew_card"])
@@ -271,8 +271,8 @@ async def test_a_bundle_by_its_folder_is_connected_to_from_everywhere(shop: Path
 
 
 async def test_connect_without_write_changes_no_file(tmp_path: Path) -> None:
-    for client in ("claude", "desktop"):
-        done = await farm("connect", client, "library_loans", home=tmp_path)
+    clients = ("claude", "desktop")
+    for done in await side_by_side(*(farm("connect", one, "library_loans", home=tmp_path) for one in clients)):
         assert (done.code, done.err) == (0, "")
         assert set(json.loads(done.out)["mcpServers"]) == {"library_loans"}
     assert named(tmp_path) == set()
@@ -314,21 +314,27 @@ def after_command(path: Path) -> str:
 
 
 async def test_connect_makes_the_file_where_there_is_none(tmp_path: Path) -> None:
-    for client, path in (("claude", ".mcp.json"), ("desktop", ".config/Claude/claude_desktop_config.json")):
-        done = await farm("connect", client, "hotel_bookings", "--scenario", "burst_pipe", "--write", home=tmp_path)
+    paths = {"claude": ".mcp.json", "desktop": ".config/Claude/claude_desktop_config.json"}
+    what = ("hotel_bookings", "--scenario", "burst_pipe", "--write")
+    for done in await side_by_side(*(farm("connect", client, *what, home=tmp_path) for client in paths)):
         assert done.code == 0
+    for path in paths.values():
         entry = json.loads((tmp_path / path).read_text())["mcpServers"]["hotel_bookings"]
         assert entry["args"] == ["serve", "hotel_bookings", "--scenario", "burst_pipe"]
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "null", '{"mcpServers": []}', '{"mcpServers": "x"}', "\udcff"])
-async def test_connect_leaves_a_broken_file_alone(tmp_path: Path, content: str) -> None:
-    path = tmp_path / ".mcp.json"
-    path.write_bytes(content.encode(errors="surrogateescape"))
-    done = await farm("connect", "claude", "library_loans", "--write", home=tmp_path)
-    assert misused(done, ".mcp.json: is not a client's configuration, and was left alone")
-    assert path.read_bytes() == content.encode(errors="surrogateescape")
-    assert named(tmp_path) == {".mcp.json"}
+async def test_connect_leaves_a_broken_file_alone(tmp_path: Path) -> None:
+    contents = [b"{", b"[]", b"null", b'{"mcpServers": []}', b'{"mcpServers": "x"}', b"\xff"]
+    homes = [tmp_path / str(number) for number in range(len(contents))]
+    for home, content in zip(homes, contents, strict=True):
+        home.mkdir()
+        (home / ".mcp.json").write_bytes(content)
+    what = ("connect", "claude", "library_loans", "--write")
+    answers = await side_by_side(*(farm(*what, home=home) for home in homes))
+    for home, content, done in zip(homes, contents, answers, strict=True):
+        assert misused(done, ".mcp.json: is not a client's configuration, and was left alone")
+        assert (home / ".mcp.json").read_bytes() == content
+        assert named(home) == {".mcp.json"}
 
 
 async def test_connect_says_where_it_cannot_write(tmp_path: Path) -> None:

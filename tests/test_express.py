@@ -415,6 +415,10 @@ def test_a_call_without_a_name_in_its_headers_gets_the_sdk_s_answer(doors: Doors
         check(doors, replace(request, headers=tuple(one for one in request.headers if one[0] != "Mcp-Name")))
 
 
+def test_a_name_in_base64_gets_the_sdk_s_answer(doors: Doors) -> None:
+    check(doors, call(tool="=?base64?ZmluZA==?="))
+
+
 @pytest.mark.parametrize("method", ["DELETE", "PUT", "post"])
 def test_another_method_gets_the_sdk_s_answer(doors: Doors, method: str) -> None:
     check(doors, replace(call(), method=method))

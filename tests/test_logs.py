@@ -11,12 +11,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 
 from agent_client.toolbox import connect
+from bench.load import call_request
 from registry.client import FarmClient
+from registry.up import private
 from registry.wire import Lease
 from servers.library import Library
 from servers.logs import Lines, to_stderr
@@ -178,6 +181,26 @@ async def test_calls_and_launches_are_spans_and_what_a_tool_took_is_inside(shelf
     assert guest.start_time is not None
     assert call.start_time < guest.start_time
     assert call.end_time == guest.end_time
+
+
+async def test_a_call_of_a_client_that_is_traced_is_in_its_trace(shelf: Path) -> None:
+    trace, parent = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
+    with traced() as spans:
+        async with private((shelf,)) as address, FarmClient(address.url, address.token) as client:
+            [lease] = await client.launch("shop", "dearer")
+            body, headers = call_request({"text": "bell"}, "find", "2026-07-28")
+            request = json.loads(body)
+            request["params"]["_meta"]["traceparent"] = f"00-{trace}-{parent}-01"
+            headers["Authorization"] = f"Bearer {lease.token}"
+            async with httpx.AsyncClient() as http:
+                answer = await http.post(str(lease.mcp_url), json=request, headers=headers)
+            assert "anvil" not in answer.text
+            assert "bell" in answer.text
+            await client.score(lease.instance)
+    assert {"launched", "called", "guest", "scored"} == {span.name for span in spans}
+    [call] = [span for span in spans if span.name == "called"]
+    assert call.parent is not None
+    assert (call.parent.trace_id, call.parent.span_id) == (int(trace, 16), int(parent, 16))
 
 
 async def test_without_open_telemetry_a_farm_logs_that_there_are_no_spans() -> None:

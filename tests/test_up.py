@@ -75,6 +75,20 @@ async def test_the_token_is_kept_for_its_owner_alone_and_used_again(shelf: Path,
             assert (await client.workers()).items[0].answers
 
 
+async def test_a_secret_that_was_not_written_to_its_end_is_made_anew(shelf: Path, tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    write(state, {"token": ""})
+    write(state / "worker-1", {"secret": ""})
+    async with (
+        running(Options(library=(shelf,), state=state, port=0)) as address,
+        FarmClient(address.url, address.token) as client,
+    ):
+        assert len(address.token) >= 32
+        assert (state / "worker-1" / "secret").stat().st_size == 32
+        [lease] = await client.launch("shop")
+        assert "anvil" in await called(lease, "find")
+
+
 async def test_a_token_that_is_given_is_used_and_not_written_down(shelf: Path, tmp_path: Path) -> None:
     options = Options(library=(shelf,), state=tmp_path / "state", port=0, token="a token of my own")
     async with running(options) as address, FarmClient(address.url, "a token of my own") as client:

@@ -7,9 +7,11 @@ import apsw
 
 from servers.guest import clock
 from servers.guest.lean import PAGE_SIZE, connect
-from servers.guest.rows import FORBIDDEN_FUNCTIONS, ROW_ACTIONS, RowsOnly
+from servers.guest.rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, WRITE_ACTIONS, RowsOnly
 
-SCHEMA_ACTIONS = ROW_ACTIONS | {
+SCHEMA_ACTIONS = {
+    *READ_ACTIONS,
+    *WRITE_ACTIONS,
     apsw.SQLITE_CREATE_INDEX,
     apsw.SQLITE_CREATE_TABLE,
     apsw.SQLITE_CREATE_TRIGGER,

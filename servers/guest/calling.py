@@ -18,6 +18,7 @@ from servers.toolkit import Database, ToolError
 LARGEST_RESULT = 256 * 1024
 LARGEST_FAULT = 2000
 FULL = f"there is no room for so much: what is kept here may grow by {MOST_GROWTH // 1024 // 1024} MiB"
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class ToolFault(Exception):
@@ -71,7 +72,7 @@ class Tools:
         return self.functions[name]
 
 
-def call(rows: Rows, tools: Tools, head: dict[str, Any]) -> Answer | None:
+def call(rows: Rows, tools: Tools, head: dict[str, Any], arguments: dict[str, Any]) -> Answer | None:
     """Make one call, or return None when this guest does not hold the instance at the revision that is asked for.
 
     Whatever is not an `ok` outcome has left the rows as they were.
@@ -83,9 +84,7 @@ def call(rows: Rows, tools: Tools, head: dict[str, Any]) -> Answer | None:
     clock.set_time(head["now"])
     database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
     try:
-        return _in_transaction(
-            hydrated, head["next_revision"], lambda: tools.find(head["tool"])(database, **head["arguments"])
-        )
+        return _in_transaction(hydrated, head["next_revision"], lambda: tools.find(head["tool"])(database, **arguments))
     except ToolError as error:
         rows.roll_back(instance)
         return Answer("refused", _cut(str(error), LARGEST_RESULT))
@@ -116,7 +115,7 @@ def _as_json(result: Any) -> bytes:
     if not isinstance(result, dict):
         raise ToolFault(f"returned a {type(result).__name__}, not an object")
     try:
-        text = json.dumps(result, allow_nan=False, ensure_ascii=False).encode()
+        text = ENCODER.encode(result).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolFault(f"returned what is not JSON: {error}") from None
     if len(text) > LARGEST_RESULT:

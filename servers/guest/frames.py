@@ -12,7 +12,9 @@ from typing import Any
 
 LARGEST_HEAD = 1024 * 1024
 LARGEST_FRAME = 256 * 1024 * 1024
+LARGEST_PIECE = 64 * 1024
 LENGTHS = struct.Struct("!II")
+ENCODER = json.JSONEncoder(separators=(",", ":"))
 
 
 class FrameError(Exception):
@@ -21,14 +23,14 @@ class FrameError(Exception):
 
 def packed(head: dict[str, Any], *parts: bytes) -> bytes:
     """One frame as bytes."""
-    text = json.dumps({**head, "sizes": [len(part) for part in parts]}, separators=(",", ":")).encode()
+    text = ENCODER.encode({**head, "sizes": [len(part) for part in parts]}).encode()
     return LENGTHS.pack(len(text), sum(map(len, parts))) + text + b"".join(parts)
 
 
 def unpacked(text: bytes, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """The head and the parts of a frame whose two pieces have been read."""
     try:
-        head: dict[str, Any] = json.loads(text)
+        head: dict[str, Any] = json.loads(text.decode())
         sizes = [operator.index(size) for size in head.pop("sizes")]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise FrameError(f"a head that cannot be read: {error}") from None
@@ -43,24 +45,24 @@ def unpacked(text: bytes, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[bytes]] | None:
-    """The next frame from a worker on a blocking socket, or None when it has closed it."""
-    lengths = _exactly(connection, LENGTHS.size)
-    if lengths is None:
-        return None
-    head, body = LENGTHS.unpack(lengths)
-    if max(head, body) > LARGEST_FRAME:
-        raise FrameError("a frame that is too long")
-    text, parts = _exactly(connection, head), _exactly(connection, body)
-    if text is None or parts is None:
-        return None
-    return unpacked(text, parts)
+    """The next frame from a worker on a blocking socket, or None when it has closed it.
 
-
-def _exactly(connection: socket.socket, count: int) -> bytes | None:
+    A worker sends a frame when it has the answer to the one before, so nothing follows this one yet.
+    """
     data = bytearray()
-    while len(data) < count:
-        piece = connection.recv(min(count - len(data), 1024 * 1024))
+    end = LENGTHS.size
+    while len(data) < end:
+        piece = connection.recv(LARGEST_PIECE)
         if not piece:
             return None
         data += piece
-    return bytes(data)
+        if end == LENGTHS.size <= len(data):
+            head, body = LENGTHS.unpack_from(data)
+            if max(head, body) > LARGEST_FRAME:
+                raise FrameError("a frame that is too long")
+            end += head + body
+    if len(data) != end:
+        raise FrameError("more than one frame")
+    head, _ = LENGTHS.unpack_from(data)
+    begin = LENGTHS.size + head
+    return unpacked(bytes(data[LENGTHS.size : begin]), bytes(data[begin:]))

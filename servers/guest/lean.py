@@ -7,6 +7,7 @@ import apsw
 
 PAGE_SIZE = 1024
 """Bytes of a page of a start image, and of all that is made from it. A cache begins with room for 20 of them."""
+PAGES_CACHED = 10
 
 apsw.shutdown()  # nothing is open yet: this module makes all connections
 apsw.config(apsw.SQLITE_CONFIG_LOOKASIDE, 0, 0)
@@ -17,6 +18,12 @@ def connect(path: str = ":memory:", *, vfs: str | None = None, create: bool = Tr
     """A connection to a database file, or to one in memory."""
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
     return apsw.Connection(path, flags=flags, vfs=vfs)
+
+
+def shrink(connection: apsw.Connection) -> None:
+    """Let a connection's cache be a small one: what it was given at first is only given back when it is empty."""
+    connection.execute(f"PRAGMA cache_size = {PAGES_CACHED}", can_cache=False).fetchall()
+    connection.release_memory()
 
 
 def distrust(connection: apsw.Connection) -> None:

@@ -4,13 +4,14 @@ Requests, by `"do"`:
     load      parts: tools.py                     → {} or {"error"}
     image     digest; parts: image                → {}
     hydrate   instance, revision, image; parts: changes → {} or {"need": "image"}
-    call      instance, revision, next_revision, tool, arguments, now, id_seed
+    call      instance, revision, next_revision, tool, now, id_seed; parts: arguments
                                                   → outcome, micros; parts: text, changes; or {"need": "instance"}
     build     now; parts: schema, seed, setup     → findings; parts: image
     describe  parts: tools.py                     → tools, findings
     judge     now, answer, calls; parts: source, start, final → holds or error
 """
 
+import json
 import socket
 from collections.abc import Callable
 from typing import Any
@@ -29,9 +30,7 @@ class Guest:
     def __init__(self) -> None:
         self.tools: calling.Tools | None = None
         self.rows = Rows()
-
-    def answer(self, head: dict[str, Any], parts: Parts) -> Reply:
-        requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
+        self._requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
             "load": self.load,
             "image": self.image,
             "hydrate": self.hydrate,
@@ -40,7 +39,9 @@ class Guest:
             "describe": self.describe,
             "judge": self.judge,
         }
-        return requests[head["do"]](head, parts)
+
+    def answer(self, head: dict[str, Any], parts: Parts) -> Reply:
+        return self._requests[head["do"]](head, parts)
 
     def load(self, _head: dict[str, Any], parts: Parts) -> Reply:
         try:
@@ -60,11 +61,11 @@ class Guest:
         self.rows.hydrate(head["instance"], head["revision"], image, parts[0])
         return {}, []
 
-    def call(self, head: dict[str, Any], _parts: Parts) -> Reply:
+    def call(self, head: dict[str, Any], parts: Parts) -> Reply:
         tools = self.tools
         if tools is None:
             raise LookupError("no tools have been loaded")
-        answer, micros = calling.timed(lambda: calling.call(self.rows, tools, head))
+        answer, micros = calling.timed(lambda: calling.call(self.rows, tools, head, json.loads(parts[0])))
         if answer is None:
             return {"need": "instance"}, []
         return {"outcome": answer.outcome, "micros": micros}, [answer.text, answer.changes]

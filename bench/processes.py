@@ -1,0 +1,102 @@
+"""What processes cost, read from outside: processor time, memory, open files; and peers as processes of their own."""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+SECONDS_TO_START = 30.0
+
+
+def tree(root: int) -> list[int]:
+    """A process and all that came from it, itself first."""
+    parents: dict[int, int] = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found = [root]
+    for pid in found:
+        found += [child for child, parent in parents.items() if parent == pid]
+    return found
+
+
+def processor_seconds(pids: list[int]) -> dict[int, float]:
+    """How long each has been on a processor."""
+    return {pid: sum(map(_thread_seconds, _threads(pid))) for pid in pids}
+
+
+def memory(pids: list[int]) -> int:
+    """Bytes that they take together; what they share is counted once."""
+    return sum(_proportional(pid) for pid in pids)
+
+
+def open_files(pid: int, under: Path) -> int:
+    """How many files below a folder a process holds open."""
+    count = 0
+    for handle in Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            count += str(handle.readlink()).startswith(str(under))
+        except OSError:
+            continue
+    return count
+
+
+@contextmanager
+def started(module: str, *arguments: str, port: int) -> Generator[subprocess.Popen[bytes]]:
+    """A peer's process, which listens on `port`; ended on leaving."""
+    process = subprocess.Popen([sys.executable, "-m", module, str(port), *arguments])
+    try:
+        until = time.monotonic() + SECONDS_TO_START
+        while not listens(port):
+            if process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError(f"{module} does not listen on port {port}")
+            time.sleep(0.002)
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+
+
+def listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def cores() -> int:
+    return len(os.sched_getaffinity(0))
+
+
+def _threads(pid: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{pid}/task").iterdir())
+    except OSError:
+        return []
+
+
+def _thread_seconds(thread: Path) -> float:
+    try:
+        return int((thread / "schedstat").read_text().split()[0]) / 1e9
+    except OSError:
+        return 0.0
+
+
+def _proportional(pid: int) -> int:
+    try:
+        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+    except OSError:
+        return 0
+    return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))

@@ -1,0 +1,90 @@
+"""Everything that hostile tool code tries in a guest comes to a harmless error, as root and as an ordinary user."""
+
+import asyncio
+import json
+import os
+import shutil
+import sys
+import sysconfig
+from collections.abc import AsyncGenerator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from servers.guest.walls import WALLS
+from tests.processes import LONG
+from tests.servers.guest_kit import ATTEMPTS, Kit, kit
+
+ROOT = Path(__file__).parent.parent.parent
+NOBODY = 65534
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def prepared(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Kit]:
+    async with kit(tmp_path_factory.mktemp("kit")) as prepared:
+        yield prepared
+
+
+@pytest.mark.asyncio(loop_scope="module")
+@pytest.mark.parametrize("number", range(len(ATTEMPTS)), ids=[attempt.name for attempt in ATTEMPTS])
+async def test_hostile_code_comes_to_a_harmless_error(prepared: Kit, number: int) -> None:
+    """The farm lives, other instances answer as before, nothing was read, written, reached or left behind."""
+    attempt = ATTEMPTS[number]
+    if not prepared.holds(attempt):
+        pytest.skip(f"none of these walls stands here: {', '.join(attempt.held_by)}")
+    _, harms = await prepared.tried(number)
+    assert harms == []
+
+
+@pytest.mark.asyncio(loop_scope="module")
+async def test_the_history_of_a_hostile_guest_can_be_read(prepared: Kit) -> None:
+    calls = await prepared.worker.history(prepared.attacker, limit=1000)
+    assert len(calls) >= len(ATTEMPTS) // 2
+    for call in calls:
+        call.model_dump_json()
+
+
+async def test_an_ordinary_user_keeps_all_walls_but_the_one_that_needs_root(tmp_path: Path) -> None:
+    if os.geteuid() != 0 or shutil.which("setpriv") is None:
+        pytest.skip("only root can become another user, with setpriv")
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    os.chown(folder, NOBODY, NOBODY)
+    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
+        above.chmod(0o755)
+    python = await their_python(folder)
+    if python is None:
+        pytest.skip("there is no Python here that an ordinary user may run")
+    found = json.loads(await said_as_nobody(python, "-m", "tests.servers.guest_kit", folder / "kit"))
+    assert found["user"] == NOBODY
+    assert found["harms"] == {}
+    assert set(found["walls"]) >= set(WALLS) - {"uid"}
+    assert found["skipped"] == []
+
+
+async def their_python(folder: Path) -> Path | None:
+    """A virtual environment of an ordinary user's with the packages of this one."""
+    system = shutil.which(f"python{sys.version_info.major}.{sys.version_info.minor}", path=os.defpath)
+    if system is None:
+        return None
+    await said_as_nobody(Path(system), "-m", "venv", "--without-pip", folder / "venv")
+    for packages in (folder / "venv").glob("lib/*/site-packages"):
+        (packages / "ours.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT}\n")
+    python = folder / "venv" / "bin" / "python"
+    seen = await said_as_nobody(python, "-c", "import apsw, servers; print('ours')")
+    return python if seen.strip() == b"ours" else None
+
+
+async def said_as_nobody(*command: str | Path) -> bytes:
+    process = await asyncio.create_subprocess_exec(
+        *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"),
+        *command,
+        cwd=ROOT,
+        env={"PATH": os.defpath, "LANG": "C.UTF-8"},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    async with asyncio.timeout(LONG):
+        said, _ = await process.communicate()
+    return said
