@@ -5,6 +5,7 @@ WORKDIR /src
 RUN python -m venv /opt/farm
 COPY pyproject.toml requirements.lock README.md LICENSE farm.py ./
 COPY agent_client agent_client
+COPY bench bench
 COPY evals evals
 COPY registry registry
 COPY rl_training rl_training

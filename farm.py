@@ -13,6 +13,7 @@ from servers.errors import FarmError, RequestError
 from servers.logs import to_stderr
 
 COMMANDS = {
+    "bench": "bench",
     "demo": "evals",
     "play": "evals",
     "up": "registry",

@@ -5,19 +5,26 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from bench import processes
-from bench.load import Target
-from bench.subject import SCENARIO
+from bench.load import MODERN, Plan, Target, call_request, put
+from bench.subject import ARGUMENTS, SCENARIO, TOOL
 
 SECONDS_KEPT_ALIVE = 3.0
 MOST_AT_ONCE = 1000
+
+
+class Timed(NamedTuple):
+    """Milliseconds that a request took, and its answer."""
+
+    milliseconds: float
+    answer: Any
 
 
 @dataclass
@@ -60,15 +67,16 @@ class FarmProcess:
             ]
         return targets
 
-    def timed(self, method: str, path: str, body: dict[str, Any] | None = None) -> float:
-        """Milliseconds that one request takes."""
-        return milliseconds(lambda: self.ask(method, path, body))
+    def timed(self, method: str, path: str, body: dict[str, Any] | None = None) -> Timed:
+        """One request, its answer and how long it took."""
+        begin = time.perf_counter()
+        answer = self.ask(method, path, body)
+        return Timed((time.perf_counter() - begin) * 1000, answer)
 
-
-def milliseconds(run: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    run()
-    return (time.perf_counter() - begin) * 1000
+    def play(self, target: Target, calls: int) -> None:
+        """Make calls on an instance."""
+        body, headers = call_request(ARGUMENTS, TOOL, MODERN)
+        put(Plan([target], body, headers, connections=1, calls_each=calls))
 
 
 def path_of(target: Target) -> str:

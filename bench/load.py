@@ -1,7 +1,8 @@
 """Load: prepared HTTP requests over keep-alive connections, from a process of its own, as fast as answers come.
 
-Run as `python -m bench.load`, with a plan as JSON on standard input; it prints what it measured as JSON. Each connection
-waits for an answer before it sends again. A client costs a tenth of what a server does, so that it is not the limit.
+Run as `python -m bench.load`, with a plan as JSON on standard input; it prints what it measured as JSON. Each
+connection waits for an answer before it sends again. A client costs a tenth of what a server does, so that it is not
+the limit.
 """
 
 import asyncio
@@ -16,6 +17,8 @@ from urllib.parse import urlsplit
 
 import uvloop
 
+MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
+"""The two eras of the protocol."""
 HEAD_END = b"\r\n\r\n"
 LENGTH = b"content-length:"
 
@@ -67,7 +70,7 @@ def call_request(arguments: dict[str, Any], tool: str, era: str) -> tuple[str, d
     """Body and headers of one `tools/call`, in one of the two eras of the protocol."""
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     params: dict[str, Any] = {"name": tool, "arguments": arguments}
-    if era == "2026-07-28":
+    if era == MODERN:
         headers |= {"MCP-Protocol-Version": era, "Mcp-Method": "tools/call", "Mcp-Name": tool}
         params["_meta"] = {
             "io.modelcontextprotocol/protocolVersion": era,
@@ -111,7 +114,11 @@ class _Log:
         self.failed = 0
 
     def saw(self, answer: bytes, seconds: float, *, reset: bool) -> None:
-        if not answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 204")) or b'"error"' in answer or b'"isError":true' in answer:
+        if (
+            not answer.startswith((b"HTTP/1.1 200", b"HTTP/1.1 204"))
+            or b'"error"' in answer
+            or b'"isError":true' in answer
+        ):
             self.failed += 1
         else:
             (self.resets if reset else self.calls).append(seconds)
@@ -199,7 +206,7 @@ async def run(plan: Plan) -> Measured:
         ended.append(loop.create_future())
         requests = _requests(plan, mine, begin + plan.seconds)
         protocol = _Connection(requests, log, ended[-1])
-        await loop.create_connection(lambda protocol=protocol: protocol, where.hostname, where.port)
+        await loop.create_connection(lambda protocol=protocol: protocol, where.hostname or "", where.port or 80)
     await asyncio.gather(*ended)
     seconds = time.perf_counter() - begin
     return Measured(

@@ -53,15 +53,24 @@ def started(module: str, *arguments: str, port: int) -> Generator[subprocess.Pop
     """A peer's process, which listens on `port`; ended on leaving."""
     process = subprocess.Popen([sys.executable, "-m", module, str(port), *arguments])
     try:
-        until = time.monotonic() + SECONDS_TO_START
-        while not listens(port):
-            if process.poll() is not None or time.monotonic() > until:
-                raise RuntimeError(f"{module} does not listen on port {port}")
-            time.sleep(0.002)
+        wait_until_it_listens(process, port)
         yield process
     finally:
         process.kill()
         process.wait()
+
+
+def wait_until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
+    """Return when a process that was just started can be connected to.
+
+    Raises:
+        RuntimeError: it ended, or takes too long.
+    """
+    until = time.monotonic() + SECONDS_TO_START
+    while not listens(port):
+        if process.poll() is not None or time.monotonic() > until:
+            raise RuntimeError(f"process {process.pid} does not listen on port {port}")
+        time.sleep(0.002)
 
 
 def listens(port: int) -> bool:

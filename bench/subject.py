@@ -37,6 +37,7 @@ TOOL_ARGUMENTS: dict[str, Any] = {
     "required": ["item_id", "count"],
     "additionalProperties": False,
 }
+TOOL = "add_to_stock"
 ARGUMENTS = {"item_id": "item_7", "count": 1}
 SCENARIO: dict[str, Any] = {
     "id": "stock_up",
@@ -53,7 +54,7 @@ SCENARIO: dict[str, Any] = {
         }
     ],
     "solution": {
-        "calls": [{"tool": "add_to_stock", "arguments": {"item_id": "item_7", "count": 3}}],
+        "calls": [{"tool": TOOL, "arguments": {"item_id": "item_7", "count": 3}}],
         "answer": "Done.",
     },
 }
@@ -63,7 +64,7 @@ def write_bundle(folder: Path) -> None:
     """Write the environment as a bundle; its id is the folder's name."""
     folder.mkdir(parents=True)
     tool = {
-        "name": "add_to_stock",
+        "name": TOOL,
         "description": "Add to the stock of an item.",
         "arguments": TOOL_ARGUMENTS,
         "result": {"type": "object"},

@@ -54,7 +54,6 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0) -> F
         openapi_url="/v1/openapi.json",
         docs_url="/v1/docs",
         redoc_url=None,
-        strict_content_type=False,
         lifespan=lifespan,
     )
     made.state.registry = registry

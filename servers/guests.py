@@ -24,6 +24,8 @@ from servers.guest.walls import WALLS
 
 CALL_SECONDS = 5.0
 START_SECONDS = 20.0
+GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+"""All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
 LONG_QUEUE = 8
 LONG_REQUEST = 0.25
 """Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
@@ -252,7 +254,7 @@ class Guests:
         """A guest that runs an environment's tools.
 
         It is the one that served `before`, since that one holds the rows, unless its queue has grown, or one request
-        keeps it busy: then it is the one with the shortest queue, or a new one.
+        keeps it busy: then it is a new one, or the one with the shortest queue if that is shorter by far.
 
         Raises:
             GuestError: none can be started.
@@ -264,6 +266,8 @@ class Guests:
             self._serving[environment.digest] = guests
             free = min(guests, key=lambda guest: (guest.is_held, guest.waiting), default=None)
             if free is not None and (_is_fit(free) or len(guests) >= self.most_each):
+                if before is not None and before in guests and not before.is_held:
+                    return before if before.waiting < free.waiting + LONG_QUEUE else free
                 return free
             guest = await self.fork()
             guests.append(guest)
@@ -361,7 +365,7 @@ class Guests:
             self._zygote = subprocess.Popen(  # noqa: ASYNC220 - it must be the child of this thread, which outlives it
                 [sys.executable, "-s", "-P", "-m", "servers.guest.zygote", str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
-                env={"LANG": "C.UTF-8", "PYTHONHASHSEED": "0"},  # a set's order is the same in every replay
+                env=GUEST_ENVIRON,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.PIPE,

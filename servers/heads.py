@@ -9,12 +9,13 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 LARGEST_HEAD = 64 * 1024
-HEAD_SECONDS = 30.0
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 
 
 class BoundedHeads(HttpToolsProtocol):
     """Closes a connection whose request's head is too long, or does not end in time."""
+
+    seconds = 30.0
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -54,7 +55,7 @@ class BoundedHeads(HttpToolsProtocol):
 
     def _wait(self) -> None:
         if self._patience is None:
-            self._patience = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+            self._patience = self.loop.call_later(self.seconds, self.transport.close)
 
     def _wait_no_more(self) -> None:
         if self._patience is not None:

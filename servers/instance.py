@@ -145,14 +145,13 @@ class Instance:
         if tool not in self.environment.tools:
             names = ", ".join(self.environment.tools)
             return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
-        unreadable = Outcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
         if not told:
-            return unreadable
+            return _unreadable(tool)
         validator = self.environment.validators[tool]
         try:
             errors = [] if validator.is_valid(arguments) else _errors(validator, arguments, told)
         except ValueError:  # the validator has a depth of its own
-            return unreadable
+            return _unreadable(tool)
         if not errors:
             return None
         problems: list[str] = []
@@ -285,6 +284,10 @@ def _errors(validator: jsonschema_rs.Validator, arguments: dict[str, Any], told:
     except jsonschema_rs.ValidationError as error:
         return [error]
     return []
+
+
+def _unreadable(tool: str) -> Outcome:
+    return Outcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
 
 
 def _as_json(arguments: dict[str, Any]) -> str:

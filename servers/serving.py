@@ -73,6 +73,7 @@ async def serving(app: ASGIApp, listening: socket.socket) -> AsyncGenerator[None
         ws="none",
         timeout_graceful_shutdown=SECONDS_TO_DRAIN,
         server_header=False,
+        proxy_headers=False,
     )
     server = _Quiet(config)
     task = asyncio.create_task(server.serve(sockets=[listening]))

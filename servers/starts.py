@@ -76,7 +76,7 @@ class Starts:
         image, finding = await built(environment, setup, clock, self.guests)
         if finding:
             raise BundleError(f"{environment.folder}: {finding}")
-        foreign = _foreign(image, environment.schema)
+        foreign = beside_the_schema(image, environment.schema)
         if foreign is not None:
             raise GuestError(f"a guest built {foreign!r}, which is not in {environment.folder / 'schema.sql'}")
         return image
@@ -111,7 +111,7 @@ class Starts:
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
 
 
-def _foreign(image: bytes, schema: str) -> str | None:
+def beside_the_schema(image: bytes, schema: str) -> str | None:
     """What a start image holds beside what the text of its schema creates: a table, index, view or trigger.
 
     SQLite keeps the words of each CREATE, after a beginning of its own. Rows are not compared: they come from scripts.

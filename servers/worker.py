@@ -155,8 +155,8 @@ class Worker:
         except BaseException:
             state.close()
             raise
+        self._close_idle(keep=MOST_OPEN - 1)  # before this one is among them: nobody is using it yet
         self._open[instance_id] = instance
-        self._close_idle(keep=MOST_OPEN)
         return instance
 
     def has(self, instance_id: str) -> bool:

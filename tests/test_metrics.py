@@ -234,7 +234,7 @@ async def test_a_guest_that_is_late_and_calls_that_wait_for_it_are_counted(frail
         calls = [asyncio.create_task(instance.call("hang", {})) for instance in instances[:1]]
         calls += [asyncio.create_task(instance.call("find", {})) for instance in instances]
         await until(lambda: figures_of(worker).sum("farm_guest_queue") > 0, "a call waits for a guest")
-        assert figures_of(worker).sum("farm_calls_in_flight") == 21
+        assert figures_of(worker).sum("farm_calls_in_flight") == sum(not call.done() for call in calls) > 1
         assert [outcome.kind for outcome in await asyncio.gather(*calls)] == ["timeout"] + ["ok"] * 20
         await until(lambda: "late" in worker.guests.deaths, "the late guest is reaped")
         figures = figures_of(worker)

@@ -14,7 +14,7 @@ import os
 import sys
 import time
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from bench.load import percentile
 from bench.processes import memory
@@ -74,19 +74,19 @@ class Environment:
         return observation
 
     def _copied(self) -> dict[str, Any]:
-        return copy.deepcopy({name: value for name, value in vars(self.instance).items() if not name.startswith("__")})
+        own = cast("dict[str, Any]", vars(self.instance))
+        return copy.deepcopy({name: value for name, value in own.items() if not name.startswith("__")})
 
 
 def difference(before: Any, after: Any) -> Any:
     """What differs, as nested dictionaries."""
     before, after = copy.deepcopy(before), copy.deepcopy(after)
     if not (isinstance(before, dict) and isinstance(after, dict)):
-        return None if before == after else {"old": before, "new": after}
-    changed: dict[Any, Any] = {}
-    for key in {**before, **after}:
-        if (part := difference(before.get(key), after.get(key))) is not None:
-            changed[key] = part
-    return changed or None
+        pair: dict[str, Any] = {"old": before, "new": after}
+        return None if before == after else pair
+    old, new = cast("dict[str, Any]", before), cast("dict[str, Any]", after)
+    parts: dict[str, Any] = {key: difference(old.get(key), new.get(key)) for key in {**old, **new}}
+    return {key: part for key, part in parts.items() if part is not None} or None
 
 
 def measured(seconds: float) -> Measured:

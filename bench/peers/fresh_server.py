@@ -1,8 +1,8 @@
-"""One process per instance, started afresh, the way Agent World Model serves: FastAPI and SQLAlchemy over a rebuilt database.
+"""One process per instance, started afresh, the way Agent World Model serves: FastAPI over a rebuilt database.
 
 Each instance is this program on a port of its own. It deletes its database, builds it again from the DDL and one INSERT
 per row, and serves the tool as a route; to reset it is to end it and start another. Left out: MCP on top of the routes
-(`fastapi-mcp`), which would cost it more, and the files that AWM copies for its verifier. No token, no history, no wall.
+(`fastapi-mcp`), which would cost it more, and the files that AWM copies for its verifier. No token, history or wall.
 
 Run as `python -m bench.peers.fresh_server PORT DATABASE`.
 """

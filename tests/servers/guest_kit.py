@@ -15,6 +15,7 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from servers.errors import GuestError
 from servers.instance import Instance, Outcome
 from servers.library import Library
 from servers.orders import Launch, OutcomeKind, RowChange
@@ -595,7 +596,22 @@ async def _everything(folder: Path) -> dict[str, Any]:
                 _, found = await prepared.tried(number)
                 harms |= {attempt.name: found} if found else {}
         skipped = [attempt.name for attempt in ATTEMPTS if not prepared.holds(attempt)]
-        return {"user": os.geteuid(), "walls": prepared.walls, "harms": harms, "skipped": skipped}
+    return {
+        "user": os.geteuid(),
+        "walls": prepared.walls,
+        "harms": harms,
+        "skipped": skipped,
+        "required": await _refusal(folder / "strict"),
+    }
+
+
+async def _refusal(folder: Path) -> str:
+    """What a worker says that requires all walls, and is not to start without one."""
+    try:
+        async with Worker(Library([]), folder, walls_required=True):
+            return "it started"
+    except GuestError as error:
+        return str(error)
 
 
 if __name__ == "__main__":

@@ -61,6 +61,7 @@ async def test_an_ordinary_user_keeps_all_walls_but_the_one_that_needs_root(tmp_
     assert found["harms"] == {}
     assert set(found["walls"]) >= set(WALLS) - {"uid"}
     assert found["skipped"] == []
+    assert found["required"].startswith("these walls cannot be raised on this machine: uid; `farm doctor` says more")
 
 
 async def their_python(folder: Path) -> Path | None:

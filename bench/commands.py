@@ -1,0 +1,53 @@
+"""The command `farm bench`: how fast the farm is on this machine, beside its peers in the same run."""
+
+import subprocess
+import sys
+import tempfile
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bench import scale
+from bench.measuring import FULL, QUICK, measured
+from bench.table import as_json, page
+from servers.errors import RequestError
+
+app = typer.Typer()
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@app.command()
+def bench(
+    quick: Annotated[bool, typer.Option("--quick", help="1 and 64 instances, in under a minute.")] = False,
+    scaled: Annotated[
+        bool, typer.Option("--scale", help="Check what many instances cost, instead; exit code 1 when one misses.")
+    ] = False,
+    folder: Annotated[Path, typer.Option("--out", help="Where the table and the plot go.")] = Path("bench-results"),
+) -> None:
+    """Measure the farm on this machine beside its peers, and write a table (Markdown, JSON) and a plot (SVG)."""
+    if not scaled and find_spec("matplotlib") is None:
+        raise RequestError("the plot needs matplotlib, which is not installed: pip install 'envfarm[bench]'")
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="bench-") as scratch:
+        if scaled:
+            checks = scale.checked(Path(scratch), scale.SMALL if quick else scale.FULL, _tell)
+            text = scale.page(checks)
+            (folder / "scale.md").write_text(text + "\n", encoding="utf-8")
+            out.print(text, markup=False, soft_wrap=True)
+            raise typer.Exit(0 if all(check.met for check in checks) else 1)
+        rows = measured(Path(scratch), QUICK if quick else FULL, _tell)
+    text = page(rows)
+    (folder / "table.md").write_text(text + "\n", encoding="utf-8")
+    (folder / "table.json").write_text(as_json(rows), encoding="utf-8")
+    drawing = folder / "plot.svg"
+    subprocess.run([sys.executable, "-m", "bench.plot", str(folder / "table.json"), str(drawing)], check=True)
+    out.print(text, markup=False, soft_wrap=True)
+    out.print(f"\nWritten: {folder / 'table.md'}, {folder / 'table.json'}, {drawing}", soft_wrap=True)
+
+
+def _tell(what: str) -> None:
+    err.print(f"[dim]measuring: {what}[/]")

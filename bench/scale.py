@@ -1,0 +1,201 @@
+"""What many instances, environments and workers cost, against what was promised."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import load, processes, subject
+from bench.farm_process import FarmProcess, path_of, running
+from bench.load import MODERN, Measured, Plan, Target, percentile
+from bench.measuring import EPISODE, FORKS, called_once
+from bench.table import machine
+
+CLIENTS = 2
+SECONDS_UNTIL_IDLE = 45.0
+
+
+class Check(NamedTuple):
+    """One promise: what was found, and whether it holds."""
+
+    what: str
+    found: str
+    wanted: str
+    met: bool
+
+
+class Size(NamedTuple):
+    """How many of each."""
+
+    instances: int
+    active: int
+    environments: int
+    repeats: int
+    seconds: float
+
+
+FULL = Size(instances=10_000, active=512, environments=200, repeats=50, seconds=5.0)
+SMALL = Size(instances=600, active=64, environments=20, repeats=10, seconds=1.0)
+
+
+def checked(folder: Path, size: Size, tell: Callable[[str], None]) -> list[Check]:
+    """All checks, each on a farm of its own."""
+    subject.write_bundle(folder / "one" / "store")
+    for number in range(size.environments):
+        subject.write_bundle(folder / "many" / f"store_{number:03}")
+    tell(f"{size.environments} environments")
+    with running(folder / "many", folder / "state-many") as farm:
+        checks = hot(farm, size)
+    tell("forks and rewinds")
+    with running(folder / "one", folder / "state-one") as farm:
+        checks += branching(farm, size)
+    tell("two workers against one")
+    checks += workers(folder, size)
+    tell(f"{size.instances} instances, {size.active} active at a time")
+    with running(folder / "one", folder / "state-crowd") as farm:
+        checks += crowd(farm, folder / "state-crowd", size)
+    return checks
+
+
+def crowd(farm: FarmProcess, state: Path, size: Size) -> list[Check]:
+    """Many leased instances, some active at a time, 20 calls and a reset each, from client processes.
+
+    What the farm keeps in memory for those in use has an upper bound, which is reached long before the first half of
+    them have been used; what grows from there to the end is what idle ones cost.
+    """
+    called_once(farm.launch("store"))
+    alone = processes.memory(farm.pids)
+    targets = farm.launch("store", size.instances)
+    leased = (processes.memory(farm.pids) - alone) / size.instances
+    half = size.instances // 2
+    results = _episodes(farm, targets[:half], size.active)
+    before = processes.memory(farm.pids)
+    results += _episodes(farm, targets[half:], size.active)
+    grown = (processes.memory(farm.pids) - before) / half
+    calls, resets = sum(one.calls for one in results), sum(one.resets for one in results)
+    speed = calls / sum(max(one.seconds for one in some) for some in (results[:CLIENTS], results[CLIENTS:]))
+    worst = max(results, key=lambda one: one.p99 / one.p50)
+    time.sleep(SECONDS_UNTIL_IDLE)
+    files = processes.open_files(farm.process.pid, state.resolve() / "worker-1" / "instances")
+    return [
+        Check(
+            f"{size.instances:,} instances, {size.active} at a time, {EPISODE} calls and a reset each",
+            f"{calls:,} calls and {resets:,} resets, {speed:,.0f} calls/s",
+            "none fails",
+            calls == size.instances * EPISODE and resets == size.instances,
+        ),
+        Check(
+            "p99 of a call there",
+            f"{worst.p99:.0f} ms, {worst.p99 / worst.p50:.1f} times its p50; a reset {worst.reset_p99:.0f} ms",
+            "under 20 times",
+            worst.p99 < 20 * worst.p50,
+        ),
+        Check("memory of a leased instance", f"{leased / 1000:.2f} kB", "under 2 kB", leased < 2000),
+        Check("memory of one more idle instance that was used", f"{grown / 1000:.2f} kB", "under 2 kB", grown < 2000),
+        Check("state files open when all are idle", str(files), "0", files == 0),
+    ]
+
+
+def _episodes(farm: FarmProcess, targets: list[Target], active: int) -> list[Measured]:
+    body, headers = load.call_request(subject.ARGUMENTS, subject.TOOL, MODERN)
+    plans = [
+        Plan(targets[at::CLIENTS], body, headers, active // CLIENTS, calls_each=EPISODE, control_token=farm.token)
+        for at in range(CLIENTS)
+    ]
+    return load.put(*plans)
+
+
+def hot(farm: FarmProcess, size: Size) -> list[Check]:
+    """Many environments that have each just answered."""
+    targets = [target for number in range(size.environments) for target in farm.launch(f"store_{number:03}")]
+    body, headers = load.call_request(subject.ARGUMENTS, subject.TOOL, MODERN)
+    [result] = load.put(Plan(targets, body, headers, 1, calls_each=1))
+    total = processes.memory(farm.pids) / 1e9
+    guests = len(farm.pids) - 2
+    return [
+        Check(f"`farm up` with {size.environments} bundles", f"{farm.seconds_to_answer:.2f} s", "", met=True),
+        Check(
+            f"{size.environments} environments hot at once ({guests} guests)",
+            f"{total:.2f} GB in all",
+            "under 1.2 GB",
+            total < 1.2,
+        ),
+        Check(
+            "first answer of an environment, its guest's start included",
+            f"p50 {result.p50:.1f} ms, p99 {result.p99:.1f} ms",
+            "under 30 ms",
+            result.p50 < 30,
+        ),
+    ]
+
+
+def branching(farm: FarmProcess, size: Size) -> list[Check]:
+    """Forks and rewinds of an episode."""
+    [target] = farm.launch("store")
+    forks: list[float] = []
+    rewinds: list[float] = []
+    for _ in range(size.repeats):
+        farm.play(target, EPISODE)
+        fork = farm.timed("POST", f"{path_of(target)}/fork", {"count": FORKS})
+        forks.append(fork.milliseconds)
+        rewinds.append(farm.timed("POST", f"{path_of(target)}/rewind", {"call": EPISODE // 2}).milliseconds)
+        farm.ask("POST", target.reset)
+    fork_p50, rewind_p50 = percentile(forks, 0.5), percentile(rewinds, 0.5)
+    return [
+        Check(f"fork into {FORKS}", _of(forks), "under 20 ms", fork_p50 < 20),
+        Check(f"rewind by {EPISODE // 2} calls", _of(rewinds), "under 5 ms", rewind_p50 < 5),
+    ]
+
+
+def workers(folder: Path, size: Size) -> list[Check]:
+    """Calls a second of one worker process and of two, and whose limit it was."""
+    speeds: list[float] = []
+    micros: list[float] = []
+    shares: list[float] = []
+    busy = 0.0
+    for count in (1, 2):
+        with running(folder / "one", folder / f"state-{count}", workers=count) as farm:
+            targets = farm.launch("store", 32)
+            called_once(targets)
+            before, begin = processes.processor_seconds(farm.pids), time.perf_counter()
+            results = load.put(*(_steady(targets[at::CLIENTS], size.seconds) for at in range(CLIENTS)))
+            passed = time.perf_counter() - begin
+            used = sum(after - before.get(pid, 0.0) for pid, after in processes.processor_seconds(farm.pids).items())
+        speeds.append(sum(map(_speed, results)))
+        micros.append(used / sum(one.calls for one in results) * 1e6)
+        shares.append(sum(one.client_share for one in results))
+        busy = (used + shares[-1] * size.seconds) / passed / processes.cores()
+    gained = speeds[1] / speeds[0]
+    return [
+        Check(
+            "calls/s of two workers against one",
+            f"{speeds[1]:,.0f} against {speeds[0]:,.0f}: {gained:.2f} times; {micros[1]:.0f} against {micros[0]:.0f} µs"
+            f" of processor a call; clients take {shares[1]:.2f} cores, and all {processes.cores()} cores are"
+            f" {busy:.0%} busy with farm and clients",
+            "1.7 times",
+            gained >= 1.7,
+        )
+    ]
+
+
+def page(checks: list[Check]) -> str:
+    """The checks as Markdown."""
+    rows = [f"| {one.what} | {one.found} | {one.wanted} | {_mark(one)} |" for one in checks]
+    return "\n".join([machine(), "", "| what | found | wanted | |", "|---|---|---|---|", *rows])
+
+
+def _mark(check: Check) -> str:
+    return ("✓" if check.met else "✗") if check.wanted else ""
+
+
+def _steady(targets: list[Target], seconds: float) -> Plan:
+    body, headers = load.call_request(subject.ARGUMENTS, subject.TOOL, MODERN)
+    return Plan(targets, body, headers, len(targets), seconds=seconds)
+
+
+def _speed(result: Measured) -> float:
+    return result.per_second
+
+
+def _of(values: list[float]) -> str:
+    return f"p50 {percentile(values, 0.5):.1f} ms, p99 {percentile(values, 0.99):.1f} ms"

@@ -1,0 +1,210 @@
+"""Limits that keep one instance, one bundle or one connection from taking what others need."""
+
+import asyncio
+import time
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+import uvicorn
+
+from registry.client import FarmClient
+from registry.up import Options, running
+from servers.bundle import load
+from servers.errors import BundleError
+from servers.guest.building import build
+from servers.guest.calling import Tools
+from servers.heads import BoundedHeads
+from servers.instance import Instance
+from servers.library import Library
+from servers.orders import Launch
+from servers.pace import Pace
+from servers.serving import listen
+from servers.starts import beside_the_schema
+from servers.worker import Worker
+from tests.bundles import SCHEMA, SEED, write_bundle
+from tests.doubles import Server
+from tests.registry.farms import Clock
+from tests.test_up import called
+
+NOW = "2026-03-16 09:00:00"
+
+
+def loaded(source: str) -> Tools:
+    return Tools(compile(source, "tools.py", "exec"))
+
+
+# calls a second
+
+
+def test_a_pace_lets_through_so_many_a_second_and_as_many_at_once_after_a_rest() -> None:
+    clock = Clock()
+    pace = Pace(3, clock=clock)
+    assert [pace.take() for _ in range(5)] == [True] * 3 + [False] * 2
+    clock.now += 0.34
+    assert [pace.take() for _ in range(2)] == [True, False]
+    clock.now += 1000
+    assert [pace.take() for _ in range(4)] == [True] * 3 + [False]
+
+
+def test_a_pace_of_less_than_one_a_second_lets_one_through_at_a_time() -> None:
+    clock = Clock()
+    pace = Pace(0.1, clock=clock)
+    assert [pace.take(), pace.take()] == [True, False]
+    clock.now += 10
+    assert [pace.take(), pace.take()] == [True, False]
+
+
+async def test_an_agent_that_is_too_fast_is_told_so_and_nothing_is_recorded(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state", calls_per_second=0.001) as worker:
+        fast, other = await worker.launch(Launch(environment="shop", count=2))
+        instance = worker.find(fast.instance)
+        outcomes = [await instance.call("find", {}) for _ in range(3)]
+        assert [outcome.kind for outcome in outcomes] == ["ok", "invalid", "invalid"]
+        assert outcomes[1].text == "slow down: at most 0.001 calls a second; nothing was done, call again later"
+        assert len(await worker.history(fast.instance)) == 1
+        assert (await worker.find(other.instance).call("find", {})).kind == "ok"
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+async def test_farm_up_takes_a_limit_of_calls_a_second(shelf: Path, tmp_path: Path, workers: int) -> None:
+    options = Options(library=(shelf,), state=tmp_path / "s", port=0, workers=workers, calls_per_second=0.001)
+    async with running(options) as address, FarmClient(address.url, address.token) as farm:
+        [lease] = await farm.launch("shop")
+        assert "anvil" in await called(lease, "find")
+        assert (await called(lease, "find")).startswith("slow down: at most 0.001 calls a second")
+
+
+# what calls leave behind
+
+
+STATEFUL = """
+from servers.toolkit import Database
+SEEN = []
+TABLE = {"a": [1]}
+NAME = "first"
+RATES = {f"rate {n}": n for n in range(20)}
+
+
+def keep(db):
+    global NAME
+    NAME = "second"
+    SEEN.append(1)
+    TABLE["a"].append(2)
+    globals()["left"] = 1
+
+
+def look(db):
+    return NAME, SEEN, TABLE, "left" in globals()
+"""
+
+
+def test_the_module_of_the_tools_is_before_each_call_as_it_was_loaded() -> None:
+    tools = loaded(STATEFUL)
+    for _ in range(3):
+        assert tools.find("look")(None) == ("first", [], {"a": [1]}, False)
+        tools.find("keep")(None)
+
+
+@pytest.mark.parametrize(
+    "line", ["import itertools\nX = itertools.count()", "X = [itertools.count()]", "X = iter([1, 2, 3])"]
+)
+def test_an_iterator_begins_anew_for_each_call(line: str) -> None:
+    tools = loaded(
+        f"import itertools\n{line}\n\n\ndef tool(db):\n    return next(X if not isinstance(X, list) else X[0])\n"
+    )
+    assert tools.find("tool")(None) == tools.find("tool")(None)
+
+
+def test_a_value_that_cannot_be_compared_with_what_it_was_is_none_for_a_module() -> None:
+    with pytest.raises(TypeError, match="generator"):
+        loaded("X = (one for one in [1])")
+
+
+def test_putting_the_module_back_costs_next_to_nothing() -> None:
+    tools = loaded(STATEFUL)
+    rounds: list[float] = []
+    for _ in range(20):
+        begin = time.perf_counter()
+        for _ in range(1000):
+            tools.find("look")
+        rounds.append(time.perf_counter() - begin)
+    assert min(rounds) < 0.010  # 10 µs; it takes one or two
+
+
+# bundles
+
+
+@pytest.mark.parametrize("text", ["-" * 100_000 + "1", "x = 1" + "+1" * 50_000], ids=["signs", "sums"])
+async def test_a_bundle_that_no_parser_follows_is_the_authors_to_mend(tmp_path: Path, text: str) -> None:
+    folder = await write_bundle(tmp_path / "shop")
+    (folder / "tools.py").write_text(text)
+    with pytest.raises(BundleError, match="not Python"):
+        load(folder)
+
+
+ODD_SCHEMA = """
+create  table if not exists main.foo(a integer primary key, b text /* x; */ default 'create table z' ) ;
+ Create Unique INDEX if not exists i1 on foo (b) ;
+create view main.v(x) as select a from foo;
+/* hello */ create trigger if not exists main."t r" after insert on foo begin update foo set b = 'x;' ; end;
+create table foo2(a text primary key, c as (a||'x') stored) without rowid
+"""
+
+
+@pytest.mark.parametrize(("schema", "seed"), [(SCHEMA, SEED), (ODD_SCHEMA, "")])
+def test_a_start_image_holds_what_its_schema_says_and_nothing_else(schema: str, seed: str) -> None:
+    image, findings = build(schema, seed, "", NOW)
+    assert findings == []
+    assert beside_the_schema(image, schema) is None
+    for more in (
+        "CREATE TABLE more (id INTEGER PRIMARY KEY)",
+        "CREATE TRIGGER more AFTER DELETE ON {} BEGIN SELECT 1; END",
+        "CREATE VIEW more AS SELECT 1 AS one",
+        "CREATE INDEX more ON {} (1)",
+        "CREATE VIRTUAL TABLE more USING fts5 (x)",
+    ):
+        connection = apsw.Connection(":memory:")
+        connection.deserialize("main", image)
+        connection.execute(more.format("foo" if schema is ODD_SCHEMA else "things"))
+        foreign = beside_the_schema(connection.serialize("main"), schema)
+        assert foreign is not None
+        assert foreign.startswith("more")
+
+
+# connections
+
+
+class Hasty(BoundedHeads):
+    seconds = 0.1
+
+
+@pytest.mark.parametrize("said", [b"", b"POST /i/x/mcp HTT", b"GET / HTTP/1.1\r\nHost: x\r\n"])
+async def test_a_connection_that_does_not_say_what_it_wants_is_closed(said: bytes) -> None:
+    async def app(scope: Any, _receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"fine"})
+
+    with listen("127.0.0.1", 0) as listening:
+        server = Server(uvicorn.Config(app, log_level="critical", http=Hasty, ws="none", lifespan="off"))
+        task = asyncio.create_task(server.serve(sockets=[listening]))
+        await server.up.wait()
+        reader, writer = await asyncio.open_connection(*listening.getsockname())
+        if said:  # a whole request first, which is answered
+            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert (await reader.readuntil(b"0\r\n\r\n")).endswith(b"fine\r\n0\r\n\r\n")
+            writer.write(said)
+        async with asyncio.timeout(10):
+            assert await reader.read() == b""
+        writer.close()
+        server.leave.set()
+        await task
+
+
+async def test_the_time_of_a_guest_is_utc(instance: Instance) -> None:
+    guests = instance.guests
+    async with guests.fresh() as guest:
+        source = b"from datetime import datetime\nraise ValueError(datetime(2026, 7, 1).astimezone().utcoffset())"
+        head, _ = await guest.ask({"do": "describe"}, source, seconds=5)
+    assert head["findings"][0].endswith("ValueError: 0:00:00")
