@@ -250,11 +250,12 @@ class Guests:
         self._serving.clear()
         await self._end_zygote()
 
-    async def serving(self, environment: Environment, before: Guest | None = None) -> Guest:
-        """A guest that runs an environment's tools.
+    async def serving(self, environment: Environment, instance: str, before: Guest | None = None) -> Guest:
+        """A guest that runs an environment's tools for an instance.
 
         It is the one that served `before`, since that one holds the rows, unless its queue has grown, or one request
-        keeps it busy: then it is a new one, or the one with the shortest queue if that is shorter by far.
+        keeps it busy: then it is a new one, or the one with the shortest queue if that is shorter by far. An instance
+        that comes back after it was let go of goes where it went the last time.
 
         Raises:
             GuestError: none can be started.
@@ -265,6 +266,8 @@ class Guests:
             guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
             self._serving[environment.digest] = guests
             free = min(guests, key=lambda guest: (guest.is_held, guest.waiting), default=None)
+            if before is None and guests:
+                before = guests[hash(instance) % len(guests)]
             if free is not None and (_is_fit(free) or len(guests) >= self.most_each):
                 if before is not None and before in guests and not before.is_held:
                     return before if before.waiting < free.waiting + LONG_QUEUE else free

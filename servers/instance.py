@@ -188,7 +188,7 @@ class Instance:
         }
         patient = False
         while True:
-            guest = self.guest = await self.guests.serving(self.environment, self.guest)
+            guest = self.guest = await self.guests.serving(self.environment, self.id, self.guest)
             try:
                 async with guest.turn(patient=patient):
                     if guest.ended is None:  # else it was killed for another call while this one waited

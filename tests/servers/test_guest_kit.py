@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 
 from servers.guest.walls import WALLS
-from tests.processes import LONG
+from tests.processes import LONG, Done
 from tests.servers.guest_kit import ATTEMPTS, Kit, kit
 
 ROOT = Path(__file__).parent.parent.parent
@@ -56,7 +56,9 @@ async def test_an_ordinary_user_keeps_all_walls_but_the_one_that_needs_root(tmp_
     python = await their_python(folder)
     if python is None:
         pytest.skip("there is no Python here that an ordinary user may run")
-    found = json.loads(await said_as_nobody(python, "-m", "tests.servers.guest_kit", folder / "kit"))
+    done = await as_nobody(python, "-m", "tests.servers.guest_kit", folder / "kit")
+    assert done.code == 0, done.err
+    found = json.loads(done.out)
     assert found["user"] == NOBODY
     assert found["harms"] == {}
     assert set(found["walls"]) >= set(WALLS) - {"uid"}
@@ -69,23 +71,24 @@ async def their_python(folder: Path) -> Path | None:
     system = shutil.which(f"python{sys.version_info.major}.{sys.version_info.minor}", path=os.defpath)
     if system is None:
         return None
-    await said_as_nobody(Path(system), "-m", "venv", "--without-pip", folder / "venv")
+    await as_nobody(Path(system), "-m", "venv", "--without-pip", folder / "venv")
     for packages in (folder / "venv").glob("lib/*/site-packages"):
         (packages / "ours.pth").write_text(f"{sysconfig.get_path('purelib')}\n{ROOT}\n")
     python = folder / "venv" / "bin" / "python"
-    seen = await said_as_nobody(python, "-c", "import apsw, servers; print('ours')")
-    return python if seen.strip() == b"ours" else None
+    done = await as_nobody(python, "-c", "import apsw, servers")
+    return python if done.code == 0 else None
 
 
-async def said_as_nobody(*command: str | Path) -> bytes:
+async def as_nobody(*command: str | Path) -> Done:
     process = await asyncio.create_subprocess_exec(
         *("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all"),
         *command,
         cwd=ROOT,
         env={"PATH": os.defpath, "LANG": "C.UTF-8"},
         stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.PIPE,
     )
     async with asyncio.timeout(LONG):
-        said, _ = await process.communicate()
-    return said
+        out, err = await process.communicate()
+    assert process.returncode is not None
+    return Done(process.returncode, out.decode(), err.decode())
