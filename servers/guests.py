@@ -26,7 +26,7 @@ CALL_SECONDS = 5.0
 START_SECONDS = 20.0
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
-LONG_QUEUE = 8
+LONG_QUEUE = 32
 LONG_REQUEST = 0.25
 """Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
 LARGEST_REPLY = 64 * 1024 * 1024

@@ -31,7 +31,7 @@ from servers.starts import Starts
 from servers.state import Origin, StateFile, without_farm_tables
 from servers.watch import Watch
 
-MOST_OPEN = 192
+MOST_OPEN = 256
 IDLE_SECONDS = 30.0
 IDLE_GUEST_SECONDS = 300.0
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
