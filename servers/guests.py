@@ -19,6 +19,7 @@ from typing import Any, Literal
 
 from servers.bundle import Environment
 from servers.errors import GuestError
+from servers.guest.covering import branches
 from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
 from servers.guest.walls import WALLS
 
@@ -219,10 +220,18 @@ class Guests:
     """All guests of a worker. Entered with `async with`; leaving it ends them.
 
     At most `most_each` guests serve one environment; another is forked when all are busy. A call, or a checkpoint, has
-    `call_seconds` until its guest is killed.
+    `call_seconds` until its guest is killed. With `covering` they note which branches of the tools are taken.
     """
 
-    def __init__(self, *, most_each: int = 2, call_seconds: float = CALL_SECONDS, walls_required: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        most_each: int = 2,
+        call_seconds: float = CALL_SECONDS,
+        walls_required: bool = False,
+        covering: bool = False,
+    ) -> None:
+        self.covering = covering
         self.most_each = most_each
         self.call_seconds = call_seconds
         self.walls_required = walls_required
@@ -276,11 +285,25 @@ class Guests:
             guests.append(guest)
         guest.environment = environment.id
         async with guest.turn():
-            head, _ = await guest.ask({"do": "load"}, environment.source.encode(), seconds=START_SECONDS)
+            load = {"do": "load", "covering": self.covering}
+            head, _ = await guest.ask(load, environment.source.encode(), seconds=START_SECONDS)
         if "error" in head:
             guest.kill("tools", "could not load its tools")
             raise GuestError(f"{environment.id}: {head['error']}")
         return guest
+
+    async def taken(self, environment: Environment) -> set[int]:
+        """The numbers of the branches that guests which cover have taken, by `servers.guest.covering`.
+
+        What they say is checked to be numbers of branches. A guest that has ended tells nothing any more.
+        """
+        told: set[int] = set()
+        for guest in self._serving.get(environment.digest, []):
+            if guest.ended is None:
+                async with guest.turn():
+                    head, _ = await guest.ask({"do": "taken"}, seconds=self.call_seconds)
+                told |= {number for number in head.get("taken", ()) if isinstance(number, int)}
+        return told & set(range(len(branches(environment.source))))
 
     @property
     def alive(self) -> int:

@@ -50,13 +50,14 @@ class Worker:
         call_seconds: float = CALL_SECONDS,
         calls_per_second: float | None = None,
         walls_required: bool = False,
+        covering: bool = False,
     ) -> None:
         self.library = library
         self.folder = folder
         self.most_instances = most_instances
         self.calls_per_second = calls_per_second
         self.watch = Watch()
-        self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required)
+        self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
         self.starts = Starts(folder / "starts", self.guests)
         self._open: OrderedDict[str, Instance] = OrderedDict()
         self._ids: set[str] = set()
