@@ -27,6 +27,8 @@ CALL_SECONDS = 5.0
 START_SECONDS = 20.0
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
+LEAST_ROOM = 15 * 1024 * 1024
+"""Bytes of rows that a guest holds in memory, until its worker gives it more room."""
 LONG_QUEUE = 32
 LONG_REQUEST = 0.25
 """Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
@@ -110,15 +112,12 @@ class Guest:
         self._answer: asyncio.Future[Reply] | None = None
         self._frames: _Frames | None = None
 
-    @classmethod
-    async def open(cls, pid: int, end: socket.socket) -> "Guest":
+    async def open(self, end: socket.socket) -> None:
         """Speak to a guest that was just forked, and hear which walls it has raised."""
-        guest = cls(pid)
-        guest._answer = asyncio.get_running_loop().create_future()
-        guest._frames = await _channel(end, guest._heard, guest._lost)
-        head, _ = await guest._answered("its first word", START_SECONDS)
-        guest.walls = tuple(str(wall) for wall in head.get("walls", ()))
-        return guest
+        self._answer = asyncio.get_running_loop().create_future()
+        self._frames = await _channel(end, self._heard, self._lost)
+        head, _ = await self._answered("its first word", START_SECONDS)
+        self.walls = tuple(str(wall) for wall in head.get("walls", ()))
 
     def turn(self, *, patient: bool = True) -> "_Turn":
         """Wait until the guest is free. Who is not patient gets a GuestHeld after a while, and can ask another."""
@@ -235,6 +234,7 @@ class Guests:
         self.most_each = most_each
         self.call_seconds = call_seconds
         self.walls_required = walls_required
+        self.room = LEAST_ROOM
         self.started = 0
         self.deaths: dict[str, int] = {}
         self._alive: dict[int, Guest | None] = {}
@@ -253,8 +253,8 @@ class Guests:
         await self.close()
 
     async def close(self) -> None:
-        for guests in self._serving.values():
-            for guest in guests:
+        for guest in list(self._alive.values()):
+            if guest is not None:
                 guest.kill("closing", "the worker closes")
         self._serving.clear()
         await self._end_zygote()
@@ -282,7 +282,7 @@ class Guests:
                     return before if before.waiting < free.waiting + LONG_QUEUE else free
                 return free
             guest = await self.fork()
-            guests.append(guest)
+            self._serving.setdefault(environment.digest, []).append(guest)  # the list of before may be gone by now
         guest.environment = environment.id
         async with guest.turn():
             load = {"do": "load", "covering": self.covering}
@@ -370,9 +370,10 @@ class Guests:
             except BaseException:
                 ours.close()  # a guest that was forked for nobody sees it, and ends
                 raise
-            guest = await Guest.open(pid, ours)
+            guest = Guest(pid)
             if pid in self._alive:
-                self._alive[pid] = guest
+                self._alive[pid] = guest  # before it says a word: who closes ends it as well
+            await guest.open(ours)
         missing = [wall for wall in WALLS if wall not in guest.walls]
         if missing and self.walls_required:
             guest.kill("walls", "a wall is missing")

@@ -3,7 +3,7 @@
 Requests, by `"do"`:
     load      covering; parts: tools.py           → {} or {"error"}
     image     digest; parts: image                → {}
-    hydrate   instance, revision, image; parts: changes → {} or {"need": "image"}
+    hydrate   instance, revision, image, room; parts: changes → {} or {"need": "image"}
     call      instance, revision, next_revision, tool, now, id_seed; parts: arguments
                                                   → outcome, micros; parts: text, changes; or {"need": "instance"}
     taken                                         → taken: the numbers of the branches, if it covers
@@ -65,7 +65,7 @@ class Guest:
         image = self.rows.images.get(head["image"])
         if image is None:
             return {"need": "image"}, []
-        self.rows.hydrate(head["instance"], head["revision"], image, parts[0])
+        self.rows.hydrate(head["instance"], head["revision"], image, parts[0], room=head["room"])
         return {}, []
 
     def call(self, head: dict[str, Any], parts: Parts) -> Reply:
