@@ -73,9 +73,7 @@ async def prove(
     )
 
 
-async def _seen(
-    environment: Environment, calls: int, seed: int, found: Found, on_call: Callable[[int], None]
-) -> Seen:
+async def _seen(environment: Environment, calls: int, seed: int, found: Found, on_call: Callable[[int], None]) -> Seen:
     rules = load_rules(environment.folder)
     async with Stage(environment.folder) as stage:
         scene = await stage.launch()
@@ -88,7 +86,9 @@ async def _seen(
     async with Stage(environment.folder, covering=True) as stage:
         await repeat(stage, walks, found, on_call)
         taken = await stage.taken()
-    return Seen(_tools(environment, explorer, found), _rules(rules, places, explorer, found), _coverage(environment, taken))
+    return Seen(
+        _tools(environment, explorer, found), _rules(rules, places, explorer, found), _coverage(environment, taken)
+    )
 
 
 def _check_first_rows(reader: Reader, rules: tuple[Rule, ...], found: Found) -> None:
@@ -125,7 +125,11 @@ def _rules(rules: tuple[Rule, ...], places: Places, explorer: Explorer, found: F
         found.checked("rules")
         if not places.bearing(rule.id) and not rule.never:
             what = f"is claimed by {rule.holder}, and no refusal in tools.py or schema.sql bears its name"
-            found.add("rules", rule.id, f"{what}; mark one with `rule: {rule.id}`, give it a `never`, or leave it to the agent")
+            found.add(
+                "rules",
+                rule.id,
+                f"{what}; mark one with `rule: {rule.id}`, give it a `never`, or leave it to the agent",
+            )
     return shown
 
 
