@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from servers.commands import folder_of
+from servers.errors import RequestError
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
 
@@ -32,6 +33,8 @@ def prove_bundles(
     ] = False,
 ) -> None:
     """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
+    if check and write:
+        raise RequestError("choose one: --write makes a proof, --check looks at the one that is there")
     folders = [folder_of(bundle) for bundle in bundles]
     proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed)
     for folder, proof in zip(folders, proofs, strict=True):
