@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import uvloop
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -59,11 +60,9 @@ def _made(folders: list[Path], calls: int, seed: int) -> list[Proof | None]:
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         for folder in folders:
             task = progress.add_task(folder.name, total=TIMES_MADE * calls)
-            proofs.append(
-                asyncio.run(
-                    prove(folder, calls=calls, seed=seed, on_call=lambda made, task=task: progress.advance(task, made))
-                )
-            )
+            proof = prove(folder, calls=calls, seed=seed, on_call=lambda made, task=task: progress.advance(task, made))
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                proofs.append(runner.run(proof))
     return proofs
 
 
