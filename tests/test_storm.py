@@ -89,16 +89,17 @@ class Load:
     chance: random.Random
     calls: int = 0
     closed: int = 0
+    enough: bool = False
 
     async def call(self, callers: list[Caller]) -> None:
-        while True:
+        while not self.enough:  # no call is cancelled: what became of it must be known
             await self.keeper.answering()
             if await self.chance.choice(callers).call():
                 self.calls += 1
 
     async def come_and_go(self) -> None:
-        """Launch, call, score and close; what cannot be closed is left to the reaper."""
-        while True:
+        """Launch, call and close; what cannot be closed is left to the reaper."""
+        while not self.enough:
             up = await self.keeper.answering()
             with suppress(FarmError, FarmUnreachable):
                 async with FarmClient(up.url, up.token) as client:
@@ -127,15 +128,15 @@ async def test_a_farm_that_is_killed_again_and_again_loses_nothing_and_leaves_no
             await asyncio.gather(*(caller.call() for caller in callers))
             held = _handles(await keeper.answering())
             async with asyncio.TaskGroup() as group:
-                clients = [group.create_task(load.call(callers[at::CLIENTS])) for at in range(CLIENTS)]
-                clients.append(group.create_task(load.come_and_go()))
+                for at in range(CLIENTS):
+                    group.create_task(load.call(callers[at::CLIENTS]))
+                group.create_task(load.come_and_go())
                 for _ in range(CYCLES):
-                    enough = load.calls + chance.randint(1, CALLS_BETWEEN)
-                    await until(lambda enough=enough: load.calls >= enough, "calls are answered")
+                    most = load.calls + chance.randint(1, CALLS_BETWEEN)
+                    await until(lambda most=most: load.calls >= most, "calls are answered")
                     await keeper.strike(chance)
                 await keeper.answering()
-                for client_task in clients:
-                    client_task.cancel()
+                load.enough = True
             for caller in callers:
                 await caller.call_again()
             up = await keeper.answering()
