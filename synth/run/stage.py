@@ -25,7 +25,8 @@ PLAIN = Wishes()
 class Made:
     """What there is of one environment: the artefacts of the stages before by kind, `made[Topic]`, and a folder.
 
-    `evidence` is what a later stage said when it sent the environment back to this one. `date` is the day on which the
+    `evidence` is what a later stage said when it sent the environment back to this one, `before` what this one had made
+    then. `date` is the day on which the
     environment was begun; it stays the same however often a run is resumed.
     """
 
@@ -34,6 +35,7 @@ class Made:
     date: str
     wishes: Wishes = PLAIN
     evidence: tuple[str, ...] = ()
+    before: Record | None = None
     artefacts: Mapping[type[Record], Record] = field(default_factory=dict[type[Record], Record])
     written: list[str] = field(default_factory=list[str])
     """The names of the files that this stage wrote with `write`."""

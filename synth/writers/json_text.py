@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import json_repair
 import jsonschema_rs
@@ -127,8 +127,8 @@ def _mended(text: str) -> Any:
     """What a text with slips means: commas too many, comments, single quotes. Only what has its end is mended."""
     if not text.startswith(tuple(CLOSING)) or _end(text, 0) != len(text):
         return None
-    value: Any = json_repair.loads(text, skip_json_loads=True)
-    return value if isinstance(value, (dict, list)) else None
+    value: object = json_repair.loads(text, skip_json_loads=True)
+    return cast("Any", value) if isinstance(value, (dict, list)) else None
 
 
 def _why_none(said: str) -> str:
