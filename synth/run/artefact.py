@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from servers.record import Record
 from synth.run.asker import Exchange
-from synth.run.stage import write_whole
+from synth.whole import write_whole
 from synth.writers.writer import digest_of
 
 

@@ -16,7 +16,7 @@ import os
 import re
 import unicodedata
 from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -27,8 +27,8 @@ from pydantic import ValidationError
 from servers.errors import Conflict, RequestError
 from servers.record import Record
 from synth.run.artefact import read_artefact
-from synth.run.stage import write_whole
 from synth.run.topic import Topic
+from synth.whole import write_whole
 from synth.writers.writer import digest_of
 
 LONGEST_ID = 48
@@ -79,10 +79,8 @@ class RunFolder:
         """Write what is asked for. The time at which the run began stays."""
         file = self.path / "run.json"
         began = now.isoformat(timespec="seconds")
-        try:
+        with suppress(OSError, ValueError, LookupError, TypeError):  # a new run, or a file that nobody can read
             began = str(json.loads(file.read_text(encoding="utf-8"))["began_at"])
-        except (OSError, ValueError, LookupError, TypeError):
-            pass  # a new run, or a file that nobody needs
         write_whole(file, json.dumps({"began_at": began, "plan": plan}, ensure_ascii=False, indent=1) + "\n")
 
     def begun(self) -> dict[str, Topic]:

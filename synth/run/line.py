@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from servers.record import Record
 from synth.run.artefact import Artefact, digest_of_file, read_artefact
 from synth.run.asker import Exchange
-from synth.run.stage import Stage, write_whole
+from synth.run.stage import Stage
+from synth.whole import write_whole
 
 
 class Back(Record):
@@ -61,15 +62,23 @@ class Line:
         return [Back.model_validate_json(path.read_bytes()) for path in paths]
 
     def send_back(self, back: Back) -> None:
-        """Note that a stage has to mend what it made. That is kept beside the note, for the stage to see."""
+        """Note that a stage has to mend what it made. That, and what came of it, is kept beside the note."""
         number = 1 + len(self.backs())
         kept = self.folder / "backs" / f"{number:02}"
         kept.mkdir(parents=True, exist_ok=True)
         at = self.position(back.to)
         if not 0 < at < self.position(back.by):
             raise ValueError(f"{back.by} cannot go back to {back.to}: that stage is not before it")
-        write_whole(kept / self.path(at).name, self.path(at).read_text(encoding="utf-8"))
+        for path in map(self.path, range(at, self.position(back.by))):
+            write_whole(kept / path.name, path.read_text(encoding="utf-8"))
         write_whole(kept.with_suffix(".json"), json.dumps(back.model_dump(mode="json"), ensure_ascii=False, indent=1))
+
+    def given_up(self) -> list[tuple[str, tuple[Exchange, ...]]]:
+        """What was said for artefacts that no longer stand, by stage."""
+        standing = {artefact.digest for artefact in self.standing()}
+        kept = [read_artefact(path) for path in sorted(self.folder.glob("backs/*/*.json"))]
+        found = {one.digest: (one.stage, one.exchanges) for one in kept if one and one.digest not in standing}
+        return [*found.values(), *((back.by, back.exchanges) for back in self.backs())]
 
     def before(self, stage: Stage) -> Record | None:
         """What a stage made before it was sent back the last time."""

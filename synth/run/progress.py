@@ -1,6 +1,6 @@
 """What a run has done so far: where each environment is, what was asked, what it cost."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from servers.record import Record
@@ -42,6 +42,7 @@ class Progress:
     """What a run tells as it goes."""
 
     prices: Prices = field(default_factory=Prices)
+    on_end: Callable[[str, Row], None] | None = None
     total: Row = field(default_factory=Row)
     _rows: dict[str, Row] = field(default_factory=dict[str, Row])
 
@@ -72,6 +73,8 @@ class Progress:
         """An environment goes no further in this run."""
         row = self._row(environment)
         row.state, row.why = state, why
+        if self.on_end is not None:
+            self.on_end(environment, row)
 
     def count(self, state: str) -> int:
         """How many environments are in a state."""

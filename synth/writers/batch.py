@@ -33,7 +33,7 @@ class BatchWriter:
         structured: bool = True,
         recorder: Recorder | None = None,
     ) -> None:
-        self._folder = folder
+        self.folder = folder
         self._model = model
         self._cache = cache
         self._base_url = base_url
@@ -76,7 +76,7 @@ class BatchWriter:
         """Write what was noted; None where nothing was."""
         if not self._noted:
             return None
-        path = self._folder.write(list(self._noted.values()))
+        path = self.folder.write(list(self._noted.values()))
         self._waited_for |= self._noted.keys()
         self._noted = {}
         return path
