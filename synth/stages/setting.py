@@ -1,4 +1,4 @@
-"""Topic: from a few words, or a mined topic, to what system an environment is."""
+"""Setting: from a title, or a mined topic, to what system an environment is."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +9,7 @@ from synth.run.stage import Made, Stage
 from synth.run.topic import Topic
 from synth.writers.prompt import Prompt
 
-PROMPT = Prompt.load(Path(__file__).with_name("topic.md"))
+PROMPT = Prompt.load(Path(__file__).with_name("setting.md"))
 LENGTHS = {"title": (3, 60), "introduction": (120, 700), "scope": (200, 2500)}
 
 
@@ -24,7 +24,7 @@ class Setting(Record):
     scope: str
 
 
-async def topic(made: Made, asker: Asker) -> Setting:
+async def setting(made: Made, asker: Asker) -> Setting:
     """Ask for the setting of a topic."""
     given = made[Topic]
     messages = PROMPT.fill(
@@ -35,7 +35,7 @@ async def topic(made: Made, asker: Asker) -> Setting:
     return await asker.ask(messages, Setting, accept)
 
 
-STAGE = Stage("topic", Setting, topic)
+STAGE = Stage("setting", Setting, setting)
 
 
 async def accept(answer: Setting) -> list[str]:
