@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from pydantic import ValidationError
 
@@ -73,7 +73,8 @@ class Asker:
                 answer = await self._writer.ask(said, schema, label=f"{self._environment}/{self._stage}")
             except BadAnswer as bad:
                 text, reasons = bad.text, [bad.why]
-                self._keep(_unusable(said, schema, bad))
+                spent = bad.spent or Answer.nothing(prompt_digest(said, schema))
+                self._keep(_exchange(spent, reasons))
             else:
                 text = json.dumps(answer.value, ensure_ascii=False, indent=1)
                 value, reasons = _read(answer, kind)
@@ -108,11 +109,6 @@ def in_words(error: ValidationError) -> list[str]:
 
 def _exchange(answer: Answer, reasons: Sequence[str]) -> Exchange:
     return Exchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons))
-
-
-def _unusable(messages: Sequence[Message], schema: dict[str, Any], bad: BadAnswer) -> Exchange:
-    digest = prompt_digest(messages, schema)
-    return Exchange(prompt=digest, model="", prompt_tokens=0, completion_tokens=0, cached=False, reasons=(bad.why,))
 
 
 def _told(text: str, reasons: Sequence[str]) -> tuple[Message, ...]:

@@ -11,7 +11,7 @@ WriterError
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, Self
 
 from servers.errors import FarmError
 from servers.record import Record
@@ -36,6 +36,11 @@ class Answer(Record):
     prompt_tokens: int
     completion_tokens: int
     cached: bool
+
+    @classmethod
+    def nothing(cls, prompt: str) -> Self:
+        """What is known of an answer that nobody has told about."""
+        return cls(value=None, model="", prompt=prompt, prompt_tokens=0, completion_tokens=0, cached=False)
 
 
 class Writer(Protocol):
@@ -63,12 +68,16 @@ class UnknownPrompt(WriterError):
 
 
 class BadAnswer(WriterError):
-    """The model answered what cannot be used: `text` is what it said, `why` what is wrong with it."""
+    """The model answered what cannot be used: `text` is what it said, `why` what is wrong with it.
 
-    def __init__(self, text: str, why: str) -> None:
+    `spent` is the answer without its value: what it took.
+    """
+
+    def __init__(self, text: str, why: str, *, spent: Answer | None = None) -> None:
         super().__init__(why)
         self.text = text
         self.why = why
+        self.spent = spent
 
 
 class Waiting(WriterError):
