@@ -60,9 +60,7 @@ class Endpoint:
         self._sleep = sleep
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True)
-        self._client = AsyncOpenAI(
-            base_url=base_url, api_key=api_key, max_retries=0, timeout=seconds, http_client=http
-        )
+        self._client = AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=seconds, http_client=http)
 
     async def __aenter__(self) -> Self:
         return self

@@ -17,7 +17,7 @@ OPENAI = "https://api.openai.com/v1"
 
 
 class Plan(Record):
-    """The keys of a config file; each is an option of the command too. Files are relative to the working directory."""
+    """The keys of a config file; most are options of the command too. Files are relative to the working directory."""
 
     out: Path
     topics: tuple[str, ...] = ()
@@ -43,6 +43,7 @@ class Plan(Record):
     at_once: int = Field(default=64, ge=1)
     again: bool = False
     serve_vllm: str = ""
+    vllm_arguments: tuple[str, ...] = ()
     engine: Literal["asyncio", "ray"] = "asyncio"
 
     @classmethod

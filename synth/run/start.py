@@ -1,7 +1,8 @@
 """A run from its plan to its report: lock, writer, environments, what is said at the end."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 from rich.console import Console
@@ -17,6 +18,7 @@ from synth.run.report import write_report
 from synth.run.stage import Stage
 from synth.run.table import live
 from synth.run.topic import Topic
+from synth.run.vllm import serving_vllm
 from synth.run.writing import writer_for
 from synth.writers.batch import BatchWriter
 from synth.writers.batch_folder import results_of
@@ -38,7 +40,7 @@ class Start:
         progress = Progress(prices=plan.prices)
         with folder.locked():
             folder.note(json.loads(plan.model_dump_json()), utc_now())
-            async with writer_for(plan, folder, self.api_key) as writer:
+            async with self._served(plan, folder) as served, writer_for(served, folder, self.api_key) as writer:
                 run = Run(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
                 try:
                     with live(self.console, progress):
@@ -46,6 +48,17 @@ class Start:
                 finally:
                     report = write_report(folder, self.stages, plan.prices)
                 return self._ended(progress, writer, folder, str(report))
+
+    @asynccontextmanager
+    async def _served(self, plan: Plan, folder: RunFolder) -> AsyncGenerator[Plan]:
+        """The plan, with a vLLM of its own behind it where it asks for one."""
+        if not plan.serve_vllm:
+            yield plan
+            return
+        log = folder.path / "vllm.log"
+        self.console.print(f"Starting vllm serve {plan.serve_vllm}; its log: {log}", soft_wrap=True)
+        async with serving_vllm(plan.serve_vllm, log, plan.vllm_arguments) as base_url:
+            yield plan.model_copy(update={"base_url": base_url, "model": plan.model or plan.serve_vllm})
 
     async def _advance(self, run: Run, plan: Plan) -> None:
         topics = [Topic(title=title) for title in plan.topics]
