@@ -33,25 +33,12 @@ async def serving_vllm(model: str, log: Path, arguments: Sequence[str] = ()) -> 
     """
     program = shutil.which("vllm")
     if program is None:
-        raise RequestError(
-            "--serve-vllm: no `vllm` on the PATH; on a machine with a GPU: pip install 'envfarm[rl-gpu]'"
-        )
+        raise RequestError("--serve-vllm: no `vllm` on the PATH; where a GPU is: pip install 'envfarm[rl-gpu]'")
     port = _free_port()
     with log.open("ab") as file:
         process = await asyncio.create_subprocess_exec(
-            *(
-                sys.executable,
-                "-m",
-                "synth.run.leash",
-                program,
-                "serve",
-                model,
-                "--host",
-                "127.0.0.1",
-                "--port",
-                str(port),
-                *arguments,
-            ),
+            *(sys.executable, "-m", "synth.run.leash", str(os.getpid())),
+            *(program, "serve", model, "--host", "127.0.0.1", "--port", str(port), *arguments),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=file,
             stderr=file,
