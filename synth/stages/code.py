@@ -41,10 +41,11 @@ class Example(Record):
 
 
 class Written(Record):
-    """What the writer gives for a group of tools."""
+    """What the writer gives for a group of tools. `unbreakable` are rules that no call of them can try to break."""
 
     code_py: str
     examples: tuple[Example, ...]
+    unbreakable: tuple[str, ...]
 
 
 class Code(Record):
@@ -78,10 +79,10 @@ async def code(made: Made, asker: Asker) -> Code:
 STAGE = Stage("code", Code, code)
 
 
-def groups(plans: Sequence[Plan]) -> list[list[Plan]]:
+def groups(plans: Sequence[Plan], most: int = MOST_IN_A_GROUP) -> list[list[Plan]]:
     """The tools in groups of about the same size, queries first: commands use what those need."""
     ordered = sorted(plans, key=lambda plan: plan.kind == "command")
-    count = -(-len(ordered) // MOST_IN_A_GROUP)
+    count = -(-len(ordered) // most)
     edges = [len(ordered) * number // count for number in range(count + 1)]
     return [ordered[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
 
@@ -108,9 +109,7 @@ class Bench:
             module=module.text(),
             names=", ".join(plan.name for plan in group),
             plans="\n".join(map(_plan_text, group)),
-            wanted="\n".join(
-                f"  - {plan.name}: {', '.join(self._to_show(plan)) or '(none)'}" for plan in group
-            ),
+            wanted="\n".join(f"  - {plan.name}: {', '.join(self._to_show(plan)) or '(none)'}" for plan in group),
             evidence=_evidence_text(evidence),
         )
 
@@ -148,7 +147,7 @@ class Bench:
         asked, _ = await described(self.made[Interface].stubs_py, self.guests)
         for plan in group:
             found += [f"code_py: {plan.name}: {one}" for one in _differences(plan, tools.get(plan.name), asked)]
-        found += self._example_findings(answer.examples, group)
+        found += self._example_findings(answer.examples, group, answer.unbreakable)
         if found or wrong:
             return found
         texts = texts_of(self.made, source, list(tools.values()))
@@ -164,8 +163,13 @@ class Bench:
         known = [self.holders[one] for one in plan.enforces if one in self.holders]
         return [rule.id for rule in known if plan.kind == "command" and rule.holder == "tool"]
 
-    def _example_findings(self, examples: Sequence[Example], group: Sequence[Plan]) -> Iterator[str]:
+    def _example_findings(
+        self, examples: Sequence[Example], group: Sequence[Plan], unbreakable: Sequence[str]
+    ) -> Iterator[str]:
         names = {plan.name for plan in group}
+        for one in unbreakable:
+            if one not in self.holders:
+                yield f"unbreakable: there is no rule {one!r}"
         for example in examples:
             if example.tool not in names:
                 yield f"examples: {example.tool} is not among the functions that are asked now"
@@ -178,9 +182,12 @@ class Bench:
             if plan.refusals and not any(example.outcome == "refused" for example in own):
                 yield f"examples: {plan.name} has none with the outcome `refused`; it refuses: {'; '.join(plan.refusals)}"
             shown = {example.rule for example in own if example.outcome == "refused"}
-            missing = [one for one in self._to_show(plan) if one not in shown]
+            missing = [one for one in self._to_show(plan) if one not in shown and one not in unbreakable]
             if missing:
-                yield f"examples: {plan.name}: no refused call shows the rule {', '.join(missing)}"
+                yield (
+                    f"examples: {plan.name}: no refused call shows the rule {', '.join(missing)}; "
+                    "if no call can even try to break it, list it under unbreakable"
+                )
 
 
 def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]]) -> Texts:

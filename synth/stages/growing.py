@@ -107,7 +107,17 @@ def _renewed(value: Any, number: int, step: int) -> Any:
 def _roman(number: int) -> str:
     """A small number as people count namesakes."""
     text = ""
-    for size, letters in ((100, "C"), (90, "XC"), (50, "L"), (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I")):
+    for size, letters in (
+        (100, "C"),
+        (90, "XC"),
+        (50, "L"),
+        (40, "XL"),
+        (10, "X"),
+        (9, "IX"),
+        (5, "V"),
+        (4, "IV"),
+        (1, "I"),
+    ):
         text += letters * (number // size)
         number %= size
     return text

@@ -32,6 +32,7 @@ TESTER = Prompt.load(Path(__file__).with_name("tester.md"))
 CHECKER = Prompt.load(Path(__file__).with_name("checker.md"))
 LEAST_PASSED = 0.95
 FEWEST_VALID, MOST_OF_A_TOOL = 2, 8
+TESTED_AT_ONCE = 9
 JUDGED_AT_ONCE = 24
 BROKEN = ("failed", "died", "timeout")
 Verdict = Literal["pass", "warning", "fail"]
@@ -107,7 +108,7 @@ async def inspect(made: Made, asker: Asker) -> Inspection:
         schema = made[Schema]
         image, _ = await image_of(guests, schema=schema.schema_sql, seed=made[Rows].seed_sql, clock=schema.clock)
     trial = Trial(made, asker, tools, rows_text(shape_of(image), most=MOST_ROWS_SHOWN))
-    parts = await together([trial.calls(group) for group in groups(list(plans.values()))])
+    parts = await together([trial.calls(group) for group in groups(list(plans.values()), TESTED_AT_ONCE)])
     calls = [call for part in parts for call in part]
     did = await trial.play(calls)
     cases = await trial.judged(calls, did)
@@ -168,7 +169,8 @@ class Trial:
         answers = await together([self._judged({number: numbered[number] for number in part}) for part in parts])
         said = {judgement.number: judgement for answer in answers for judgement in answer.judgements}
         return [
-            _case(call, one, said.get(number)) for number, (call, one) in enumerate(zip(calls, did, strict=True), start=1)
+            _case(call, one, said.get(number))
+            for number, (call, one) in enumerate(zip(calls, did, strict=True), start=1)
         ]
 
     async def _judged(self, part: dict[int, tuple[Call, Did]]) -> Judgements:
@@ -206,9 +208,13 @@ class Trial:
             own = [call for call in calls if call.tool == plan.name]
             valid, refused = (sum(call.expect == kind for call in own) for kind in ("ok", "refused"))
             if valid < self.fewest_valid(plan.name):
-                found.append(f"calls: {plan.name} has {valid} that must go well; {self.fewest_valid(plan.name)} are asked")
+                found.append(
+                    f"calls: {plan.name} has {valid} that must go well; {self.fewest_valid(plan.name)} are asked"
+                )
             if plan.refusals and not refused:
-                found.append(f"calls: {plan.name} has none that must be refused; it refuses: {'; '.join(plan.refusals)}")
+                found.append(
+                    f"calls: {plan.name} has none that must be refused; it refuses: {'; '.join(plan.refusals)}"
+                )
             if len(own) > MOST_OF_A_TOOL:
                 found.append(f"calls: {plan.name} has {len(own)}; at most 6 are asked")
         return found
@@ -286,7 +292,9 @@ def _judgement_findings(judgements: Sequence[Judgement], numbers: set[int]) -> l
     given = [judgement.number for judgement in judgements]
     found = [f"judgements: number {one} is missing" for one in sorted(numbers - set(given))]
     found += [f"judgements: there is no call {one}" for one in sorted(set(given) - numbers)]
-    found += [f"judgements: number {one} occurs twice" for one in sorted({one for one in given if given.count(one) > 1})]
+    found += [
+        f"judgements: number {one} occurs twice" for one in sorted({one for one in given if given.count(one) > 1})
+    ]
     return found + [
         f"judgements.{one.number}: a {one.verdict} needs a reason from which the author can mend it"
         for one in judgements
@@ -303,9 +311,7 @@ def _case_evidence(cases: Sequence[Case], passed: float) -> list[str]:
     ]
 
 
-def _count_evidence(
-    counts: Sequence[Count], plans: dict[str, Plan], tools: dict[str, dict[str, Any]]
-) -> list[str]:
+def _count_evidence(counts: Sequence[Count], plans: dict[str, Plan], tools: dict[str, dict[str, Any]]) -> list[str]:
     """Tools that never did what they are for, or never refused what they should."""
     found: list[str] = []
     for count in counts:

@@ -54,9 +54,7 @@ async def interface(made: Made, asker: Asker) -> Interface:
         rules=as_text(schema.rules),
     )
     async with guests_here() as guests:
-        image, _ = await image_of(
-            guests, schema=schema.schema_sql, seed=made[Rows].seed_sql, clock=schema.clock
-        )
+        image, _ = await image_of(guests, schema=schema.schema_sql, seed=made[Rows].seed_sql, clock=schema.clock)
         shape = shape_of(image)
 
         async def accept(answer: Interface) -> list[str]:
@@ -136,9 +134,11 @@ def _tool_findings(plan: Plan, tool: dict[str, Any], shape: Shape) -> Iterator[s
         yield "returns a bare dict; return a TypedDict, so that its result is described"
     properties = cast("dict[str, dict[str, Any]]", tool["arguments"]["properties"])
     required = cast("list[str]", tool["arguments"]["required"])
-    choices = {column.name: column.choices for table in shape.tables.values() for column in table.columns if column.choices}
+    choices = {
+        column.name: column.choices for table in shape.tables.values() for column in table.columns if column.choices
+    }
     for name, schema in properties.items():
-        if name in choices and schema.get("type") in ("string", ["string", "null"]):
+        if name in choices and "enum" not in schema and schema.get("type") in ("string", ["string", "null"]):
             yield f"{name}: is text, and the database allows {', '.join(choices[name])}; make it a Literal of those that fit"
         if schema.get("type") in ("object", "array") and not (schema.get("properties") or schema.get("items")):
             yield f"{name}: says nothing of what it holds; use a TypedDict, or list[str] and the like"

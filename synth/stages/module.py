@@ -33,7 +33,13 @@ class Module:
             elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
                 if node.name not in names:
                     found.append(f"{node.name}: is not among the functions that are asked now; leave it out")
-                functions[node.name] = text
+                else:
+                    stub = self._stub(node.name)
+                    if ast.dump(stub.args) != ast.dump(node.args):
+                        found.append(f"{node.name}: its arguments are not those of the module; keep them to the letter")
+                    if node.body[0].lineno <= _last_line_of_head(node):
+                        found.append(f"{node.name}: write its body on lines of its own, below the signature")
+                    functions[node.name] = self._with_body(stub, code, node)
             elif isinstance(node, ast.FunctionDef):
                 if node.name in self.private and not again and self.private[node.name] != text:
                     found.append(f"{node.name}: is in the module already; use that one, or name yours differently")
@@ -68,6 +74,17 @@ class Module:
     def _stub_tree(self) -> ast.Module:
         return ast.parse(self.stubs)
 
+    def _stub(self, name: str) -> ast.FunctionDef:
+        return next(node for node in self._stub_tree().body if isinstance(node, ast.FunctionDef) and node.name == name)
+
+    def _with_body(self, stub: ast.FunctionDef, code: str, written: ast.FunctionDef) -> str:
+        """The stub's signature and docstring, with the body that was written."""
+        lines = code.splitlines()
+        has_document = ast.get_docstring(written) is not None
+        before = written.body[0].end_lineno if has_document else _last_line_of_head(written)
+        body = "\n".join(lines[before or 0 : written.end_lineno])
+        return f"{text_of(self.stubs, stub).removesuffix('...').rstrip()}\n{body}"
+
     def _imports(self, tree: ast.Module) -> str:
         """One import a module, sorted: the library's own, then ours."""
         plain: set[str] = set()
@@ -87,6 +104,13 @@ class Module:
         lines = [f"import {name}" for name in sorted(plain)]
         lines += [_from(module, names) for module, names in sorted(named.items()) if module != "servers.toolkit"]
         return "\n".join(lines) + "\n\n" + _from("servers.toolkit", named["servers.toolkit"])
+
+
+def _last_line_of_head(node: ast.FunctionDef) -> int:
+    """The line on which a signature ends: comments may stand between it and the first statement."""
+    arguments = [*node.args.args, *node.args.kwonlyargs, *node.args.kw_defaults]
+    last = max([node.lineno, *(part.end_lineno or 0 for part in arguments if part is not None)])
+    return max(last, node.returns.end_lineno or 0) if node.returns is not None else last
 
 
 def _from(module: str, names: set[str]) -> str:

@@ -30,9 +30,7 @@ def rule_findings(rules: Sequence[Rule], policy: str, shape: Shape) -> list[str]
         found.append("policy_md: number its items 1., 2., 3. … at the beginning of a line, in one list")
     told = {rule.item for rule in rules}
     found += [f"policy_md: item {item} has no rule; give it one, or merge it" for item in items if item not in told]
-    found += [
-        f"rules.{rule.id}: there is no item {rule.item} in policy_md" for rule in rules if rule.item not in items
-    ]
+    found += [f"rules.{rule.id}: there is no item {rule.item} in policy_md" for rule in rules if rule.item not in items]
     for rule in rules:
         finding = holder_finding(rule, shape)
         if finding:
@@ -43,7 +41,9 @@ def rule_findings(rules: Sequence[Rule], policy: str, shape: Shape) -> list[str]
 def holder_finding(rule: Rule, shape: Shape) -> str:
     """What is wrong with how a rule names its holder."""
     if rule.holder != "schema":
-        return "" if not rule.by else f'by: is for rules that the schema holds; leave it "" for the holder {rule.holder}'
+        return (
+            "" if not rule.by else f'by: is for rules that the schema holds; leave it "" for the holder {rule.holder}'
+        )
     if rule.by in shape.triggers or rule.by in shape.indexes:
         return ""
     table, _, column = rule.by.partition(".")
@@ -53,8 +53,10 @@ def holder_finding(rule: Rule, shape: Shape) -> str:
             f"by: {rule.by!r} is no trigger, unique index, table or table.column of schema_sql "
             f"(triggers and unique indexes: {known or 'none'}); or the holder is `tool`"
         )
-    return "" if _has_constraint(shape.tables[table], column) else (
-        f"by: {rule.by} has no CHECK, UNIQUE, REFERENCES or NOT NULL; add one, or name the holder `tool`"
+    return (
+        ""
+        if _has_constraint(shape.tables[table], column)
+        else (f"by: {rule.by} has no CHECK, UNIQUE, REFERENCES or NOT NULL; add one, or name the holder `tool`")
     )
 
 

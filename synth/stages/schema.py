@@ -11,8 +11,8 @@ from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
 from synth.stages.ground import guests_here
 from synth.stages.rules import Rule, rule_findings
-from synth.stages.shape import Shape, shape_of
 from synth.stages.setting import Setting
+from synth.stages.shape import Shape, shape_of
 from synth.writers.prompt import Prompt
 
 PROMPT = Prompt.load(Path(__file__).with_name("schema.md"))

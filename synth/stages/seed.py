@@ -68,8 +68,13 @@ async def seed(made: Made, asker: Asker) -> Rows:
         text = answer.seed_sql.strip() + "\n"
         if size == "large":
             text = await grown(
-                guests, schema=schema.schema_sql, seed=text, clock=schema.clock,
-                fixed=answer.fixed, values=answer.values, rows=LARGE_ROWS,
+                guests,
+                schema=schema.schema_sql,
+                seed=text,
+                clock=schema.clock,
+                fixed=answer.fixed,
+                values=answer.values,
+                rows=LARGE_ROWS,
             )
         image, _ = await image_of(guests, schema=schema.schema_sql, seed=text, clock=schema.clock)
     counts = {name: len(rows) for name, rows in shape_of(image).rows.items()}

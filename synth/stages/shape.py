@@ -130,19 +130,22 @@ def _table(connection: apsw.Connection, name: str, sql: str) -> Table:
         )
     )
     links: dict[int, list[tuple[str, str, str]]] = {}
-    found = connection.execute('SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq', (name,))
+    found = connection.execute(
+        'SELECT id, "from", "table", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq', (name,)
+    )
     for number, column, parent, target in found:
         links.setdefault(int(str(number)), []).append((str(column), str(parent), str(target or column)))
     unique = [
         tuple(str(column) for (column,) in connection.execute("SELECT name FROM pragma_index_info(?)", (index,)))
-        for (index,) in connection.execute("SELECT name FROM pragma_index_list(?) WHERE \"unique\"", (name,)).fetchall()
+        for (index,) in connection.execute('SELECT name FROM pragma_index_list(?) WHERE "unique"', (name,)).fetchall()
     ]
     return Table(
         name=name,
         sql=sql,
         columns=columns,
         links=tuple(
-            Link(tuple(one[0] for one in parts), parts[0][1], tuple(one[2] for one in parts)) for parts in links.values()
+            Link(tuple(one[0] for one in parts), parts[0][1], tuple(one[2] for one in parts))
+            for parts in links.values()
         ),
         unique=tuple(unique),
     )
