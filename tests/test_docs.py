@@ -200,7 +200,9 @@ def test_commands_are_found_where_a_reader_sees_them() -> None:
 
 
 def test_every_command_and_every_option_has_its_place() -> None:
-    sections = dict(re.findall(r"^## `farm ([\w ]+)`\n(.*?)(?=^## |\Z)", text_of("commands.md"), re.MULTILINE | re.DOTALL))
+    sections = dict(
+        re.findall(r"^## `farm ([\w ]+)`\n(.*?)(?=^## |\Z)", text_of("commands.md"), re.MULTILINE | re.DOTALL)
+    )
     there = {
         name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
         for name, command in every_command().items()
