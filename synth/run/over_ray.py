@@ -68,8 +68,9 @@ async def machines(plan: Plan, stages: Sequence[Stage], api_key: str) -> AsyncGe
         cores = int(ray.cluster_resources().get("CPU", 1))
         count = max(1, min(cores, MOST_HANDS, plan.at_once))
         here = plan.model_copy(update={"out": plan.out.resolve(), "at_once": max(1, plan.at_once // count)})
-        remote: Any = ray.remote(num_cpus=0, max_concurrency=here.at_once)(Hand)
-        hands = [remote.options(scheduling_strategy="SPREAD").remote(here, stages, api_key) for _ in range(count)]
+        options: dict[str, Any] = {"num_cpus": 0, "max_concurrency": here.at_once, "scheduling_strategy": "SPREAD"}
+        actor: Any = ray.remote(Hand)
+        hands: list[Any] = [actor.options(**options).remote(here, stages, api_key) for _ in range(count)]
         for hand in hands:
             await hand.begin.remote()
         turns = cycle(hands)

@@ -39,12 +39,12 @@ class Tiny:
         return Done(self.process.returncode, out.decode(), err.decode())
 
 
-async def started(home: Path, module: str = "tests.synth.run.tiny", **plan: Any) -> Tiny:
+async def started(home: Path, module: str = "tests.synth.run.tiny", *, path: str = os.defpath, **plan: Any) -> Tiny:
     """Start a run with a plan in a process of its own; `out` is `run`."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", module, str(written(home, plan))),
         cwd=home,
-        env={"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "200", "PYTHONPATH": str(ROOT)},
+        env={"PATH": path, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "200", "PYTHONPATH": str(ROOT)},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
