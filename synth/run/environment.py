@@ -10,6 +10,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from pydantic import ValidationError
+
 from servers.record import Record
 from synth.run.artefact import Artefact, digest_of_file, write_artefact
 from synth.run.asker import Asker, Exchange, Rejected
@@ -37,6 +39,14 @@ class Rejection(Record):
     stage: str
     reasons: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
+
+
+def rejection_of(folder: Path) -> Rejection | None:
+    """Why an environment was given up, if it was; a file that is not whole says nothing."""
+    try:
+        return Rejection.model_validate_json((folder / "rejected.json").read_bytes())
+    except (OSError, ValidationError):
+        return None
 
 
 async def _given(_made: Made, _asker: Asker) -> Record:
@@ -71,8 +81,7 @@ class Environment:
     @property
     def rejection(self) -> Rejection | None:
         """Why it was given up before."""
-        path = self.folder / "rejected.json"
-        return Rejection.model_validate_json(path.read_bytes()) if path.exists() else None
+        return rejection_of(self.folder)
 
     def begin(self, topic: Topic) -> None:
         """Write the first artefact, unless it is there."""

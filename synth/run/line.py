@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +59,11 @@ class Line:
 
     def backs(self) -> list[Back]:
         """How often, and why, the environment was sent back."""
-        paths = sorted(self.folder.glob("backs/*.json"))
-        return [Back.model_validate_json(path.read_bytes()) for path in paths]
+        found: list[Back] = []
+        for path in sorted(self.folder.glob("backs/*.json")):
+            with suppress(ValidationError):  # one that is not whole: its stage is asked again
+                found.append(Back.model_validate_json(path.read_bytes()))
+        return found
 
     def send_back(self, back: Back) -> None:
         """Note that a stage has to mend what it made. That, and what came of it, is kept beside the note."""

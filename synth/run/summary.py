@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import NamedTuple
 
 from synth.run.artefact import Artefact
 from synth.run.asker import Exchange
-from synth.run.environment import TOPIC, Rejection
+from synth.run.environment import TOPIC, rejection_of
 from synth.run.folder import RunFolder
 from synth.run.line import Line
 from synth.run.progress import Prices
@@ -132,9 +131,3 @@ def _note(summary: Summary, tally: StageTally, exchanges: Sequence[Exchange], sa
     tally.add(exchanges)
     said += exchanges
     summary.reasons.update((tally.name, reason) for exchange in exchanges for reason in exchange.reasons)
-
-
-def rejection_of(folder: Path) -> Rejection | None:
-    """Why an environment was given up, if it was."""
-    path = folder / "rejected.json"
-    return Rejection.model_validate_json(path.read_bytes()) if path.exists() else None

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ async def test_environments_advance_elsewhere_as_they_do_here(tmp_path: Path) ->
     model = Model()
     topics = ["Loans", "Hotels", "Museums"]
     async with model.serve() as base_url:
-        plan = {"topics": topics, "base_url": base_url, "engine": "ray", "prompt_price": 100.0}
+        plan: dict[str, Any] = {"topics": topics, "base_url": base_url, "engine": "ray", "prompt_price": 100.0}
         done = await (await started(tmp_path, "tests.synth.run.tiny_ray", **plan)).ended()
         assert done.code == 0, done.err
         assert "3 accepted, 0 rejected; 15 requests, 0 answers from the cache, 150 + 75 tokens" in done.out
