@@ -4,7 +4,6 @@
 recording after a second. Beside the model is whatever the run takes longer than its stages have seconds.
 """
 
-import asyncio
 import json
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import NamedTuple
 
+import uvloop
 from rich.console import Console
 
 from bench import processes
@@ -27,7 +27,7 @@ from synth.writers.exchange import sent
 from synth.writers.writer import Message
 
 ENVIRONMENTS = 64
-STAGES = 10
+STAGES = 30
 DELAY = 1.0
 WANTED = 0.05
 PROSE = "Write what this stage has to write, in the form that was asked for, and leave nothing out. " * 60
@@ -94,7 +94,7 @@ def measured(folder: Path) -> Took:
         plan = Plan(out=folder / "run", topics=tuple(titles), base_url=base_url, model="m", at_once=ENVIRONMENTS)
         start = Start([stage(number) for number in range(STAGES)], None, "", Console(file=StringIO()))
         begin, worked = perf_counter(), process_time()
-        code = asyncio.run(start.run(plan))
+        code = uvloop.run(start.run(plan))
         took = Took(perf_counter() - begin, process_time() - worked)
     assert code == 0, "the run broke"
     return took

@@ -1,12 +1,12 @@
 """The commands that write environments: `farm synth run`."""
 
-import asyncio
 import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
+import uvloop
 from rich.console import Console
 
 from synth.run.plan import Plan
@@ -79,4 +79,4 @@ def run(
     if plan.engine == "ray":
         arguments = [sys.executable, "-m", "synth.ray_process", plan.model_dump_json()]
         os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606
-    raise typer.Exit(asyncio.run(Start(STAGES, None, api_key, out).run(plan)))
+    raise typer.Exit(uvloop.run(Start(STAGES, None, api_key, out).run(plan)))
