@@ -6,6 +6,7 @@ The only file that knows the `openai` package.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
+from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -60,9 +61,7 @@ class Endpoint:
         self._sleep = sleep
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True)
-        self._client = AsyncOpenAI(
-            base_url=base_url, api_key=api_key, max_retries=0, timeout=seconds, http_client=http
-        )
+        self._client = AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=seconds, http_client=http)
 
     async def __aenter__(self) -> Self:
         return self
@@ -112,7 +111,7 @@ class Endpoint:
         status, said = error.status_code, f"{self.base_url} answered HTTP {error.status_code}: {error.message[:300]}"
         if status in (400, 413) and any(sign in f"{error.code} {error.message}".lower() for sign in TOO_LONG):
             return ConversationTooLong(f"the conversation no longer fits the model: {error.message[:300]}")
-        if status in (408, 409, 429) or status >= 500:
+        if status in (408, 409, 429) or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
             wait = _asked_wait(error)
             if error.code == OUT_OF_MONEY or (wait or 0) > LONGEST_WAIT:
                 return EndpointDown(f"{said}; it will not pass soon" + (f": retry in {wait:g} s" if wait else ""))

@@ -1,13 +1,13 @@
 """A stage of synthesis: from what was made before it to one artefact more."""
 
-import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from servers.record import Record
 from synth.run.asker import Asker
+from synth.whole import write_whole
 
 T = TypeVar("T", bound=Record)
 
@@ -25,7 +25,8 @@ PLAIN = Wishes()
 class Made:
     """What there is of one environment: the artefacts of the stages before by kind, `made[Topic]`, and a folder.
 
-    `evidence` is what a later stage said when it sent the environment back to this one. `date` is the day on which the
+    `evidence` is what a later stage said when it sent the environment back to this one, `before` what this one had made
+    then. `date` is the day on which the
     environment was begun; it stays the same however often a run is resumed.
     """
 
@@ -34,6 +35,7 @@ class Made:
     date: str
     wishes: Wishes = PLAIN
     evidence: tuple[str, ...] = ()
+    before: Record | None = None
     artefacts: Mapping[type[Record], Record] = field(default_factory=dict[type[Record], Record])
     written: list[str] = field(default_factory=list[str])
     """The names of the files that this stage wrote with `write`."""
@@ -73,7 +75,8 @@ class Stage:
     """A line in the list of stages.
 
     `make` raises Rejected where the environment must be given up, and GoBack where an earlier stage has to mend it, at
-    most `backs` times. Change `version` when the code changes what it makes.
+    most `backs` times. Change `version` when the code changes what it makes. `counts` tells the numbers of an artefact
+    that a report shows, such as how many tables there are.
     """
 
     name: str
@@ -82,13 +85,4 @@ class Stage:
     needs_model: bool = True
     version: str = "1"
     backs: int = 2
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file so that a reader, or whoever comes after a crash, sees the old one or the new one."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    part.replace(path)
+    counts: Callable[[Any], Mapping[str, int]] | None = None

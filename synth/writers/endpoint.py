@@ -10,9 +10,9 @@ from agent_client.endpoint import Endpoint, limit_name
 from agent_client.errors import ConversationTooLong, EndpointDown, EndpointRefused
 from servers.record import Record
 from synth.writers.cache import Cache
-from synth.writers.exchange import Recorder, answer_in, sent
+from synth.writers.exchange import Recorder, answer_in, kept, sent
 from synth.writers.structured import response_format
-from synth.writers.writer import Answer, Message, WriterRefused, WriterUnreachable
+from synth.writers.writer import Answer, Message, PromptTooLong, WriterRefused, WriterUnreachable
 
 NOT_TAKEN = (400, 422, 501)
 """How endpoints that know no structured outputs answer to the wish for one."""
@@ -40,7 +40,7 @@ def request_body(
 class EndpointWriter:
     """Enter it with `async with`: it holds connections. At most `at_once` requests are under way.
 
-    It asks for structured output. An endpoint that refuses that is asked without, from then on.
+    It asks for structured output, unless told not to. An endpoint that refuses that is asked without, from then on.
     """
 
     def __init__(
@@ -52,6 +52,7 @@ class EndpointWriter:
         cache: Cache | None = None,
         recorder: Recorder | None = None,
         at_once: int = 64,
+        structured: bool = True,
     ) -> None:
         self._endpoint = endpoint
         self._model = model
@@ -59,7 +60,7 @@ class EndpointWriter:
         self._cache = cache
         self._recorder = recorder
         self._room = asyncio.Semaphore(at_once)  # protects the endpoint
-        self.is_structured = True
+        self.is_structured = structured
 
     async def __aenter__(self) -> Self:
         await self._endpoint.__aenter__()
@@ -76,7 +77,7 @@ class EndpointWriter:
         found = self._cache.find(request) if self._cache else None
         completion = found or await self._fresh(request, schema, label)
         if self._recorder is not None:
-            self._recorder.keep(request, _kept(completion))
+            self._recorder.keep(request, kept(completion))
         return answer_in(completion, messages, schema, cached=found is not None)
 
     async def _fresh(self, request: dict[str, Any], schema: dict[str, Any], label: str) -> Completion:
@@ -85,10 +86,12 @@ class EndpointWriter:
                 completion = await self._post(request, schema)
         except EndpointDown as error:
             raise WriterUnreachable(f"{label}: {error}") from error
-        except (EndpointRefused, ConversationTooLong) as error:
+        except EndpointRefused as error:
             raise WriterRefused(f"{label}: {error}") from error
+        except ConversationTooLong as error:
+            raise PromptTooLong(f"{label}: {error}") from error
         if self._cache is not None and completion.choices[0].message.content:
-            self._cache.keep(request, _kept(completion))
+            self._cache.keep(request, kept(completion))
         return completion
 
     async def _post(self, request: dict[str, Any], schema: dict[str, Any]) -> Completion:
@@ -102,7 +105,3 @@ class EndpointWriter:
         completion = await self._endpoint.post("/chat/completions", request, Completion)
         self.is_structured = False  # what it refused before was the wish, for without it the request was taken
         return completion
-
-
-def _kept(completion: Completion) -> dict[str, Any]:
-    return completion.model_dump(mode="json", exclude_none=True)

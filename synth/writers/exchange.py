@@ -65,6 +65,11 @@ def answer_in(completion: Completion, messages: Sequence[Message], schema: dict[
         raise BadAnswer(text, str(error), spent=spent) from None
 
 
+def kept(completion: Completion) -> dict[str, Any]:
+    """As much of an answer as is read here."""
+    return completion.model_dump(mode="json", exclude_none=True)
+
+
 def recorded(path: Path) -> Iterator[Exchanged]:
     """The exchanges of a recording. Raises NotFound, or RequestError naming the line."""
     try:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
+from typing import Any, cast
 
 import json_repair
 import jsonschema_rs
@@ -127,8 +127,11 @@ def _mended(text: str) -> Any:
     """What a text with slips means: commas too many, comments, single quotes. Only what has its end is mended."""
     if not text.startswith(tuple(CLOSING)) or _end(text, 0) != len(text):
         return None
-    value: Any = json_repair.loads(text, skip_json_loads=True)
-    return value if isinstance(value, (dict, list)) else None
+    try:
+        value: object = json_repair.loads(text, skip_json_loads=True)
+    except (ValueError, RecursionError):  # it is nested too deeply
+        return None
+    return cast("Any", value) if isinstance(value, (dict, list)) else None
 
 
 def _why_none(said: str) -> str:
@@ -139,4 +142,6 @@ def _why_none(said: str) -> str:
         json.loads(said[opening.start() :], strict=False)
     except ValueError as error:
         return f"it is no JSON, or stops in the middle: {error}"
+    except RecursionError:
+        return "it is nested too deeply"
     return "there is no JSON in the answer"

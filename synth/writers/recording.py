@@ -29,9 +29,8 @@ class RecordingWriter:
         asked = sent(messages, schema)
         found = self._known.get(digest_of(asked))
         if found is None:
-            raise UnknownPrompt(
-                f"{label}: {', '.join(map(str, self._paths))}: no answer to this; {self._nearest(asked)}"
-            )
+            where = ", ".join(map(str, self._paths))
+            raise UnknownPrompt(f"{label}: {where}: no answer to this; {self._nearest(asked)}")
         return answer_in(found[1], messages, schema, cached=True)
 
     def _nearest(self, asked: list[dict[str, str]]) -> str:

@@ -3,6 +3,7 @@
 WriterError
 ├── WriterUnreachable   whoever runs the endpoint: down, overloaded or broken, also after some attempts
 ├── WriterRefused       the caller: a wrong key, an unknown model, a request that is not taken
+├── PromptTooLong       the stage: what it asks no longer fits the model
 ├── UnknownPrompt       the caller: a recording holds no answer to this
 ├── BadAnswer           the model: no JSON, not of the schema, empty, or cut off
 └── Waiting             nobody: the answer is not there yet
@@ -61,6 +62,10 @@ class WriterUnreachable(WriterError):
 
 class WriterRefused(WriterError):
     """The endpoint does not take such a request."""
+
+
+class PromptTooLong(WriterError):
+    """What is asked no longer fits the model's context."""
 
 
 class UnknownPrompt(WriterError):

@@ -7,7 +7,7 @@ from typing import Any
 
 from servers.record import Record
 from synth.run.asker import Asker
-from synth.run.environment import Environment
+from synth.run.environment import End, Environment
 from synth.run.stage import Made, Stage
 from synth.run.topic import Topic
 from synth.writers.exchange import sent
@@ -59,7 +59,7 @@ async def test_an_environment_is_made_and_what_was_rejected_is_in_its_record(tmp
         "loans", tmp_path / "loans", [Stage("names", Names, name)], RecordingWriter(tmp_path / "r.jsonl")
     )
     made.begin(Topic(title="Loans"))
-    assert await made.advance() == "accepted"
+    assert await made.advance() == End("accepted")
     artefact = json.loads((tmp_path / "loans" / "01-names.json").read_text())
     assert artefact["value"] == {"names": ["a", "b"]}
     assert [one["reasons"] for one in artefact["exchanges"]] == [["one name is too few"], []]
