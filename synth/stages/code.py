@@ -5,7 +5,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from servers.guests import Guests
-from servers.record import Name, Record
+from servers.record import Record
+from servers.rules import marked
 from synth.run.asker import Asker
 from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
@@ -32,7 +33,7 @@ MOST_FINDINGS = 15
 class Example(Record):
     """A call that shows what a tool promises."""
 
-    tool: Name
+    tool: str
     arguments: str
     setup: str
     outcome: Literal["ok", "refused"]
@@ -59,13 +60,13 @@ class Code(Record):
 async def code(made: Made, asker: Asker) -> Code:
     """Ask for the bodies, group by group; or, with evidence, for those alone that were found wanting."""
     plans = made[Interface].tools
-    earlier = made.artefacts.get(Code) if made.evidence else None
     async with guests_here() as guests:
         image, _ = await image_of(
             guests, schema=made[Schema].schema_sql, seed=made[Rows].seed_sql, clock=made[Schema].clock
         )
         work = Bench(made, guests, rows_text(shape_of(image), most=MOST_ROWS_SHOWN))
-        if isinstance(earlier, Code):
+        if isinstance(made.before, Code):
+            earlier = made.before
             named = [plan for plan in plans if any(line.startswith(f"{plan.name}:") for line in made.evidence)]
             module = Module(made[Interface].stubs_py, **_kept(earlier.module))
             return await work.mended(asker, module, earlier.examples, named or list(plans), made.evidence)
@@ -148,6 +149,7 @@ class Bench:
         for plan in group:
             found += [f"code_py: {plan.name}: {one}" for one in _differences(plan, tools.get(plan.name), asked)]
         found += self._example_findings(answer.examples, group, answer.unbreakable)
+        found += self._mark_findings(answer.examples, source)
         if found or wrong:
             return found
         texts = texts_of(self.made, source, list(tools.values()))
@@ -157,6 +159,15 @@ class Bench:
             for number, (example, one) in enumerate(zip(answer.examples, did, strict=True), start=1)
             for finding in _outcome_findings(example, one)
         ]
+
+    def _mark_findings(self, examples: Sequence[Example], source: str) -> Iterator[str]:
+        """Rules that examples show and no refusal of the module bears, and marks of rules that there are not."""
+        marks = {one for line in marked(source).values() for one in line}
+        for one in sorted(marks - self.holders.keys()):
+            yield f"code_py: a refusal is marked `# rule: {one}`, and there is no such rule"
+        shown = {example.rule for example in examples if example.rule in self.holders}
+        for one in sorted(one for one in shown - marks if self.holders[one].holder == "tool"):
+            yield f"code_py: no refusal is marked `# rule: {one}`; mark the raise that holds it, at its end or on the line above"
 
     def _to_show(self, plan: Plan) -> list[str]:
         """The rules that a tool is to be seen to keep: those that a command checks, or runs into."""
@@ -203,6 +214,7 @@ def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]]) -> Texts:
         seed=made[Rows].seed_sql,
         source=source,
         tools=tools,
+        rules=[rule.kept() for rule in schema.rules],
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import jsonschema_rs
 
 from servers.bundle import validator
-from servers.record import Name, Record
+from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.stage import GoBack, Made, Stage
 from synth.run.together import together
@@ -33,7 +33,7 @@ CHECKER = Prompt.load(Path(__file__).with_name("checker.md"))
 LEAST_PASSED = 0.95
 FEWEST_VALID, MOST_OF_A_TOOL = 2, 8
 TESTED_AT_ONCE = 9
-JUDGED_AT_ONCE = 24
+JUDGED_AT_ONCE = 34
 BROKEN = ("failed", "died", "timeout")
 Verdict = Literal["pass", "warning", "fail"]
 
@@ -41,7 +41,7 @@ Verdict = Literal["pass", "warning", "fail"]
 class Call(Record):
     """A call that the tester proposes."""
 
-    tool: Name
+    tool: str
     arguments: str
     setup: str
     expect: Literal["ok", "refused"]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from servers.guests import Guests
-from servers.record import Name, Record
+from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
@@ -27,7 +27,7 @@ SHORTEST_MANUAL = 12
 class Plan(Record):
     """What a tool is for, beside what its signature says."""
 
-    name: Name
+    name: str
     kind: Literal["query", "command"]
     reads: tuple[str, ...]
     writes: tuple[str, ...]

@@ -1,7 +1,7 @@
 """The stages of an environment, in their order, after its topic."""
 
 from synth.run.stage import Stage
-from synth.stages import assembly, code, inspection, interface, schema, seed, setting
+from synth.stages import assembly, code, inspection, interface, proof, schema, seed, setting
 
 STAGES: tuple[Stage, ...] = (
     setting.STAGE,
@@ -11,4 +11,5 @@ STAGES: tuple[Stage, ...] = (
     code.STAGE,
     inspection.STAGE,
     assembly.STAGE,
+    proof.STAGE,
 )

@@ -13,7 +13,7 @@ from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
 from synth.stages.ground import guests_here
 from synth.stages.growing import Values, grown
-from synth.stages.rules import as_text
+from synth.stages.rules import as_text, breaches
 from synth.stages.schema import Schema
 from synth.stages.setting import Setting
 from synth.stages.shape import Column, Shape, Table, shape_of
@@ -92,6 +92,7 @@ async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> l
     shape = shape_of(image)
     return [
         *_amount_findings(answer, shape, size),
+        *(f"seed_sql: {finding}" for finding in breaches(schema.rules, image)),
         *(finding for table in shape.tables.values() for finding in _table_findings(table, shape, answer.fixed)),
         *_value_findings(answer.values, shape),
     ]
