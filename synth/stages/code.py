@@ -1,6 +1,7 @@
 """Code: the tools' bodies, some tools a request, each accepted when it passes the gate and its own examples."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ PROMPT = Prompt.load(Path(__file__).with_name("code.md"))
 MOST_IN_A_GROUP = 6
 MOST_ROWS_SHOWN = 25
 MOST_FINDINGS = 15
+MOST_UNBREAKABLE = 3
 
 
 class Example(Record):
@@ -50,10 +52,11 @@ class Written(Record):
 
 
 class Code(Record):
-    """The whole tools.py, and the examples that it passed."""
+    """The whole tools.py, the examples that it passed, and the rules that no call can try to break."""
 
     source: str
     examples: tuple[Example, ...]
+    unbreakable: tuple[str, ...]
     module: dict[str, Any]
 
 
@@ -69,12 +72,12 @@ async def code(made: Made, asker: Asker) -> Code:
             earlier = made.before
             named = [plan for plan in plans if any(line.startswith(f"{plan.name}:") for line in made.evidence)]
             module = Module(made[Interface].stubs_py, **_kept(earlier.module))
-            return await work.mended(asker, module, earlier.examples, named or list(plans), made.evidence)
-        module, examples = Module(made[Interface].stubs_py), list[Example]()
+            return await work.mended(asker, module, earlier, named or list(plans), made.evidence)
+        module, passed = Module(made[Interface].stubs_py), list[Written]()
         for group in groups(plans):
-            module, more = await work.written(asker, module, group, ())
-            examples += more
-        return _as_code(module, examples)
+            module, answer = await work.written(asker, module, group, ())
+            passed.append(answer)
+        return _as_code(module, passed, ())
 
 
 STAGE = Stage("code", Code, code)
@@ -85,7 +88,7 @@ def groups(plans: Sequence[Plan], most: int = MOST_IN_A_GROUP) -> list[list[Plan
     ordered = sorted(plans, key=lambda plan: plan.kind == "command")
     count = -(-len(ordered) // most)
     edges = [len(ordered) * number // count for number in range(count + 1)]
-    return [ordered[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    return [ordered[begin:end] for begin, end in pairwise(edges)]
 
 
 class Bench:
@@ -97,8 +100,8 @@ class Bench:
 
     async def written(
         self, asker: Asker, module: Module, group: Sequence[Plan], evidence: Sequence[str]
-    ) -> tuple[Module, tuple[Example, ...]]:
-        """The module with a group of tools more, and the examples that they passed."""
+    ) -> tuple[Module, Written]:
+        """The module with a group of tools more, and the answer that was accepted."""
         made = self.made
         messages = PROMPT.fill(
             title=made[Setting].title,
@@ -120,19 +123,22 @@ class Bench:
         answer = await asker.ask(messages, Written, accept)
         names = frozenset(plan.name for plan in group)
         module, _ = module.with_code(answer.code_py, names=names, again=bool(evidence))
-        return module, answer.examples
+        return module, answer
 
     async def mended(
-        self, asker: Asker, module: Module, examples: Sequence[Example], group: Sequence[Plan], evidence: Sequence[str]
+        self, asker: Asker, module: Module, earlier: Code, group: Sequence[Plan], evidence: Sequence[str]
     ) -> Code:
         """The code with some tools written again because of what was seen."""
         names = {plan.name for plan in group}
-        kept = [example for example in examples if example.tool not in names]
+        kept = earlier.model_copy(
+            update={"examples": [example for example in earlier.examples if example.tool not in names]}
+        )
+        passed: list[Written] = []
         for part in groups(group):
             about = [line for line in evidence if any(line.startswith(f"{plan.name}:") for plan in part)]
-            module, more = await self.written(asker, module, part, about or evidence)
-            kept += more
-        return _as_code(module, kept)
+            module, answer = await self.written(asker, module, part, about or evidence)
+            passed.append(answer)
+        return _as_code(module, passed, kept.examples, kept.unbreakable)
 
     async def findings(self, answer: Written, module: Module, group: Sequence[Plan], *, again: bool) -> list[str]:
         """What is wrong with what was written for a group."""
@@ -181,6 +187,8 @@ class Bench:
         for one in unbreakable:
             if one not in self.holders:
                 yield f"unbreakable: there is no rule {one!r}"
+        if len(unbreakable) > MOST_UNBREAKABLE:
+            yield f"unbreakable: lists {len(unbreakable)} rules; at most {MOST_UNBREAKABLE} of a group can be so; show the others"
         for example in examples:
             if example.tool not in names:
                 yield f"examples: {example.tool} is not among the functions that are asked now"
@@ -201,8 +209,11 @@ class Bench:
                 )
 
 
-def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]]) -> Texts:
-    """What was made so far, with a source, as a bundle."""
+def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]], unbreakable: Sequence[str] = ()) -> Texts:
+    """What was made so far, with a source, as a bundle.
+
+    A rule that no call can try to break is listed only when its `never` can show that it holds; policy.md tells it anyway.
+    """
     setting, schema = made[Setting], made[Schema]
     return Texts(
         id=made.environment,
@@ -214,7 +225,7 @@ def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]]) -> Texts:
         seed=made[Rows].seed_sql,
         source=source,
         tools=tools,
-        rules=[rule.kept() for rule in schema.rules],
+        rules=[rule.kept() for rule in schema.rules if rule.never or rule.id not in unbreakable],
     )
 
 
@@ -268,14 +279,23 @@ def _evidence_text(evidence: Sequence[str]) -> str:
     )
 
 
-def _as_code(module: Module, examples: Sequence[Example]) -> Code:
+def _as_code(
+    module: Module, passed: Sequence[Written], examples: Sequence[Example], unbreakable: Sequence[str] = ()
+) -> Code:
     parts = {
         "functions": module.functions,
         "private": module.private,
         "constants": module.constants,
         "imports": sorted(module.imports),
     }
-    return Code(source=module.text(), examples=tuple(examples), module=parts)
+    shown = {example.rule for answer in passed for example in answer.examples}
+    never = {*unbreakable, *(one for answer in passed for one in answer.unbreakable)}
+    return Code(
+        source=module.text(),
+        examples=(*examples, *(example for answer in passed for example in answer.examples)),
+        unbreakable=tuple(sorted(never - shown - {example.rule for example in examples})),
+        module=parts,
+    )
 
 
 def _kept(parts: dict[str, Any]) -> dict[str, Any]:
