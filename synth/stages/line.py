@@ -1,7 +1,8 @@
-"""The stages of an environment, in their order, after its topic."""
+"""The stages of an environment, in their order, after its topic; and how topics are mined."""
 
+from synth.run.mining import Mining
 from synth.run.stage import Stage
-from synth.stages import assembly, code, inspection, interface, proof, schema, seed, setting
+from synth.stages import assembly, code, inspection, interface, mining, proof, schema, seed, setting
 
 STAGES: tuple[Stage, ...] = (
     setting.STAGE,
@@ -13,3 +14,4 @@ STAGES: tuple[Stage, ...] = (
     assembly.STAGE,
     proof.STAGE,
 )
+MINING: Mining = mining.mine
