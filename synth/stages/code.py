@@ -97,6 +97,8 @@ class Bench:
     def __init__(self, made: Made, guests: Guests, rows: str) -> None:
         self.made, self.guests, self.rows = made, guests, rows
         self.holders = {rule.id: rule for rule in made[Schema].rules}
+        self.kept: tuple[Example, ...] = ()
+        """Examples that were passed before, and are passed again by whatever is mended."""
 
     async def written(
         self, asker: Asker, module: Module, group: Sequence[Plan], evidence: Sequence[str]
@@ -131,9 +133,10 @@ class Bench:
         """The code with some tools written again because of what was seen."""
         names = {plan.name for plan in group}
         kept = earlier.model_copy(
-            update={"examples": [example for example in earlier.examples if example.tool not in names]}
+            update={"examples": tuple(example for example in earlier.examples if example.tool not in names)}
         )
         passed: list[Written] = []
+        self.kept = kept.examples
         for part in groups(group):
             about = [line for line in evidence if any(line.startswith(f"{plan.name}:") for plan in part)]
             module, answer = await self.written(asker, module, part, about or evidence)
@@ -159,10 +162,12 @@ class Bench:
         if found or wrong:
             return found
         texts = texts_of(self.made, source, list(tools.values()))
-        did = await played(texts, [Ask(one.tool, one.arguments, one.setup) for one in answer.examples])
+        every = (*answer.examples, *self.kept)
+        did = await played(texts, [Ask(one.tool, one.arguments, one.setup) for one in every])
         return [
-            f"examples.{number} ({example.tool} {example.arguments}): {finding}"
-            for number, (example, one) in enumerate(zip(answer.examples, did, strict=True), start=1)
+            f"{f'examples.{number}' if number <= len(answer.examples) else 'an earlier example'}"
+            f" ({example.tool} {example.arguments}): {finding}"
+            for number, (example, one) in enumerate(zip(every, did, strict=True), start=1)
             for finding in _outcome_findings(example, one)
         ]
 
@@ -173,7 +178,7 @@ class Bench:
             yield f"code_py: a refusal is marked `# rule: {one}`, and there is no such rule"
         shown = {example.rule for example in examples if example.rule in self.holders}
         for one in sorted(one for one in shown - marks if self.holders[one].holder == "tool"):
-            yield f"code_py: no refusal is marked `# rule: {one}`; mark the raise that holds it, at its end or on the line above"
+            yield f"code_py: no refusal is marked `# rule: {one}`; mark the raise that holds it, on the line above"
 
     def _to_show(self, plan: Plan) -> list[str]:
         """The rules that a tool is to be seen to keep: those that a command checks, or runs into."""
@@ -184,35 +189,37 @@ class Bench:
         self, examples: Sequence[Example], group: Sequence[Plan], unbreakable: Sequence[str]
     ) -> Iterator[str]:
         names = {plan.name for plan in group}
-        for one in unbreakable:
-            if one not in self.holders:
-                yield f"unbreakable: there is no rule {one!r}"
+        yield from (f"unbreakable: there is no rule {one!r}" for one in unbreakable if one not in self.holders)
         if len(unbreakable) > MOST_UNBREAKABLE:
-            yield f"unbreakable: lists {len(unbreakable)} rules; at most {MOST_UNBREAKABLE} of a group can be so; show the others"
+            yield f"unbreakable: lists {len(unbreakable)} rules; at most {MOST_UNBREAKABLE} can be so; show the others"
         for example in examples:
             if example.tool not in names:
                 yield f"examples: {example.tool} is not among the functions that are asked now"
             if example.rule and example.rule not in self.holders:
                 yield f"examples: there is no rule {example.rule!r}"
         for plan in group:
-            own = [example for example in examples if example.tool == plan.name]
-            if not any(example.outcome == "ok" for example in own):
-                yield f"examples: {plan.name} has none with the outcome `ok`"
-            if plan.refusals and not any(example.outcome == "refused" for example in own):
-                yield f"examples: {plan.name} has none with the outcome `refused`; it refuses: {'; '.join(plan.refusals)}"
-            shown = {example.rule for example in own if example.outcome == "refused"}
-            missing = [one for one in self._to_show(plan) if one not in shown and one not in unbreakable]
-            if missing:
-                yield (
-                    f"examples: {plan.name}: no refused call shows the rule {', '.join(missing)}; "
-                    "if no call can even try to break it, list it under unbreakable"
-                )
+            yield from self._shown_findings(plan, [one for one in examples if one.tool == plan.name], unbreakable)
+
+    def _shown_findings(self, plan: Plan, own: Sequence[Example], unbreakable: Sequence[str]) -> Iterator[str]:
+        """What the examples of a tool do not show."""
+        if not any(example.outcome == "ok" for example in own):
+            yield f"examples: {plan.name} has none with the outcome `ok`"
+        if plan.refusals and not any(example.outcome == "refused" for example in own):
+            yield f"examples: {plan.name} has none with the outcome `refused`: {'; '.join(plan.refusals)}"
+        shown = {example.rule for example in own if example.outcome == "refused"}
+        missing = [one for one in self._to_show(plan) if one not in shown and one not in unbreakable]
+        if missing:
+            yield (
+                f"examples: {plan.name}: no refused call shows the rule {', '.join(missing)}; "
+                "if no call can even try to break it, list it under unbreakable"
+            )
 
 
 def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]], unbreakable: Sequence[str] = ()) -> Texts:
     """What was made so far, with a source, as a bundle.
 
-    A rule that no call can try to break is listed only when its `never` can show that it holds; policy.md tells it anyway.
+    A rule that no call can try to break is listed only when its `never` can show that it holds; policy.md tells it
+    anyway.
     """
     setting, schema = made[Setting], made[Schema]
     return Texts(
@@ -236,7 +243,7 @@ def _differences(plan: Plan, tool: dict[str, Any] | None, asked: dict[str, dict[
         return
     for field in ("description", "arguments", "result"):
         if tool[field] != asked[plan.name][field]:
-            yield f"its {field} are not those of the module above; keep signature, docstring and TypedDicts to the letter"
+            yield f"its {field} is not that of the module above; keep signatures and TypedDicts to the letter"
     if tool["writes"] != (plan.kind == "command"):
         does = "uses db.run, itself or through a function that it calls" if tool["writes"] else "never uses db.run"
         yield f"is a {plan.kind}, and {does}"
@@ -263,9 +270,13 @@ def _outcome_findings(example: Example, did: Did) -> Iterator[str]:
 
 
 def _plan_text(plan: Plan) -> str:
-    return (
-        f"- {plan.name} ({plan.kind}): reads {', '.join(plan.reads) or 'nothing'}; writes {', '.join(plan.writes) or 'nothing'}; "
-        f"enforces {', '.join(plan.enforces) or 'nothing'}; refuses: {'; '.join(plan.refusals) or 'nothing'}"
+    does = (
+        ", ".join(plan.reads) or "nothing",
+        ", ".join(plan.writes) or "nothing",
+        ", ".join(plan.enforces) or "nothing",
+    )
+    return "- {} ({}): reads {}; writes {}; enforces {}; refuses: {}".format(
+        plan.name, plan.kind, *does, "; ".join(plan.refusals) or "nothing"
     )
 
 
@@ -274,8 +285,9 @@ def _evidence_text(evidence: Sequence[str]) -> str:
         return ""
     listed = "\n".join(f"- {line}" for line in evidence)
     return (
-        "\nThese functions stand in the module already, and were found wanting when they were tried. Write them anew, whole, "
-        f"with the faults put right; a private function or constant that must change is written anew too:\n{listed}"
+        "\nThese functions stand in the module already, and were found wanting when they were tried. Write them anew,"
+        " whole, with the faults put right; a private function or constant that must change is written anew too:"
+        f"\n{listed}"
     )
 
 

@@ -193,7 +193,8 @@ class Trial:
             code=made[Code].source,
             rows=self.rows,
             cases="\n\n".join(
-                f"{number}. {call.tool} {call.arguments}{_before(call)}\nexpected {call.expect}: {call.why}\n{did.as_text()}"
+                f"{number}. {call.tool} {call.arguments}{_before(call)}\n"
+                f"expected {call.expect}: {call.why}\n{did.as_text()}"
                 for number, (call, did) in part.items()
             ),
         )
@@ -257,7 +258,8 @@ class Trial:
             if short:
                 seen = "; ".join(f"{call.arguments} was {one.as_text()[:200]}" for call, one in own)
                 found.append(
-                    f"calls: {plan.name}: {kinds.count('ok')} went well and {kinds.count('refused')} were refused: {seen}. "
+                    f"calls: {plan.name}: {kinds.count('ok')} went well and {kinds.count('refused')} were refused: "
+                    f"{seen}. "
                     "If the tool is right, correct your calls; if it is wrong, leave them as they are"
                 )
         return found
@@ -320,7 +322,8 @@ def _case_evidence(cases: Sequence[Case], passed: float) -> list[str]:
     counted = ("fail",) if passed >= LEAST_PASSED else ("fail", "warning")
     told = [case for case in cases if case.verdict in counted]
     return [
-        f"{case.call.tool}: called with {case.call.arguments}{_before(case.call)} it did: {case.did[:500]}. {case.reason}"
+        f"{case.call.tool}: called with {case.call.arguments}{_before(case.call)} "
+        f"it did: {case.did[:500]}. {case.reason}"
         for case in told
     ]
 

@@ -83,7 +83,8 @@ def map_svg(titles: Sequence[str], texts: Sequence[str], chosen: Sequence[int]) 
         (min(axis, default=0.0), max(axis, default=0.0)) for axis in ([x for x, _ in points], [y for _, y in points])
     ]
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="11">'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
+        ' font-family="sans-serif" font-size="11">'
     ]
     parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>')
     for place, (x, y) in enumerate(points):
@@ -91,7 +92,8 @@ def map_svg(titles: Sequence[str], texts: Sequence[str], chosen: Sequence[int]) 
         fill = "#1f6feb" if place in chosen else "none"
         name = escape(titles[place])
         parts.append(
-            f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5" fill="{fill}" stroke="#1f6feb"><title>{name}</title></circle>'
+            f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5" fill="{fill}" stroke="#1f6feb">'
+            f"<title>{name}</title></circle>"
         )
         if place in chosen:
             parts.append(f'<text x="{left + 8:.1f}" y="{top + 4:.1f}">{name}</text>')

@@ -19,6 +19,8 @@ JUDGED_FOR_EACH = 8
 FEWEST_JUDGED = 60
 LEAST_SCORE = 6
 MOST_ALIKE = 0.6
+MOST_COMPARED = 4000
+"""Texts of a large file, evenly spread over it, from which those that are judged are chosen."""
 
 
 class Judgement(Record):
@@ -46,7 +48,8 @@ async def mine(tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker])
         RequestError: the file is in a format or a language that is not understood, or no text is stateful.
     """
     read = read_tasks(tasks)
-    texts = [read.texts[place] for place in diverse(read.texts, max(FEWEST_JUDGED, JUDGED_FOR_EACH * n))]
+    some = read.texts[:: -(-len(read.texts) // MOST_COMPARED)]
+    texts = [some[place] for place in diverse(some, max(FEWEST_JUDGED, JUDGED_FOR_EACH * n))]
     parts = [texts[at : at + AT_ONCE] for at in range(0, len(texts), AT_ONCE)]
     answers = await together([_judged(part, asker(f"mine/{number:06}")) for number, part in enumerate(parts, start=1)])
     found = [topic for answer, part in zip(answers, parts, strict=True) for topic in topics_of(answer, part)]
@@ -55,11 +58,10 @@ async def mine(tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker])
             f"{tasks}: none of {len(texts)} texts that were judged asks for a stateful, modelable system"
         )
     every, chosen = select(found, n)
-    folder.mkdir(parents=True, exist_ok=True)
     stateful = sum(one.stateful for answer in answers for one in answer.judgements)
     titles = [every[place].title for place in chosen]
-    write_whole(folder / "mining.txt", report_text(read, len(texts), stateful, titles))
-    write_whole(folder / "themes.svg", map_svg([one.title for one in every], [_words(one) for one in every], chosen))
+    _write(folder / "mining.txt", report_text(read, len(texts), stateful, titles))
+    _write(folder / "themes.svg", map_svg([one.title for one in every], [_words(one) for one in every], chosen))
     return [every[place] for place in chosen]
 
 
@@ -84,6 +86,11 @@ def topics_of(answer: Judgements, texts: Sequence[str]) -> list[Topic]:
         for one in answer.judgements
         if one.stateful and min(one.usefulness, one.modelability) >= LEAST_SCORE
     ]
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
 
 
 def _words(topic: Topic) -> str:

@@ -62,11 +62,7 @@ async def accept(answer: Schema) -> list[str]:
 
 
 def _word_findings(answer: Schema) -> Iterator[str]:
-    try:
-        is_time = datetime.fromisoformat(answer.clock).isoformat(sep=" ") == answer.clock
-    except ValueError:
-        is_time = False
-    if not is_time:
+    if not _is_time(answer.clock):
         yield f"clock: {answer.clock!r} is no time of the calendar, written as YYYY-MM-DD HH:MM:SS"
     if not 300 <= len(answer.policy_md) <= LONGEST_POLICY:
         yield f"policy_md: has {len(answer.policy_md)} characters; 300 to {LONGEST_POLICY} are asked"
@@ -83,6 +79,13 @@ def _word_findings(answer: Schema) -> Iterator[str]:
             yield f"schema_sql: RAISE({kind}, …): write RAISE(ABORT, '…'), which undoes the whole call"
         elif len(text) < 15:
             yield f"schema_sql: RAISE(ABORT, '{text}'): the agent reads this: say what is wrong and what could be done"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).isoformat(sep=" ") == text
+    except ValueError:
+        return False
 
 
 def _shape_findings(shape: Shape) -> Iterator[str]:
@@ -102,6 +105,6 @@ def _shape_findings(shape: Shape) -> Iterator[str]:
                 yield f"schema_sql: {table.name}.{column.name}: money is an INTEGER of cents; call it …_cents"
     checks = sum(len(re.findall(r"(?i)\bCHECK\s*\(", table.sql)) for table in tables.values())
     if checks < FEWEST_CHECKS:
-        yield f"schema_sql: has {checks} CHECKs; at least {FEWEST_CHECKS} are asked: states, dates, amounts, pairs of columns"
+        yield f"schema_sql: has {checks} CHECKs; at least {FEWEST_CHECKS} are asked: states, dates, amounts"
     if not shape.triggers and not shape.indexes:
         yield "schema_sql: has no trigger and no unique index; let them hold the rules over several rows"

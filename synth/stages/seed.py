@@ -20,10 +20,11 @@ from synth.stages.shape import Column, Shape, Table, shape_of
 from synth.writers.prompt import Prompt
 
 PROMPT = Prompt.load(Path(__file__).with_name("seed.md"))
+MANY = "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen."
 AMOUNTS = {
     "small": "50 to 120 rows in all; at least 5 in every table that is not reference data, more where things happen.",
-    "medium": "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen.",
-    "large": "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen.",
+    "medium": MANY,
+    "large": MANY,
 }
 FEWEST_ROWS = {"small": 45, "medium": 110, "large": 110}
 FEWEST_OF_A_TABLE = {"small": 4, "medium": 7, "large": 7}
