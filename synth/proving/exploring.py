@@ -5,9 +5,10 @@ It seeks what has not been shown yet: tools that have not succeeded, tools that 
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
 import jsonschema_rs
 
@@ -29,21 +30,42 @@ DRAWN = 6
 DAYS_LATER = (0, 0, 0, 0, 1, 2, 5, 14, 45)
 """How long after the environment's own time a walk begins."""
 MODES: tuple[Mode, ...] = ("plausible", "plausible", "near_miss", "near_miss", "wild")
+RARE = 5
+"""A tool that has succeeded more rarely is led to success: by calls about the rows that it is to be called about."""
+PATIENCE = 30
+"""So many refusals count for one success where a walk chooses the tool that it is after."""
 FAULTS = ("failed", "timeout", "died")
 WROTE = "it says that it only reads"
+
+
+@dataclass(frozen=True)
+class State:
+    """The rows of one moment."""
+
+    view: View
+    digest: str
+
+
+class Chase(NamedTuple):
+    """A call that shall succeed at last, about rows that others bring to where it can."""
+
+    tool: str
+    arguments: dict[str, Any]
 
 
 class Explorer:
     """Makes walks on one stage. What it sees is counted here; what is wrong goes to `found`."""
 
-    def __init__(self, stage: Stage, shape: Shape, places: Places, rules: Sequence[Rule], *, seed: int, found: Found) -> None:
+    def __init__(
+        self, stage: Stage, shape: Shape, places: Places, rules: Sequence[Rule], *, seed: int, found: Found
+    ) -> None:
         self.ok = dict.fromkeys(stage.environment.tools, 0)
         self.refused = dict.fromkeys(stage.environment.tools, 0)
         self.rule_refused = {rule.id: 0 for rule in rules}
         self.rule_states = {rule.id: 0 for rule in rules if rule.never}
         self._stage, self._shape, self._places, self._rules, self._found = stage, shape, places, rules, found
         self._random = Random(seed)  # noqa: S311 - a seed is what repeats
-        self._drawer = Drawer(stage.environment, shape, self._random)
+        self._drawer = Drawer(stage.environment, shape, self._random, progress=places.progress)
         self._results = {tool.name: validator(tool.result) for tool in stage.environment.description.tools}
         self._scenes: dict[str, Scene] = {}
 
@@ -62,19 +84,32 @@ class Explorer:
         scene, clock = await self._scene()
         self._drawer.begin()
         state = await self._state(scene, None)
-        target = min(self.ok, key=lambda tool: (self.ok[tool], self._random.random()))
+        target = min(self.ok, key=lambda tool: self.ok[tool] + self.refused[tool] / PATIENCE + self._random.random())
+        chase: Chase | None = None
         made: list[Made] = []
-        for _ in range(length):
+        for place in range(length):
             self._drawer.look(state.view, scene.now)
-            tool, arguments = self._next(target)
+            if place == length // 2 and self.ok[target] < RARE and self._random.random() < 0.7:
+                chase = Chase(target, self._likeliest(target))
+            tool, arguments = self._next(target) if chase is None else self._towards(chase, place)
             outcome = await scene.call(tool, arguments)
             self._drawer.learn(tool, arguments, outcome)
             one = Made(tool, arguments, outcome.kind, outcome.text, outcome.detail, state.digest)
-            after = state if not outcome.changes and outcome.kind == "ok" else await self._state(scene, one)
+            after = state if outcome.kind == "ok" and not outcome.changes else await self._state(scene, one, state)
             self._check(one, outcome, state, after)
-            made.append(Made(tool, arguments, outcome.kind, outcome.text, outcome.detail, after.digest))
+            made.append(replace(one, digest=after.digest))
             state = after
         return Walk(clock, tuple(made))
+
+    def _towards(self, chase: Chase, place: int) -> tuple[str, dict[str, Any]]:
+        """Every second time the call that shall succeed, and between them others that write about the same rows."""
+        about = self._drawer.about(chase.tool, chase.arguments)
+        others = self._drawer.kin(about)
+        if place % 2 or not others:
+            return chase.tool, self._drawer.draw(chase.tool, about=about)
+        hinted = [tool for tool in self._drawer.named_by_refusals() if tool in others]
+        tool = self._random.choice(hinted if hinted and self._random.random() < 0.5 else others)
+        return tool, self._drawer.draw(tool, about=about)
 
     async def _scene(self) -> tuple[Scene, str]:
         """A scene at its start: at the environment's time, or some days later if it can begin then."""
@@ -98,17 +133,23 @@ class Explorer:
         mode: Mode = "plausible" if self.ok[tool] < self.refused[tool] / 2 else self._random.choice(MODES)
         if mode != "plausible" or self._random.random() < 0.2:
             return tool, self._drawer.draw(tool, mode)
-        drawn = [self._drawer.draw(tool, mode) for _ in range(DRAWN)]
-        return tool, max(drawn, key=lambda arguments: self._drawer.chance(tool, arguments))
+        return tool, self._likeliest(tool)
 
-    async def _state(self, scene: Scene, after: Made | None) -> "_State":
+    def _likeliest(self, tool: str) -> dict[str, Any]:
+        drawn = [self._drawer.draw(tool) for _ in range(DRAWN)]
+        return max(drawn, key=lambda arguments: self._drawer.chance(tool, arguments))
+
+    async def _state(self, scene: Scene, after: Made | None, before: State | None = None) -> State:
         """The rows as they are now, once whatever must be true of all rows has been checked."""
         async with scene.reading() as reader:
             if after is not None and after.kind == "ok":
                 self._check_rows(reader, after)
-            return _State(view_of(reader, self._shape), digest_of(reader))
+            digest = digest_of(reader)
+            if before is not None and before.digest == digest:
+                return before
+            return State(view_of(reader, self._shape), digest)
 
-    def _check(self, made: Made, outcome: Outcome, before: "_State", after: "_State") -> None:
+    def _check(self, made: Made, outcome: Outcome, before: State, after: State) -> None:
         """Check one call."""
         self._found.checked("answers")
         if outcome.kind == "ok":
@@ -159,10 +200,3 @@ class Explorer:
         self.rule_states[rule.id] += 1
         if broken:
             self._found.add("rules", rule.id, f"was broken, as {json.dumps(broken[0], default=str)} shows", made)
-
-
-class _State:
-    """The rows of one moment."""
-
-    def __init__(self, view: View, digest: str) -> None:
-        self.view, self.digest = view, digest

@@ -1,4 +1,4 @@
-"""What was shown about an environment by running it: `proof.json`. It says nothing once a file of the bundle differs."""
+"""What was shown about an environment by running it: `proof.json`. It is void once a file of the bundle differs."""
 
 import hashlib
 from pathlib import Path
@@ -16,7 +16,8 @@ PROVED_FILES = (*SERVED_FILES, RULES_FILE)
 FORMAT = 1
 COVERAGE_WEIGHT, RULES_WEIGHT = 60, 40
 Check = Literal[
-    "loads", "answers", "result", "reads_only", "refusal", "integrity", "succeeds", "refuses", "repeats", "shares", "rules"
+    "loads", "answers", "result", "reads_only", "refusal", "integrity", "succeeds", "refuses", "repeats", "shares",
+    "rules",
 ]  # fmt: skip
 
 
@@ -112,7 +113,9 @@ def load_proof(folder: Path) -> Proof | None:
     except OSError as error:
         raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
     except ValidationError:
-        raise BundleError(f"{path}: is not a proof of this version; `farm prove BUNDLE --write` makes it anew") from None
+        raise BundleError(
+            f"{path}: is not a proof of this version; `farm prove BUNDLE --write` makes it anew"
+        ) from None
     return proof if proof.files == digests(folder) else None
 
 

@@ -1,4 +1,4 @@
-"""Making walks again: alone, interleaved with another, on guests that must build the rows anew. All must be the same."""
+"""Making walks again: alone, and interleaved with another on rows that are built anew. All must be the same."""
 
 from collections.abc import Callable, Sequence
 
