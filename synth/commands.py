@@ -1,6 +1,8 @@
 """The commands that write environments: `farm synth run`."""
 
 import asyncio
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -74,4 +76,7 @@ def run(
         "engine": engine,
     }
     plan = Plan.of(config, {name: value for name, value in given.items() if value is not None})
+    if plan.engine == "ray":
+        arguments = [sys.executable, "-m", "synth.ray_process", plan.model_dump_json()]
+        os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606
     raise typer.Exit(asyncio.run(Start(STAGES, None, api_key, out).run(plan)))

@@ -68,7 +68,7 @@ class Asker:
         schema = kind.model_json_schema()
         reasons: list[str] = []
         said = list(messages)
-        for _ in range(attempts):
+        for attempt in range(1, attempts + 1):
             try:
                 answer = await self._writer.ask(said, schema, label=f"{self._environment}/{self._stage}")
             except BadAnswer as bad:
@@ -83,7 +83,7 @@ class Asker:
                 self._keep(_exchange(answer, reasons))
                 if value is not None and not reasons:
                     return value
-            said = [*messages, *_told(text, reasons)]
+            said = [*messages, *_told(text, reasons, f"attempt {attempt} of {attempts}")]
         raise Rejected(self._stage, reasons)
 
     def _keep(self, exchange: Exchange) -> None:
@@ -111,8 +111,11 @@ def _exchange(answer: Answer, reasons: Sequence[str]) -> Exchange:
     return Exchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons))
 
 
-def _told(text: str, reasons: Sequence[str]) -> tuple[Message, ...]:
-    """What the writer is told of its own answer. Only the last one: earlier ones would fill its context."""
+def _told(text: str, reasons: Sequence[str], which: str) -> tuple[Message, ...]:
+    """What the writer is told of its own answer. Only the last one: earlier ones would fill its context.
+
+    It is told which attempt that was, so that one who answers the same again is not asked the same again.
+    """
     listed = "\n".join(f"- {reason}" for reason in reasons)
-    request = f"This answer was not accepted:\n{listed}\n\nAnswer again, in full, with all of this put right."
+    request = f"This answer was not accepted ({which}):\n{listed}\n\nAnswer again, in full, with all of this put right."
     return (Message(role="assistant", content=text or "(nothing)"), Message(role="user", content=request))

@@ -1,22 +1,36 @@
 """The run: topics become environments, and all of them advance at once, each at its own pace."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from synth.run.artefact import digest_of_file
-from synth.run.asker import Asker
-from synth.run.environment import Environment, utc_now
+from synth.run.asker import Asker, Exchange
+from synth.run.environment import End, Environment, utc_now
 from synth.run.folder import RunFolder
 from synth.run.mining import Mining
 from synth.run.progress import Progress
 from synth.run.stage import PLAIN, Stage, Wishes
 from synth.run.topic import Topic
-from synth.writers.writer import Writer, digest_of
+from synth.writers.writer import Writer, WriterRefused, digest_of
 
 MINING = "(mining)"
+
+
+class Advanced(NamedTuple):
+    """What another process did for an environment: `refused` is the trouble that every environment will have."""
+
+    end: End | None
+    refused: str
+    stage: str
+    exchanges: tuple[Exchange, ...]
+
+
+Elsewhere = Callable[[str], Awaitable[Advanced]]
+"""Advances an environment, by its id, in another process."""
 
 
 @dataclass
@@ -30,6 +44,7 @@ class Run:
     at_once: int = 64
     progress: Progress = field(default_factory=Progress)
     now: Callable[[], datetime] = utc_now
+    elsewhere: Elsewhere | None = None
 
     async def mine(self, mining: Mining, tasks: Path, n: int) -> Sequence[Topic]:
         """The topics of a file of tasks; those of an earlier run where it asked for the same."""
@@ -92,7 +107,18 @@ class Run:
 
     async def _one(self, environment: Environment, room: asyncio.Semaphore) -> None:
         async with room:
-            end = await environment.advance()
+            end = await self._advanced(environment)
         if end.state == "accepted":
             environment.publish(self.folder.library)
         self.progress.end(environment.id, end.state, end.why)
+
+    async def _advanced(self, environment: Environment) -> End:
+        if self.elsewhere is None:
+            return await environment.advance()
+        done = await self.elsewhere(environment.id)
+        self.progress.stage(environment.id, done.stage)
+        for exchange in done.exchanges:
+            self.progress.exchange(environment.id, exchange)
+        if done.end is None:
+            raise WriterRefused(done.refused)
+        return done.end

@@ -58,6 +58,8 @@ class Plan(Record):
             plan = cls.model_validate({**keys, **options})
         except ValidationError as error:
             fault = error.errors(include_url=False)[0]
+            if fault["loc"] == ("out",) and fault["type"] == "missing":
+                raise RequestError("--out DIR is needed: the folder of the run") from None
             where = f"{config}: " if config is not None else ""
             raise RequestError(f"{where}{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
         plan._check()

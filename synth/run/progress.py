@@ -43,6 +43,7 @@ class Progress:
 
     prices: Prices = field(default_factory=Prices)
     on_end: Callable[[str, Row], None] | None = None
+    on_exchange: Callable[[str, Exchange], None] | None = None
     total: Row = field(default_factory=Row)
     _rows: dict[str, Row] = field(default_factory=dict[str, Row])
 
@@ -60,6 +61,8 @@ class Progress:
         """The writer has answered."""
         row = self._row(environment)
         row.here += 1
+        if self.on_exchange is not None:
+            self.on_exchange(environment, exchange)
         for one in (row, self.total):
             one.asked += 1
             one.rejected += bool(exchange.reasons)

@@ -1,14 +1,14 @@
 """A run from its plan to its report: lock, writer, environments, what is said at the end."""
 
 import json
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
 
 from rich.console import Console
 
 from servers.errors import RequestError
-from synth.run.engine import Run
+from synth.run.engine import Elsewhere, Run
 from synth.run.environment import utc_now
 from synth.run.folder import RunFolder
 from synth.run.mining import Mining
@@ -33,6 +33,8 @@ class Start:
     mining: Mining | None
     api_key: str
     console: Console
+    machines: Callable[[Plan, Sequence[Stage], str], AbstractAsyncContextManager[Elsewhere]] | None = None
+    """What spreads environments over machines, if anything does."""
 
     async def run(self, plan: Plan) -> int:
         """Do it; gives the exit code. Raises FarmError where nothing can go on."""
@@ -44,7 +46,7 @@ class Start:
                 run = Run(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
                 try:
                     with live(self.console, progress):
-                        await self._advance(run, plan)
+                        await self._spread(run, served)
                 finally:
                     report = write_report(folder, self.stages, plan.prices)
                 return self._ended(progress, writer, folder, str(report))
@@ -59,6 +61,13 @@ class Start:
         self.console.print(f"Starting vllm serve {plan.serve_vllm}; its log: {log}", soft_wrap=True)
         async with serving_vllm(plan.serve_vllm, log, plan.vllm_arguments) as base_url:
             yield plan.model_copy(update={"base_url": base_url, "model": plan.model or plan.serve_vllm})
+
+    async def _spread(self, run: Run, plan: Plan) -> None:
+        if self.machines is None:
+            return await self._advance(run, plan)
+        async with self.machines(plan, self.stages, self.api_key) as elsewhere:
+            run.elsewhere = elsewhere
+            return await self._advance(run, plan)
 
     async def _advance(self, run: Run, plan: Plan) -> None:
         topics = [Topic(title=title) for title in plan.topics]

@@ -49,7 +49,7 @@ async def test_an_environment_is_made_and_what_was_rejected_is_in_its_record(tmp
         Message(role="assistant", content='{\n "names": [\n  "a"\n ]\n}'),
         Message(
             role="user",
-            content="This answer was not accepted:\n- one name is too few\n\n"
+            content="This answer was not accepted (attempt 1 of 4):\n- one name is too few\n\n"
             "Answer again, in full, with all of this put right.",
         ),
     )
