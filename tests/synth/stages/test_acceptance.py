@@ -109,7 +109,7 @@ async def test_an_interface_must_cover_tables_and_rules_and_be_only_stubs(
         ({"stubs_py": stubs.replace("    ...\n", "    return {}\n", 1)}, "nothing else"),
         ({"stubs_py": stubs.replace(typed, "method: str")}, "make it a Literal"),
         ({"stubs_py": stubs.replace(") -> Owners:", ") -> dict:")}, "returns a bare dict"),
-        ({"stubs_py": stubs.replace("        text: A part of the name, the", "        txt: A part of the name, the")}, "under Args"),
+        ({"stubs_py": stubs.replace(" text: A part of the name, the", " txt: A part of the name, the")}, "under Args"),
         ({"tools": answer.tools[1:]}, "has no entry in tools"),
         ({"tools": (first.model_copy(update={"reads": ("cats",)}), *answer.tools[1:])}, "there is no table cats"),
         ({"read_only": ()}, "nothing writes vets"),
