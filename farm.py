@@ -21,6 +21,7 @@ COMMANDS = {
     "score": "registry",
     "close": "registry",
     "connect": "registry",
+    "prove": "synth.proving",
     "environments": "servers",
     "scenarios": "servers",
     "check": "servers",

@@ -35,7 +35,7 @@ async def assemble(made: Made, _asker: Asker) -> Assembly:
     source = made[Code].source
     async with guests_here() as guests:
         tools, _ = await described(source, guests)
-        texts = texts_of(made, source, list(tools.values()))
+        texts = texts_of(made, source, list(tools.values()), made[Code].unbreakable)
         for name, text in texts.files(_provenance(made)).items():
             made.write(f"bundle/{made.environment}/{name}", text)
         wrong = await findings(made.bundle, guests)

@@ -7,6 +7,7 @@ from typing import Any
 
 from servers.bundle import as_json
 from servers.environment import Description, Provenance, Tool
+from servers.rules import RULES, RULES_FILE, Rule
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Texts:
     seed: str
     source: str
     tools: Sequence[dict[str, Any]]
+    rules: Sequence[Rule]
 
     def files(self, provenance: Provenance) -> dict[str, str]:
         """The files of the bundle by name. It has no scenarios yet."""
@@ -40,6 +42,7 @@ class Texts:
             "schema.sql": self.schema.strip() + "\n",
             "seed.sql": self.seed.strip() + "\n",
             "tools.py": self.source,
+            RULES_FILE: RULES.dump_json(tuple(self.rules), indent=2, exclude_defaults=True).decode() + "\n",
             "scenarios.jsonl": "",
         }
 

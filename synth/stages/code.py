@@ -1,11 +1,13 @@
 """Code: the tools' bodies, some tools a request, each accepted when it passes the gate and its own examples."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
 from servers.guests import Guests
-from servers.record import Name, Record
+from servers.record import Record
+from servers.rules import marked
 from synth.run.asker import Asker
 from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
@@ -27,12 +29,13 @@ PROMPT = Prompt.load(Path(__file__).with_name("code.md"))
 MOST_IN_A_GROUP = 6
 MOST_ROWS_SHOWN = 25
 MOST_FINDINGS = 15
+MOST_UNBREAKABLE = 3
 
 
 class Example(Record):
     """A call that shows what a tool promises."""
 
-    tool: Name
+    tool: str
     arguments: str
     setup: str
     outcome: Literal["ok", "refused"]
@@ -49,31 +52,32 @@ class Written(Record):
 
 
 class Code(Record):
-    """The whole tools.py, and the examples that it passed."""
+    """The whole tools.py, the examples that it passed, and the rules that no call can try to break."""
 
     source: str
     examples: tuple[Example, ...]
+    unbreakable: tuple[str, ...]
     module: dict[str, Any]
 
 
 async def code(made: Made, asker: Asker) -> Code:
     """Ask for the bodies, group by group; or, with evidence, for those alone that were found wanting."""
     plans = made[Interface].tools
-    earlier = made.artefacts.get(Code) if made.evidence else None
     async with guests_here() as guests:
         image, _ = await image_of(
             guests, schema=made[Schema].schema_sql, seed=made[Rows].seed_sql, clock=made[Schema].clock
         )
         work = Bench(made, guests, rows_text(shape_of(image), most=MOST_ROWS_SHOWN))
-        if isinstance(earlier, Code):
+        if isinstance(made.before, Code):
+            earlier = made.before
             named = [plan for plan in plans if any(line.startswith(f"{plan.name}:") for line in made.evidence)]
             module = Module(made[Interface].stubs_py, **_kept(earlier.module))
-            return await work.mended(asker, module, earlier.examples, named or list(plans), made.evidence)
-        module, examples = Module(made[Interface].stubs_py), list[Example]()
+            return await work.mended(asker, module, earlier, named or list(plans), made.evidence)
+        module, passed = Module(made[Interface].stubs_py), list[Written]()
         for group in groups(plans):
-            module, more = await work.written(asker, module, group, ())
-            examples += more
-        return _as_code(module, examples)
+            module, answer = await work.written(asker, module, group, ())
+            passed.append(answer)
+        return _as_code(module, passed, ())
 
 
 STAGE = Stage("code", Code, code)
@@ -84,7 +88,7 @@ def groups(plans: Sequence[Plan], most: int = MOST_IN_A_GROUP) -> list[list[Plan
     ordered = sorted(plans, key=lambda plan: plan.kind == "command")
     count = -(-len(ordered) // most)
     edges = [len(ordered) * number // count for number in range(count + 1)]
-    return [ordered[begin:end] for begin, end in zip(edges, edges[1:], strict=False)]
+    return [ordered[begin:end] for begin, end in pairwise(edges)]
 
 
 class Bench:
@@ -93,11 +97,13 @@ class Bench:
     def __init__(self, made: Made, guests: Guests, rows: str) -> None:
         self.made, self.guests, self.rows = made, guests, rows
         self.holders = {rule.id: rule for rule in made[Schema].rules}
+        self.kept: tuple[Example, ...] = ()
+        """Examples that were passed before, and are passed again by whatever is mended."""
 
     async def written(
         self, asker: Asker, module: Module, group: Sequence[Plan], evidence: Sequence[str]
-    ) -> tuple[Module, tuple[Example, ...]]:
-        """The module with a group of tools more, and the examples that they passed."""
+    ) -> tuple[Module, Written]:
+        """The module with a group of tools more, and the answer that was accepted."""
         made = self.made
         messages = PROMPT.fill(
             title=made[Setting].title,
@@ -119,19 +125,23 @@ class Bench:
         answer = await asker.ask(messages, Written, accept)
         names = frozenset(plan.name for plan in group)
         module, _ = module.with_code(answer.code_py, names=names, again=bool(evidence))
-        return module, answer.examples
+        return module, answer
 
     async def mended(
-        self, asker: Asker, module: Module, examples: Sequence[Example], group: Sequence[Plan], evidence: Sequence[str]
+        self, asker: Asker, module: Module, earlier: Code, group: Sequence[Plan], evidence: Sequence[str]
     ) -> Code:
         """The code with some tools written again because of what was seen."""
         names = {plan.name for plan in group}
-        kept = [example for example in examples if example.tool not in names]
+        kept = earlier.model_copy(
+            update={"examples": tuple(example for example in earlier.examples if example.tool not in names)}
+        )
+        passed: list[Written] = []
+        self.kept = kept.examples
         for part in groups(group):
             about = [line for line in evidence if any(line.startswith(f"{plan.name}:") for plan in part)]
-            module, more = await self.written(asker, module, part, about or evidence)
-            kept += more
-        return _as_code(module, kept)
+            module, answer = await self.written(asker, module, part, about or evidence)
+            passed.append(answer)
+        return _as_code(module, passed, kept.examples, kept.unbreakable)
 
     async def findings(self, answer: Written, module: Module, group: Sequence[Plan], *, again: bool) -> list[str]:
         """What is wrong with what was written for a group."""
@@ -148,15 +158,27 @@ class Bench:
         for plan in group:
             found += [f"code_py: {plan.name}: {one}" for one in _differences(plan, tools.get(plan.name), asked)]
         found += self._example_findings(answer.examples, group, answer.unbreakable)
+        found += self._mark_findings(answer.examples, source)
         if found or wrong:
             return found
         texts = texts_of(self.made, source, list(tools.values()))
-        did = await played(texts, [Ask(one.tool, one.arguments, one.setup) for one in answer.examples])
+        every = (*answer.examples, *self.kept)
+        did = await played(texts, [Ask(one.tool, one.arguments, one.setup) for one in every])
         return [
-            f"examples.{number} ({example.tool} {example.arguments}): {finding}"
-            for number, (example, one) in enumerate(zip(answer.examples, did, strict=True), start=1)
+            f"{f'examples.{number}' if number <= len(answer.examples) else 'an earlier example'}"
+            f" ({example.tool} {example.arguments}): {finding}"
+            for number, (example, one) in enumerate(zip(every, did, strict=True), start=1)
             for finding in _outcome_findings(example, one)
         ]
+
+    def _mark_findings(self, examples: Sequence[Example], source: str) -> Iterator[str]:
+        """Rules that examples show and no refusal of the module bears, and marks of rules that there are not."""
+        marks = {one for line in marked(source).values() for one in line}
+        for one in sorted(marks - self.holders.keys()):
+            yield f"code_py: a refusal is marked `# rule: {one}`, and there is no such rule"
+        shown = {example.rule for example in examples if example.rule in self.holders}
+        for one in sorted(one for one in shown - marks if self.holders[one].holder == "tool"):
+            yield f"code_py: no refusal is marked `# rule: {one}`; mark the raise that holds it, on the line above"
 
     def _to_show(self, plan: Plan) -> list[str]:
         """The rules that a tool is to be seen to keep: those that a command checks, or runs into."""
@@ -167,31 +189,38 @@ class Bench:
         self, examples: Sequence[Example], group: Sequence[Plan], unbreakable: Sequence[str]
     ) -> Iterator[str]:
         names = {plan.name for plan in group}
-        for one in unbreakable:
-            if one not in self.holders:
-                yield f"unbreakable: there is no rule {one!r}"
+        yield from (f"unbreakable: there is no rule {one!r}" for one in unbreakable if one not in self.holders)
+        if len(unbreakable) > MOST_UNBREAKABLE:
+            yield f"unbreakable: lists {len(unbreakable)} rules; at most {MOST_UNBREAKABLE} can be so; show the others"
         for example in examples:
             if example.tool not in names:
                 yield f"examples: {example.tool} is not among the functions that are asked now"
             if example.rule and example.rule not in self.holders:
                 yield f"examples: there is no rule {example.rule!r}"
         for plan in group:
-            own = [example for example in examples if example.tool == plan.name]
-            if not any(example.outcome == "ok" for example in own):
-                yield f"examples: {plan.name} has none with the outcome `ok`"
-            if plan.refusals and not any(example.outcome == "refused" for example in own):
-                yield f"examples: {plan.name} has none with the outcome `refused`; it refuses: {'; '.join(plan.refusals)}"
-            shown = {example.rule for example in own if example.outcome == "refused"}
-            missing = [one for one in self._to_show(plan) if one not in shown and one not in unbreakable]
-            if missing:
-                yield (
-                    f"examples: {plan.name}: no refused call shows the rule {', '.join(missing)}; "
-                    "if no call can even try to break it, list it under unbreakable"
-                )
+            yield from self._shown_findings(plan, [one for one in examples if one.tool == plan.name], unbreakable)
+
+    def _shown_findings(self, plan: Plan, own: Sequence[Example], unbreakable: Sequence[str]) -> Iterator[str]:
+        """What the examples of a tool do not show."""
+        if not any(example.outcome == "ok" for example in own):
+            yield f"examples: {plan.name} has none with the outcome `ok`"
+        if plan.refusals and not any(example.outcome == "refused" for example in own):
+            yield f"examples: {plan.name} has none with the outcome `refused`: {'; '.join(plan.refusals)}"
+        shown = {example.rule for example in own if example.outcome == "refused"}
+        missing = [one for one in self._to_show(plan) if one not in shown and one not in unbreakable]
+        if missing:
+            yield (
+                f"examples: {plan.name}: no refused call shows the rule {', '.join(missing)}; "
+                "if no call can even try to break it, list it under unbreakable"
+            )
 
 
-def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]]) -> Texts:
-    """What was made so far, with a source, as a bundle."""
+def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]], unbreakable: Sequence[str] = ()) -> Texts:
+    """What was made so far, with a source, as a bundle.
+
+    A rule that no call can try to break is listed only when its `never` can show that it holds; policy.md tells it
+    anyway.
+    """
     setting, schema = made[Setting], made[Schema]
     return Texts(
         id=made.environment,
@@ -203,6 +232,7 @@ def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]]) -> Texts:
         seed=made[Rows].seed_sql,
         source=source,
         tools=tools,
+        rules=[rule.kept() for rule in schema.rules if rule.never or rule.id not in unbreakable],
     )
 
 
@@ -213,7 +243,7 @@ def _differences(plan: Plan, tool: dict[str, Any] | None, asked: dict[str, dict[
         return
     for field in ("description", "arguments", "result"):
         if tool[field] != asked[plan.name][field]:
-            yield f"its {field} are not those of the module above; keep signature, docstring and TypedDicts to the letter"
+            yield f"its {field} is not that of the module above; keep signatures and TypedDicts to the letter"
     if tool["writes"] != (plan.kind == "command"):
         does = "uses db.run, itself or through a function that it calls" if tool["writes"] else "never uses db.run"
         yield f"is a {plan.kind}, and {does}"
@@ -240,9 +270,13 @@ def _outcome_findings(example: Example, did: Did) -> Iterator[str]:
 
 
 def _plan_text(plan: Plan) -> str:
-    return (
-        f"- {plan.name} ({plan.kind}): reads {', '.join(plan.reads) or 'nothing'}; writes {', '.join(plan.writes) or 'nothing'}; "
-        f"enforces {', '.join(plan.enforces) or 'nothing'}; refuses: {'; '.join(plan.refusals) or 'nothing'}"
+    does = (
+        ", ".join(plan.reads) or "nothing",
+        ", ".join(plan.writes) or "nothing",
+        ", ".join(plan.enforces) or "nothing",
+    )
+    return "- {} ({}): reads {}; writes {}; enforces {}; refuses: {}".format(
+        plan.name, plan.kind, *does, "; ".join(plan.refusals) or "nothing"
     )
 
 
@@ -251,19 +285,29 @@ def _evidence_text(evidence: Sequence[str]) -> str:
         return ""
     listed = "\n".join(f"- {line}" for line in evidence)
     return (
-        "\nThese functions stand in the module already, and were found wanting when they were tried. Write them anew, whole, "
-        f"with the faults put right; a private function or constant that must change is written anew too:\n{listed}"
+        "\nThese functions stand in the module already, and were found wanting when they were tried. Write them anew,"
+        " whole, with the faults put right; a private function or constant that must change is written anew too:"
+        f"\n{listed}"
     )
 
 
-def _as_code(module: Module, examples: Sequence[Example]) -> Code:
+def _as_code(
+    module: Module, passed: Sequence[Written], examples: Sequence[Example], unbreakable: Sequence[str] = ()
+) -> Code:
     parts = {
         "functions": module.functions,
         "private": module.private,
         "constants": module.constants,
         "imports": sorted(module.imports),
     }
-    return Code(source=module.text(), examples=tuple(examples), module=parts)
+    shown = {example.rule for answer in passed for example in answer.examples}
+    never = {*unbreakable, *(one for answer in passed for one in answer.unbreakable)}
+    return Code(
+        source=module.text(),
+        examples=(*examples, *(example for answer in passed for example in answer.examples)),
+        unbreakable=tuple(sorted(never - shown - {example.rule for example in examples})),
+        module=parts,
+    )
 
 
 def _kept(parts: dict[str, Any]) -> dict[str, Any]:

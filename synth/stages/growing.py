@@ -55,7 +55,8 @@ def _copies(shape: Shape, growing: Sequence[Table], values: Sequence[Values], co
             for at, row in enumerate(shape.rows[table.name]):
                 fresh = _copy(table, row, number, at, names, pools, shape)
                 listed = ", ".join(quoted(name) for name in fresh)
-                yield f"INSERT INTO {quoted(table.name)} ({listed}) VALUES ({', '.join(map(_literal, fresh.values()))});"
+                texts = ", ".join(map(_literal, fresh.values()))
+                yield f"INSERT INTO {quoted(table.name)} ({listed}) VALUES ({texts});"
 
 
 def _copy(

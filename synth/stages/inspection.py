@@ -10,7 +10,7 @@ from typing import Any, Literal
 import jsonschema_rs
 
 from servers.bundle import validator
-from servers.record import Name, Record
+from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.stage import GoBack, Made, Stage
 from synth.run.together import together
@@ -33,7 +33,7 @@ CHECKER = Prompt.load(Path(__file__).with_name("checker.md"))
 LEAST_PASSED = 0.95
 FEWEST_VALID, MOST_OF_A_TOOL = 2, 8
 TESTED_AT_ONCE = 9
-JUDGED_AT_ONCE = 24
+JUDGED_AT_ONCE = 34
 BROKEN = ("failed", "died", "timeout")
 Verdict = Literal["pass", "warning", "fail"]
 
@@ -41,8 +41,9 @@ Verdict = Literal["pass", "warning", "fail"]
 class Call(Record):
     """A call that the tester proposes."""
 
-    tool: Name
+    tool: str
     arguments: str
+    setup: str
     expect: Literal["ok", "refused"]
     why: str
 
@@ -132,7 +133,7 @@ class Trial:
 
     async def play(self, calls: Sequence[Call]) -> list[Did]:
         """Make the calls, each on a fresh copy."""
-        return await played(self.texts, [Ask(call.tool, call.arguments) for call in calls])
+        return await played(self.texts, [Ask(call.tool, call.arguments, call.setup) for call in calls])
 
     async def calls(self, group: Sequence[Plan]) -> tuple[Call, ...]:
         """Calls for some tools, by the tester."""
@@ -149,8 +150,16 @@ class Trial:
 
         async def accept(answer: Calls) -> list[str]:
             found = self._call_findings(answer.calls, group)
+            if found:
+                return found
+            did = await self.play(answer.calls)
+            found = [
+                f"calls.{number} ({call.tool}): {one.wrong}"
+                for number, (call, one) in enumerate(zip(answer.calls, did, strict=True), start=1)
+                if one.outcome is None
+            ]
             if not found and not told:  # once: a tool that is broken lets no tester succeed
-                found = self._outcome_findings(answer.calls, await self.play(answer.calls), group)
+                found = self._outcome_findings(answer.calls, did, group)
                 told.extend(found)
             return found
 
@@ -184,7 +193,8 @@ class Trial:
             code=made[Code].source,
             rows=self.rows,
             cases="\n\n".join(
-                f"{number}. {call.tool} {call.arguments}\nexpected {call.expect}: {call.why}\n{did.as_text()}"
+                f"{number}. {call.tool} {call.arguments}{_before(call)}\n"
+                f"expected {call.expect}: {call.why}\n{did.as_text()}"
                 for number, (call, did) in part.items()
             ),
         )
@@ -196,12 +206,12 @@ class Trial:
 
     def _call_findings(self, calls: Sequence[Call], group: Sequence[Plan]) -> list[str]:
         found: list[str] = []
-        seen: set[tuple[str, str]] = set()
+        seen: set[tuple[str, str, str]] = set()
         for number, call in enumerate(calls, start=1):
             wrong = self._argument_finding(call, {plan.name for plan in group})
-            if not wrong and (call.tool, call.arguments) in seen:
+            if not wrong and (call.tool, call.arguments, call.setup) in seen:
                 wrong = "is made twice; let the calls differ"
-            seen.add((call.tool, call.arguments))
+            seen.add((call.tool, call.arguments, call.setup))
             if wrong:
                 found.append(f"calls.{number} ({call.tool} {call.arguments[:200]}): {wrong}")
         for plan in group:
@@ -248,7 +258,8 @@ class Trial:
             if short:
                 seen = "; ".join(f"{call.arguments} was {one.as_text()[:200]}" for call, one in own)
                 found.append(
-                    f"calls: {plan.name}: {kinds.count('ok')} went well and {kinds.count('refused')} were refused: {seen}. "
+                    f"calls: {plan.name}: {kinds.count('ok')} went well and {kinds.count('refused')} were refused: "
+                    f"{seen}. "
                     "If the tool is right, correct your calls; if it is wrong, leave them as they are"
                 )
         return found
@@ -274,6 +285,10 @@ def count_of(tool: str, cases: Sequence[Case]) -> Count:
         warnings=sum(case.verdict == "warning" for case in own),
         failed=sum(case.verdict == "fail" for case in own),
     )
+
+
+def _before(call: Call) -> str:
+    return f"\nafter {call.setup}" if call.setup else ""
 
 
 def _broken(did: Did) -> bool:
@@ -307,7 +322,9 @@ def _case_evidence(cases: Sequence[Case], passed: float) -> list[str]:
     counted = ("fail",) if passed >= LEAST_PASSED else ("fail", "warning")
     told = [case for case in cases if case.verdict in counted]
     return [
-        f"{case.call.tool}: called with {case.call.arguments} it did: {case.did[:500]}. {case.reason}" for case in told
+        f"{case.call.tool}: called with {case.call.arguments}{_before(case.call)} "
+        f"it did: {case.did[:500]}. {case.reason}"
+        for case in told
     ]
 
 

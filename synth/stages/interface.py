@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal, cast
 
 from servers.guests import Guests
-from servers.record import Name, Record
+from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
@@ -27,7 +27,7 @@ SHORTEST_MANUAL = 12
 class Plan(Record):
     """What a tool is for, beside what its signature says."""
 
-    name: Name
+    name: str
     kind: Literal["query", "command"]
     reads: tuple[str, ...]
     writes: tuple[str, ...]
@@ -117,7 +117,11 @@ def _plan_findings(answer: Interface, tools: dict[str, Any], shape: Shape) -> It
         count = sum(plan.kind == kind for plan in answer.tools)
         if count < FEWEST_OF_A_KIND:
             yield f"tools: {count} have the kind `{kind}`; at least {FEWEST_OF_A_KIND} are asked"
-    for plan in answer.tools:
+    yield from _kind_findings(answer.tools, shape)
+
+
+def _kind_findings(plans: Sequence[Plan], shape: Shape) -> Iterator[str]:
+    for plan in plans:
         unknown = sorted({*plan.reads, *plan.writes} - shape.tables.keys())
         if unknown:
             yield f"tools.{plan.name}: there is no table {', '.join(unknown)} (views are not named here)"
@@ -139,7 +143,7 @@ def _tool_findings(plan: Plan, tool: dict[str, Any], shape: Shape) -> Iterator[s
     }
     for name, schema in properties.items():
         if name in choices and "enum" not in schema and schema.get("type") in ("string", ["string", "null"]):
-            yield f"{name}: is text, and the database allows {', '.join(choices[name])}; make it a Literal of those that fit"
+            yield f"{name}: is text, and the database allows {', '.join(choices[name])}; make it a Literal"
         if schema.get("type") in ("object", "array") and not (schema.get("properties") or schema.get("items")):
             yield f"{name}: says nothing of what it holds; use a TypedDict, or list[str] and the like"
     if plan.kind == "query" and not plan.refusals and any(name.endswith("_id") for name in required):
@@ -154,7 +158,7 @@ def _cover_findings(answer: Interface, shape: Shape, rules: Sequence[Rule]) -> I
     enforced = {one for plan in answer.tools if plan.kind == "command" for one in plan.enforces}
     missing = [rule.id for rule in rules if rule.holder == "tool" and rule.id not in enforced]
     if missing:
-        yield f"tools: no command enforces {', '.join(missing)}, whose holder is `tool`; add it to `enforces` of those that must"
+        yield f"tools: no command enforces {', '.join(missing)}, whose holder is `tool`; say in `enforces` which do"
     held = [rule.id for rule in rules if rule.holder == "schema" and rule.id not in enforced]
     if len(held) > max(2, len(rules) // 4):
         yield f"tools: no command can run into {', '.join(held)}; give tools with which most of them can be tried"

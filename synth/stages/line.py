@@ -1,7 +1,8 @@
-"""The stages of an environment, in their order, after its topic."""
+"""The stages of an environment, in their order, after its topic; and how topics are mined."""
 
+from synth.run.mining import Mining
 from synth.run.stage import Stage
-from synth.stages import assembly, code, inspection, interface, schema, seed, setting
+from synth.stages import assembly, code, inspection, interface, mining, proof, schema, seed, setting
 
 STAGES: tuple[Stage, ...] = (
     setting.STAGE,
@@ -11,4 +12,6 @@ STAGES: tuple[Stage, ...] = (
     code.STAGE,
     inspection.STAGE,
     assembly.STAGE,
+    proof.STAGE,
 )
+MINING: Mining = mining.mine

@@ -23,42 +23,16 @@ class Module:
         tree, wrong = parsed(code)
         if tree is None:
             return self, [wrong]
-        functions, private, constants = dict(self.functions), dict(self.private), dict(self.constants)
-        imports, found = set(self.imports), list[str]()
-        own_classes = {node.name for node in self._stub_tree().body if isinstance(node, ast.ClassDef)}
+        taking = _Taking(self, code, names, again=again)
         for node in tree.body:
-            text = text_of(code, node)
-            if isinstance(node, (ast.Import, ast.ImportFrom)):
-                imports.add(ast.unparse(node))
-            elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
-                if node.name not in names:
-                    found.append(f"{node.name}: is not among the functions that are asked now; leave it out")
-                else:
-                    stub = self._stub(node.name)
-                    if ast.dump(stub.args) != ast.dump(node.args):
-                        found.append(f"{node.name}: its arguments are not those of the module; keep them to the letter")
-                    if node.body[0].lineno <= _last_line_of_head(node):
-                        found.append(f"{node.name}: write its body on lines of its own, below the signature")
-                    functions[node.name] = self._with_body(stub, code, node)
-            elif isinstance(node, ast.FunctionDef):
-                if node.name in self.private and not again and self.private[node.name] != text:
-                    found.append(f"{node.name}: is in the module already; use that one, or name yours differently")
-                private[node.name] = text
-            elif isinstance(node, ast.ClassDef) and node.name in own_classes:
-                found.append(f"class {node.name}: is in the module already; leave it out")
-            elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.ClassDef)):
-                name = _name_of(node)
-                if name in self.constants and not again and self.constants[name] != text:
-                    found.append(f"{name}: is in the module already; use that one, or name yours differently")
-                constants[name] = text
-            elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
-                found.append(f"`{text[:60]}`: a module holds imports, constants and functions, nothing that runs")
-        found += [f"{name}: is missing" for name in sorted(names - functions.keys())]
-        return Module(self.stubs, functions, private, constants, frozenset(imports)), found
+            taking.take(node)
+        taking.found += [f"{name}: is missing" for name in sorted(names - taking.functions.keys())]
+        more = Module(self.stubs, taking.functions, taking.private, taking.constants, frozenset(taking.imports))
+        return more, taking.found
 
     def text(self) -> str:
         """The module as one text: stubs where nothing was written yet."""
-        tree = self._stub_tree()
+        tree = self.stub_tree()
         classes = [text_of(self.stubs, node) for node in tree.body if isinstance(node, ast.ClassDef)]
         tools = [
             self.functions.get(node.name) or text_of(self.stubs, node)
@@ -71,13 +45,13 @@ class Module:
         heads = [f'"""{document}"""', self._imports(tree), *([constants] if constants else [])]
         return "\n\n".join(heads) + "\n\n\n" + "\n\n\n".join([*classes, *more, *tools, *self.private.values()]) + "\n"
 
-    def _stub_tree(self) -> ast.Module:
+    def stub_tree(self) -> ast.Module:
         return ast.parse(self.stubs)
 
-    def _stub(self, name: str) -> ast.FunctionDef:
-        return next(node for node in self._stub_tree().body if isinstance(node, ast.FunctionDef) and node.name == name)
+    def stub(self, name: str) -> ast.FunctionDef:
+        return next(node for node in self.stub_tree().body if isinstance(node, ast.FunctionDef) and node.name == name)
 
-    def _with_body(self, stub: ast.FunctionDef, code: str, written: ast.FunctionDef) -> str:
+    def with_body(self, stub: ast.FunctionDef, code: str, written: ast.FunctionDef) -> str:
         """The stub's signature and docstring, with the body that was written."""
         lines = code.splitlines()
         has_document = ast.get_docstring(written) is not None
@@ -104,6 +78,49 @@ class Module:
         lines = [f"import {name}" for name in sorted(plain)]
         lines += [_from(module, names) for module, names in sorted(named.items()) if module != "servers.toolkit"]
         return "\n".join(lines) + "\n\n" + _from("servers.toolkit", named["servers.toolkit"])
+
+
+class _Taking:
+    """Takes the statements of a written text, one after another, into what there is of a module."""
+
+    def __init__(self, module: Module, code: str, names: frozenset[str], *, again: bool) -> None:
+        self.functions, self.private = dict(module.functions), dict(module.private)
+        self.constants, self.imports = dict(module.constants), set(module.imports)
+        self.found: list[str] = []
+        self._module, self._code, self._names, self._again = module, code, names, again
+        self._classes = {node.name for node in module.stub_tree().body if isinstance(node, ast.ClassDef)}
+
+    def take(self, node: ast.stmt) -> None:
+        """Put a statement where it belongs, or say why it does not belong anywhere."""
+        text = text_of(self._code, node)
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            self.imports.add(ast.unparse(node))
+        elif isinstance(node, ast.FunctionDef) and node.name.startswith("_"):
+            self._keep(self.private, self._module.private, node.name, text)
+        elif isinstance(node, ast.FunctionDef):
+            self._tool(node)
+        elif isinstance(node, ast.ClassDef) and node.name in self._classes:
+            self.found.append(f"class {node.name}: is in the module already; leave it out")
+        elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.ClassDef)):
+            self._keep(self.constants, self._module.constants, _name_of(node), text)
+        elif not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
+            self.found.append(f"`{text[:60]}`: a module holds imports, constants and functions, nothing that runs")
+
+    def _keep(self, kept: dict[str, str], before: dict[str, str], name: str, text: str) -> None:
+        if before.get(name, text) != text and not self._again:
+            self.found.append(f"{name}: is in the module already; use that one, or name yours differently")
+        kept[name] = text
+
+    def _tool(self, node: ast.FunctionDef) -> None:
+        if node.name not in self._names:
+            self.found.append(f"{node.name}: is not among the functions that are asked now; leave it out")
+            return
+        stub = self._module.stub(node.name)
+        if ast.dump(stub.args) != ast.dump(node.args):
+            self.found.append(f"{node.name}: its arguments are not those of the module; keep them to the letter")
+        if node.body[0].lineno <= _last_line_of_head(node):
+            self.found.append(f"{node.name}: write its body on lines of its own, below the signature")
+        self.functions[node.name] = self._module.with_body(stub, self._code, node)
 
 
 def _last_line_of_head(node: ast.FunctionDef) -> int:

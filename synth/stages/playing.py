@@ -16,7 +16,7 @@ from servers.orders import RowChange
 from synth.proving.stage import Stage
 from synth.stages.bundling import Texts
 
-LONGEST_SHOWN = 1500
+LONGEST_SHOWN = 900
 
 
 @dataclass(frozen=True)

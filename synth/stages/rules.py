@@ -1,31 +1,40 @@
-"""The rules of an environment: what may be and what may not, each with an id and with who holds it."""
+"""The rules of an environment as a writer gives them, and where they do not agree with policy and schema."""
 
 import re
 from collections.abc import Sequence
-from typing import Literal
+from typing import Any
 
-from servers.record import Name, Record
+from servers import rules as kept
+from servers.errors import QueryError
+from servers.reading import Reader
+from servers.record import Record
+from servers.rules import ITEM, Holder
 from synth.stages.shape import Shape, Table
 
-Holder = Literal["schema", "tool", "agent"]
-NUMBERED = re.compile(r"(?m)^(\d+)\.\s")
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class Rule(Record):
-    """One rule. `item` is the number under which policy.md tells it; `by` is what holds it in schema.sql, if that does."""
+    """One rule; see servers/rules.py. Every key is asked, with "" for nothing."""
 
-    id: Name
+    id: str
     text: str
     item: int
     holder: Holder
     by: str
+    never: str
+
+    def kept(self) -> kept.Rule:
+        """The rule as a bundle lists it."""
+        return kept.Rule.model_validate(self.model_dump())
 
 
 def rule_findings(rules: Sequence[Rule], policy: str, shape: Shape) -> list[str]:
     """Where the rules, the policy's numbered items and the schema do not agree."""
     ids = [rule.id for rule in rules]
     found = [f"rules: the id {one!r} is used {ids.count(one)} times" for one in sorted(set(ids)) if ids.count(one) > 1]
-    items = [int(number) for number in NUMBERED.findall(policy)]
+    found += [f"rules: {one!r} is no id: lower case letters, digits and _" for one in ids if not NAME.fullmatch(one)]
+    items = [int(number) for number in ITEM.findall(policy)]
     if items != list(range(1, len(items) + 1)) or not items:
         found.append("policy_md: number its items 1., 2., 3. … at the beginning of a line, in one list")
     told = {rule.item for rule in rules}
@@ -36,6 +45,31 @@ def rule_findings(rules: Sequence[Rule], policy: str, shape: Shape) -> list[str]
         if finding:
             found.append(f"rules.{rule.id}: {finding}")
     return found
+
+
+def breaches(rules: Sequence[Rule], image: bytes) -> list[str]:
+    """Rules whose `never` does not run, or finds rows in an image."""
+    found: list[str] = []
+    reader = Reader(image, image)
+    try:
+        for rule in rules:
+            if not rule.never:
+                continue
+            try:
+                answer = reader.select(rule.never, rows=3)
+            except QueryError as error:
+                found.append(f"rules.{rule.id}: never: {error}")
+                continue
+            if answer.rows:
+                shown = "; ".join(_row_text(answer.columns, row) for row in answer.rows)
+                found.append(f"the rule {rule.id} ({rule.text}) is broken by: {shown}")
+    finally:
+        reader.close()
+    return found
+
+
+def _row_text(columns: Sequence[str], row: Sequence[Any]) -> str:
+    return ", ".join(f"{column} = {value}" for column, value in zip(columns, row, strict=True))[:200]
 
 
 def holder_finding(rule: Rule, shape: Shape) -> str:

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
-from servers.record import Clock, Record
+from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
 from synth.stages.ground import guests_here
-from synth.stages.rules import Rule, rule_findings
+from synth.stages.rules import Rule, breaches, rule_findings
 from synth.stages.setting import Setting
 from synth.stages.shape import Shape, shape_of
 from synth.writers.prompt import Prompt
@@ -27,7 +27,7 @@ SHORT = re.compile(r"(?i)\bRAISE\s*\(\s*(\w+)\s*,\s*'((?:[^']|'')*)'")
 class Schema(Record):
     """`clock` is the time at which every instance of the environment starts."""
 
-    clock: Clock
+    clock: str
     schema_sql: str
     policy_md: str
     rules: tuple[Rule, ...]
@@ -46,19 +46,24 @@ STAGE = Stage("schema", Schema, schema)
 async def accept(answer: Schema) -> list[str]:
     """What is wrong with a schema, its policy and its rules."""
     found = list(_word_findings(answer))
+    if any(finding.startswith("clock") for finding in found):
+        return found
     async with guests_here() as guests:
         image, wrong = await image_of(guests, schema=answer.schema_sql)
     if wrong:
         return [*found, wrong]
     shape = shape_of(image)
-    return [*found, *_shape_findings(shape), *rule_findings(answer.rules, answer.policy_md, shape)]
+    return [
+        *found,
+        *_shape_findings(shape),
+        *rule_findings(answer.rules, answer.policy_md, shape),
+        *breaches(answer.rules, image),
+    ]
 
 
 def _word_findings(answer: Schema) -> Iterator[str]:
-    try:
-        datetime.fromisoformat(answer.clock)
-    except ValueError:
-        yield f"clock: {answer.clock} is no time of the calendar"
+    if not _is_time(answer.clock):
+        yield f"clock: {answer.clock!r} is no time of the calendar, written as YYYY-MM-DD HH:MM:SS"
     if not 300 <= len(answer.policy_md) <= LONGEST_POLICY:
         yield f"policy_md: has {len(answer.policy_md)} characters; 300 to {LONGEST_POLICY} are asked"
     if not FEWEST_RULES <= len(answer.rules) <= MOST_RULES:
@@ -74,6 +79,13 @@ def _word_findings(answer: Schema) -> Iterator[str]:
             yield f"schema_sql: RAISE({kind}, …): write RAISE(ABORT, '…'), which undoes the whole call"
         elif len(text) < 15:
             yield f"schema_sql: RAISE(ABORT, '{text}'): the agent reads this: say what is wrong and what could be done"
+
+
+def _is_time(text: str) -> bool:
+    try:
+        return datetime.fromisoformat(text).isoformat(sep=" ") == text
+    except ValueError:
+        return False
 
 
 def _shape_findings(shape: Shape) -> Iterator[str]:
@@ -93,6 +105,6 @@ def _shape_findings(shape: Shape) -> Iterator[str]:
                 yield f"schema_sql: {table.name}.{column.name}: money is an INTEGER of cents; call it …_cents"
     checks = sum(len(re.findall(r"(?i)\bCHECK\s*\(", table.sql)) for table in tables.values())
     if checks < FEWEST_CHECKS:
-        yield f"schema_sql: has {checks} CHECKs; at least {FEWEST_CHECKS} are asked: states, dates, amounts, pairs of columns"
+        yield f"schema_sql: has {checks} CHECKs; at least {FEWEST_CHECKS} are asked: states, dates, amounts"
     if not shape.triggers and not shape.indexes:
         yield "schema_sql: has no trigger and no unique index; let them hold the rules over several rows"

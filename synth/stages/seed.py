@@ -13,17 +13,18 @@ from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
 from synth.stages.ground import guests_here
 from synth.stages.growing import Values, grown
-from synth.stages.rules import as_text
+from synth.stages.rules import as_text, breaches
 from synth.stages.schema import Schema
 from synth.stages.setting import Setting
 from synth.stages.shape import Column, Shape, Table, shape_of
 from synth.writers.prompt import Prompt
 
 PROMPT = Prompt.load(Path(__file__).with_name("seed.md"))
+MANY = "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen."
 AMOUNTS = {
     "small": "50 to 120 rows in all; at least 5 in every table that is not reference data, more where things happen.",
-    "medium": "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen.",
-    "large": "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen.",
+    "medium": MANY,
+    "large": MANY,
 }
 FEWEST_ROWS = {"small": 45, "medium": 110, "large": 110}
 FEWEST_OF_A_TABLE = {"small": 4, "medium": 7, "large": 7}
@@ -92,6 +93,7 @@ async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> l
     shape = shape_of(image)
     return [
         *_amount_findings(answer, shape, size),
+        *(f"seed_sql: {finding}" for finding in breaches(schema.rules, image)),
         *(finding for table in shape.tables.values() for finding in _table_findings(table, shape, answer.fixed)),
         *_value_findings(answer.values, shape),
     ]

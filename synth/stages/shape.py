@@ -83,7 +83,8 @@ def shape_of(image: bytes) -> Shape:
         made = [
             (str(kind), str(name), str(sql))
             for kind, name, sql in connection.execute(
-                "SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
+                "SELECT type, name, sql FROM sqlite_schema"
+                " WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' ORDER BY rowid"
             )
         ]
         tables = {name: _table(connection, name, sql) for kind, name, sql in made if kind == "table"}
