@@ -9,7 +9,7 @@ from rich.console import Console
 from servers.errors import FarmError
 from synth.run.plan import Plan
 from synth.run.start import Start
-from synth.stages.line import STAGES
+from synth.stages.line import MINING, STAGES
 
 try:
     from synth.run.over_ray import machines
@@ -19,7 +19,7 @@ except ModuleNotFoundError as error:
 
 def main() -> int:
     """Do the run; gives the exit code."""
-    start = Start(STAGES, None, os.environ.get("OPENAI_API_KEY", ""), Console(highlight=False), machines)
+    start = Start(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Console(highlight=False), machines)
     try:
         return asyncio.run(start.run(Plan.model_validate_json(sys.argv[1])))
     except FarmError as error:

@@ -90,7 +90,7 @@ class Start:
             f"{progress.count('accepted')} accepted, {progress.count('rejected')} rejected; "
             f"{total.asked - total.cached} requests, {total.cached} answers from the cache, "
             f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens, {total.money:.2f} spent.",
-            highlight=False,
+            soft_wrap=True,
         )
         say(f"Report: {report}", soft_wrap=True)
         if progress.count("accepted"):

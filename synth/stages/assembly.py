@@ -58,7 +58,7 @@ async def assemble(made: Made, _asker: Asker) -> Assembly:
     )
 
 
-STAGE = Stage("assemble", Assembly, assemble, needs_model=False)
+STAGE = Stage("assemble", Assembly, assemble, needs_model=False, counts=lambda value: value.counts)
 
 
 def _provenance(made: Made) -> Provenance:

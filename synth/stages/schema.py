@@ -40,7 +40,7 @@ async def schema(made: Made, asker: Asker) -> Schema:
     return await asker.ask(messages, Schema, accept)
 
 
-STAGE = Stage("schema", Schema, schema)
+STAGE = Stage("schema", Schema, schema, counts=lambda value: {"tables": value.schema_sql.upper().count("CREATE TABLE")})
 
 
 async def accept(answer: Schema) -> list[str]:
