@@ -11,7 +11,7 @@ from rich.console import Console
 
 from synth.run.plan import Plan
 from synth.run.start import Start
-from synth.stages.line import STAGES
+from synth.stages.line import MINING, STAGES
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
@@ -79,4 +79,4 @@ def run(
     if plan.engine == "ray":
         arguments = [sys.executable, "-m", "synth.ray_process", plan.model_dump_json()]
         os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606
-    raise typer.Exit(asyncio.run(Start(STAGES, None, api_key, out).run(plan)))
+    raise typer.Exit(asyncio.run(Start(STAGES, MINING, api_key, out).run(plan)))
