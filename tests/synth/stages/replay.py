@@ -27,7 +27,7 @@ def all_answers(name: str, kind: str) -> list[str]:
     return [
         exchange["response"]["choices"][0]["message"]["content"]
         for exchange in exchanges
-        if exchange["request"]["response_format"]["json_schema"]["schema"]["title"] == kind
+        if exchange["request"]["messages"][0]["content"].endswith(f'"title": "{kind}", "type": "object"}}')
     ]
 
 
