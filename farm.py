@@ -28,6 +28,9 @@ COMMANDS = {
     "doctor": "servers",
     "serve": "servers",
     "worker": "servers",
+    "import": "synth.envscaler",
+    "export": "synth.envscaler",
+    "audit": "synth.envscaler",
 }
 """Which folder has a command. Only that one is loaded: loading what others need takes longer than most commands."""
 
@@ -45,6 +48,7 @@ def command_line(wanted: str | None = None) -> typer.Typer:
     for folder in folders:
         part: typer.Typer = importlib.import_module(f"{folder}.commands").app
         app.registered_commands += part.registered_commands
+        app.registered_groups += part.registered_groups
     return app
 
 

@@ -89,7 +89,8 @@ class Scenario(Record):
     clock: Clock | None = None
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
-    solution: Solution
+    solution: Solution | None = None
+    """None where nobody has shown one: an imported scenario. It may be out of reach, and says nothing of an agent."""
 
     @field_validator("checkpoints")
     @classmethod
