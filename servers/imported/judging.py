@@ -15,6 +15,20 @@ def holds(check: Callable[[Any], Any], start: Database, final: Database) -> Any:
     return check(state(final))
 
 
+def functions(sources: list[str]) -> list[Callable[[Any], Any]]:
+    """The check functions that some texts define, each in a module of its own.
+
+    Raises:
+        Whatever a text raises; KeyError when it defines none.
+    """
+    found: list[Callable[[Any], Any]] = []
+    for source in sources:
+        module: dict[str, Any] = {"__name__": "checkpoint"}
+        exec(compile(source, "checkpoint", "exec"), module)  # noqa: S102 - this runs in a guest, which exists to run it
+        found.append(module["check_func"])
+    return found
+
+
 def state(db: Database) -> dict[str, Any]:
     """The attributes of the object that the rows hold. Instances of its classes show their attributes."""
     return attributes_of(read(db), {})

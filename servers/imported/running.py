@@ -47,7 +47,7 @@ class Imported:
 
     def rows(self, attributes: dict[str, Any], before: Kept) -> Kept:
         """Attributes as rows."""
-        return kept_of(attributes, self._named(), before)
+        return kept_of(attributes, self.named(), before)
 
     def call(self, db: Database, method: str, arguments: dict[str, Any]) -> Done:
         """Call a method on the object that the rows hold.
@@ -61,7 +61,7 @@ class Imported:
         before = read(db)
         thing: Any = object.__new__(self.kind)
         held: dict[str, Any] = vars(thing)
-        held.update(attributes_of(before, self._named()))
+        held.update(attributes_of(before, self.named()))
         shared = self._shared()
         result = getattr(thing, method)(**arguments)
         self._refuse_shared(shared)
@@ -79,7 +79,8 @@ class Imported:
             raise BrokenRule(f"{method} is said to read, and it changed rows")
         return result
 
-    def _named(self) -> dict[str, type]:
+    def named(self) -> dict[str, type]:
+        """The classes by name."""
         return {kind.__name__: kind for kind in (*self.classes, self.kind)}
 
     def _shared(self) -> list[tuple[type[Any], str, Any]]:

@@ -1,6 +1,7 @@
 """The commands of EnvScaler's files: `farm import envscaler`, `farm audit`, `farm export envscaler`."""
 
 import asyncio
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -9,17 +10,26 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from servers.bundle import Environment, load, load_scenarios
+from servers.commands import folder_of
 from servers.errors import BundleError
 from servers.guests import Guests
+from servers.scenario import Scenario
+from synth.envscaler.auditing import EnvironmentAudit, audit, imported_in
 from synth.envscaler.converting import CLOCK, Arrival, Origin, convert
+from synth.envscaler.exporting import Exported, export
 from synth.envscaler.reading import Files, read
+from synth.envscaler.showing import sums_of, table_of
 
 app = typer.Typer()
 imports = typer.Typer(no_args_is_help=True, help="Bring environments of others in as bundles.")
 app.add_typer(imports, name="import")
+exports = typer.Typer(no_args_is_help=True, help="Write bundles in the formats of others.")
+app.add_typer(exports, name="export")
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
+ENVIRONMENTS, SCENARIOS = "env_metadata.json", "rl_scenario_metadata.json"
 NOTICES = ("LICENSE*", "LICENCE*", "COPYING*")
 
 
@@ -110,3 +120,53 @@ def _licence(notice: str | None) -> str:
     lines = [line.strip() for line in notice.splitlines() if line.strip()]
     held = next((line for line in lines if line.lower().startswith("copyright")), "")
     return ", ".join(part for part in (lines[0] if lines else "", held) if part) or "unknown"
+
+
+@exports.callback()
+def exported() -> None:
+    """Write bundles in the formats of others."""
+
+
+@exports.command(name="envscaler")
+def export_envscaler(
+    bundle: Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")],
+    to: Annotated[Path, typer.Option("--out", help="The folder that the two files are written into.")],
+) -> None:
+    """Write a bundle as EnvScaler's two files, and say what their format cannot express."""
+    environment = load(folder_of(bundle))
+    scenarios = list(load_scenarios(environment).values())
+    found = asyncio.run(_export(environment, scenarios))
+    to.mkdir(parents=True, exist_ok=True)
+    for name, entries in ((ENVIRONMENTS, found.environments), (SCENARIOS, found.scenarios)):
+        part = to / f"{name}.part"
+        part.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        part.rename(to / name)
+    for line in found.lost:
+        out.print(f"lost: {line}", soft_wrap=True, markup=False)
+    checks = sum(len(scenario["checklist"]) for scenario in found.scenarios)
+    out.print(f"{to}: {len(environment.tools)} tools, {len(found.scenarios)} scenarios, {checks} checks")
+
+
+async def _export(environment: Environment, scenarios: list[Scenario]) -> Exported:
+    async with Guests() as guests:
+        return await export(environment, scenarios, guests)
+
+
+@app.command(name="audit")
+def audit_bundles(
+    folder: Annotated[Path, typer.Argument(help="A folder of imported bundles, or one of them.")],
+    to: Annotated[Path | None, typer.Option("--json", help="Write everything that was found into this file.")] = None,
+) -> None:
+    """Run what was imported, and say which tools work, what the checks are worth, and what does not repeat."""
+    folders = imported_in(folder)
+    audits = asyncio.run(_audit(folders))
+    if to is not None:
+        to.write_text(json.dumps([one.model_dump(mode="json") for one in audits], indent=1) + "\n", encoding="utf-8")
+    out.print(table_of(audits))
+    for line in sums_of(audits):
+        out.print(line, soft_wrap=True, markup=False)
+
+
+async def _audit(folders: list[Path]) -> list[EnvironmentAudit]:
+    async with Guests() as guests:
+        return await audit(folders, guests, lambda environment, scenario: err.print(f"{environment} {scenario}"))

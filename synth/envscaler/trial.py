@@ -45,8 +45,10 @@ class Trial:
 
 
 @asynccontextmanager
-async def open_trial(guests: Guests, source: str, *, clock: str, seconds: float) -> AsyncGenerator[Trial]:
-    """A guest that has loaded a module.
+async def open_trial(
+    guests: Guests, source: str, *, clock: str, seconds: float, scripts: tuple[str, str, str] = ("", "", "")
+) -> AsyncGenerator[Trial]:
+    """A guest that has loaded a module, and the rows of schema, seed and setup; no rows by default.
 
     Raises:
         TrialError: the module cannot be loaded.
@@ -60,6 +62,9 @@ async def open_trial(guests: Guests, source: str, *, clock: str, seconds: float)
             raise TrialError(f"ended its process while it was loaded: {error}") from None
         if "error" in loaded:
             raise TrialError(str(loaded["error"]))
-        _, parts = await guest.ask({"do": "build", "now": clock}, b"", b"", b"", seconds=START_SECONDS)
+        texts = (script.encode() for script in scripts)
+        built, parts = await guest.ask({"do": "build", "now": clock}, *texts, seconds=START_SECONDS)
+        if built["findings"]:
+            raise TrialError(str(built["findings"][0]))
         await guest.ask({"do": "image", "digest": "empty"}, parts[0], seconds=START_SECONDS)
         yield Trial(guest, clock=clock, seconds=seconds)
