@@ -47,6 +47,7 @@ from types import ModuleType
 from servers import toolkit
 from servers.imported import datetime as frozen_datetime
 from servers.imported import judging as imported_judging
+from servers.imported import probing as imported_probing
 from servers.imported import running as imported_running
 from servers.imported import secrets as frozen_secrets
 from servers.imported import time as frozen_time
@@ -104,6 +105,7 @@ IMPORTED: tuple[ModuleType, ...] = (
     frozen_time,
     frozen_uuid,
     imported_judging,
+    imported_probing,
     imported_running,
 )
 """What code that came from elsewhere may import beside them. Its clock and its chances are the call's."""

@@ -35,7 +35,7 @@ class Finder:
             parts = self.remember(list[Any](), path)
             parts.extend(self._parts(cast("list[Any]", kept), path))
             return parts
-        if kept is None or isinstance(kept, (str, int, float)):
+        if not isinstance(kept, dict):
             return kept
         marked = cast("dict[str, Any]", kept)
         if MARK in marked:
@@ -49,7 +49,7 @@ class Finder:
         """A key of a dict: one that is marked is what its marker holds."""
         if isinstance(key, dict) and cast("dict[str, Any]", key).get(MARK) == "key":
             return self.find(cast("dict[str, Any]", key)["value"], ("a key",))
-        return key
+        return cast("Any", key)
 
     def remember(self, made: Any, path: Path) -> Any:
         """Say what stands somewhere, for those who share it."""

@@ -49,7 +49,7 @@ class Keeper:
         return key if type(key) is str else {MARK: "key", "value": self.keep(key, ("a key",))}
 
     def _container(self, value: Any, path: Path) -> Any:
-        kind: type[Any] = type(value)
+        kind = cast("type[Any]", type(value))
         kept: Any = None
         if kind is list:
             kept = self._parts(value, path)

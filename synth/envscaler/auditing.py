@@ -1,5 +1,6 @@
-"""What can be shown of imported environments by running them: which tools work, what the checks say before anybody acts,
-which of them could be made true, and what does not repeat.
+"""What can be shown of imported environments by running them.
+
+Which tools work, what the checks say before anybody acts, which of them could be made true, and what does not repeat.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,12 +18,14 @@ from synth.envscaler.hints import hints_of
 from synth.envscaler.trial import TrialError, open_trial
 
 SECONDS = 300.0
-PROBE = (Path(__file__).parent / "probe.py").read_text(encoding="utf-8")
 ENTRY = '''
 
-def probe(db, *, tools, checks, hints):
+from servers.imported.probing import probe_all as _probe_all
+
+
+def envfarm_probe(db, *, tools, checks, hints):
     """Everything about one scenario."""
-    return probe_all(_OBJECT, db, tools, checks, hints)
+    return _probe_all(_OBJECT, db, tools, checks, hints)
 '''
 
 
@@ -150,12 +153,12 @@ async def _audited(
 
 async def _probed(environment: Environment, scenario: Scenario, guests: Guests, seconds: float) -> dict[str, Any]:
     checks = [one.python for one in scenario.checkpoints if isinstance(one, PythonCheckpoint)]
-    text = environment.source + "\n\n" + PROBE + ENTRY
+    text = environment.source + ENTRY
     clock = scenario.clock or environment.description.clock
     scripts = (environment.schema, environment.seed, scenario.setup)
     async with open_trial(guests, text, clock=clock, seconds=seconds, scripts=scripts) as trial:
         return await trial.call(
-            "probe",
+            "envfarm_probe",
             tools=[_told(tool) for tool in environment.tools.values()],
             checks=checks,
             hints=[*map(hints_of, checks)],

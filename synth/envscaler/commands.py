@@ -61,6 +61,7 @@ def import_envscaler(
         keep_schemas=keep_schemas,
     )
     files = read(env_metadata, scenarios)
+    to.mkdir(parents=True, exist_ok=True)
     arrivals = asyncio.run(_import(files, to, origin))
     lost = _told(files, arrivals)
     if lost:

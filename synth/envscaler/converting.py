@@ -1,11 +1,10 @@
-"""Entries of EnvScaler's files as bundles: the class in `tools.py`, its attributes as rows, its checks as checkpoints."""
+"""EnvScaler's entries as bundles: the class in `tools.py`, its attributes as rows, its checks as checkpoints."""
 
 import re
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from servers.bundle import as_json
 from servers.check import derived
@@ -13,7 +12,7 @@ from servers.environment import Description, Imported, Provenance, Tool
 from servers.errors import BundleError
 from servers.guests import Guests
 from servers.scenario import PythonCheckpoint, Scenario
-from synth.envscaler.reading import Files, ForeignEnvironment, ForeignScenario, Unreadable
+from synth.envscaler.reading import Files, ForeignEnvironment, ForeignScenario, Unreadable, objects
 from synth.envscaler.source import class_source
 from synth.envscaler.starting import Begun, begin, schema
 from synth.envscaler.writing import checkpoint_text, tools_text, wrappers_of
@@ -51,7 +50,6 @@ async def convert(
 ) -> list[Arrival]:
     """Write a bundle for each environment that can be one. Those that were there before are written anew."""
     arrivals: list[Arrival] = []
-    out.mkdir(parents=True, exist_ok=True)
     for environment in files.environments.values():
         scenarios = [scenario for scenario in files.scenarios if scenario.environment == environment.id]
         arrival = Arrival(name_of(environment.id, "env"))
@@ -202,13 +200,11 @@ def _description(name: str, environment: ForeignEnvironment, tools: tuple[Tool, 
 
 def _theirs(tool: Tool, method: str, environment: ForeignEnvironment, arrival: Arrival) -> Tool:
     """The same tool with the words and the arguments that came with it, if they name the same arguments."""
-    for told in environment.tools:
-        function: Any = told.get("function", told)
-        if not isinstance(function, dict) or function.get("name") != method:
-            continue
-        arguments: Any = function.get("parameters")
-        if isinstance(arguments, dict) and set(arguments.get("properties") or {}) == set(tool.arguments["properties"]):
-            description = str(function.get("description") or tool.description)
-            return tool.model_copy(update={"description": description, "arguments": arguments})
+    functions = objects([told.get("function", told) for told in environment.tools])
+    for function in (one for one in functions if one.get("name") == method):
+        for arguments in objects([function.get("parameters")]):
+            if set(arguments.get("properties") or ()) == set(tool.arguments["properties"]):
+                description = str(function.get("description") or tool.description)
+                return tool.model_copy(update={"description": description, "arguments": arguments})
     arrival.notes.append(f"{method}: its own schema names other arguments; it was rebuilt")
     return tool

@@ -189,7 +189,8 @@ def _method(tool: Tool) -> str:
         f"\n    def {tool.name}({', '.join(['self', *told])}):\n"
         f"        {json.dumps(tool.description)}\n"
         f"        given = {{{given}}}\n"
-        f"        return self._call({tool.name}, {{name: value for name, value in given.items() if value is not ...}})\n"
+        f"        given = {{name: value for name, value in given.items() if value is not ...}}\n"
+        f"        return self._call({tool.name}, given)\n"
     )
 
 

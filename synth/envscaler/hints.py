@@ -1,4 +1,4 @@
-"""The values that a check function compares with, by the names that they are compared under. Read from its text alone."""
+"""The values that a check function compares with, and the names that they go by, read from its text alone."""
 
 import ast
 from collections import defaultdict
@@ -23,12 +23,17 @@ def hints_of(source: str) -> dict[str, Any]:
                 for key in _keys(one):
                     for value in _values(other, values):
                         _add(named[key], value)
+    told = {name: found[:MOST] for name, found in named.items()}
+    return {"named": told, "loose": _loose(tree, values)[:MOST]}
+
+
+def _loose(tree: ast.Module, names: dict[str, Any]) -> list[Any]:
     loose: list[Any] = []
     for node in ast.walk(tree):
-        for value in _values(node, values):
+        for value in _values(node, names):
             if value not in ("", None) and not isinstance(value, bool):
                 _add(loose, value)
-    return {"named": {name: found[:MOST] for name, found in named.items()}, "loose": loose[:MOST]}
+    return loose
 
 
 def _add(values: list[Any], value: Any) -> None:

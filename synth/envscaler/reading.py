@@ -128,12 +128,8 @@ def _environment(entry: Any, name: str | None) -> ForeignEnvironment:
         rules=tuple(str(rule) for rule in _list(fields, "constraints_rules")),
         class_name=str(fields.get("env_class_name") or ""),
         code=code,
-        tools=tuple(tool for tool in _list(fields, "tools") if isinstance(tool, dict)),
-        kinds={
-            str(one.get("operation_name")): str(one.get("operation_type"))
-            for one in operations
-            if isinstance(one, dict)
-        },
+        tools=tuple(objects(_list(fields, "tools"))),
+        kinds={str(one.get("operation_name")): str(one.get("operation_type")) for one in objects(operations)},
     )
 
 
@@ -184,6 +180,11 @@ def _list(fields: dict[str, Any], name: str) -> list[Any]:
     if not isinstance(value, list):
         raise Unreadable(f"{name}: is not a list")
     return cast("list[Any]", value)
+
+
+def objects(values: list[Any]) -> list[dict[str, Any]]:
+    """The objects among some values."""
+    return [cast("dict[str, Any]", value) for value in values if isinstance(value, dict)]
 
 
 def _decoded(value: Any, name: str) -> Any:

@@ -5,6 +5,7 @@ no parameter. Here a default makes an argument optional, and the words are those
 """
 
 import ast
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -84,7 +85,7 @@ def _parameter(argument: ast.arg, default: ast.expr | None, words: dict[str, str
 def _is_json(value: Any) -> bool:
     if isinstance(value, (list, dict)):
         return not value
-    return value is None or isinstance(value, (str, int, bool)) or (isinstance(value, float) and value == value)
+    return value is None or isinstance(value, (str, int, bool)) or (isinstance(value, float) and math.isfinite(value))
 
 
 def type_of(annotation: ast.expr | None, typed_dicts: frozenset[str] = frozenset()) -> str:

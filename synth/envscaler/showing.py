@@ -67,7 +67,7 @@ def sums_of(audits: list[EnvironmentAudit]) -> list[str]:
         f"checks that some state was found to satisfy: {_share(sum(c.reached for c in checks), len(checks))}",
         f"scenarios that reward doing nothing: {_share(len(idle), len(scenarios))}"
         + (f", with {sum(idle) / len(idle):.2f} on average and at most {max(idle):.2f}" if idle else ""),
-        f"scenarios for which a way to reward 1 was found: "
+        "scenarios for which a way to reward 1 was found: "
         + _share(sum(one.reward_found == 1 for _, one in scenarios), len(scenarios)),
     ]
     lines += [f"{audit.id}: {finding}" for audit in audits for finding in audit.findings]

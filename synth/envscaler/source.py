@@ -1,4 +1,4 @@
-"""The source of an imported class, read as text: its class, its methods, and its imports turned to those that repeat."""
+"""The source of an imported class, read as text: its methods, and its imports turned to those that repeat."""
 
 import ast
 from collections.abc import Iterator

@@ -17,8 +17,6 @@ SECONDS = 5.0
 
 PROBE = '''
 
-import json as _json
-
 from servers.imported import moment as _moment
 from servers.imported.rows import Kept as _Kept
 from servers.imported.running import Imported as _Imported
@@ -26,13 +24,13 @@ from servers.imported.running import Imported as _Imported
 _OBJECT = _Imported({name}, ({classes}))
 
 
-def shapes(db, *, config):
+def envfarm_shapes(db, *, config):
     """The kind of each attribute of a new object."""
     _moment.begin(db.now(), "start")
     return {{"shapes": {{name: type(value).__name__ for name, value in _OBJECT.first(config).items()}}}}
 
 
-def rows(db, *, config, containers):
+def envfarm_rows(db, *, config, containers):
     """The rows of a new object."""
     _moment.begin(db.now(), "start")
     kept = _OBJECT.rows(_OBJECT.first(config), _Kept(containers))
@@ -59,7 +57,7 @@ async def begin(
     reasons: dict[str, str] = {}
     shapes: dict[str, dict[str, str]] = {}
     for name, config in configs.items():
-        found = await _ask(text, clock, guests, seconds, "shapes", config=config)
+        found = await _ask(text, clock, guests, seconds, "envfarm_shapes", config=config)
         if isinstance(found, str):
             reasons[name] = found
         else:
@@ -67,7 +65,7 @@ async def begin(
     containers = tables_of(shapes.values())
     scripts: dict[str, str] = {}
     for name in shapes:
-        found = await _ask(text, clock, guests, seconds, "rows", config=configs[name], containers=containers)
+        found = await _ask(text, clock, guests, seconds, "envfarm_rows", config=configs[name], containers=containers)
         if isinstance(found, str):
             reasons[name] = found
         else:

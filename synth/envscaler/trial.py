@@ -1,4 +1,4 @@
-"""Running an imported class in a guest of its own, before there is a bundle: how its objects begin, and what they do."""
+"""Running an imported class in a guest of its own, outside any instance: how its objects begin, and what they do."""
 
 import json
 from collections.abc import AsyncGenerator

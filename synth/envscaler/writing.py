@@ -1,4 +1,4 @@
-"""The text of a bundle's `tools.py` around an imported class, and of its checkpoints around imported check functions."""
+"""The text of `tools.py` around an imported class, and of checkpoints around imported check functions."""
 
 import ast
 import builtins

@@ -6,6 +6,7 @@ This text is written into exported environments and checks. It imports the stand
 import hashlib
 import sqlite3
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 
 Rows = dict[str, dict[str, dict[str, Any]]]
@@ -61,22 +62,19 @@ def connect(now: str) -> sqlite3.Connection:
     """An empty database whose clock tells a time that is given."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     plain = sqlite3.connect(":memory:")
-
-    def told(name: str, *arguments: Any) -> Any:
-        holes = ", ".join("?" for _ in arguments)
-        given = [now if argument == "now" else argument for argument in arguments]
-        return plain.execute(f"SELECT {name}({holes})", given).fetchone()[0]
-
-    def at(name: str) -> Any:
-        least = 1 if name == "strftime" else 0
-        return lambda *arguments: told(name, *arguments, *(["now"] if len(arguments) == least else []))
-
     for name in TIME_FUNCTIONS:
-        connection.create_function(name, -1, at(name))
+        connection.create_function(name, -1, partial(_told, plain, now, name))
     connection.create_function("current_timestamp", 0, lambda: now)
     connection.create_function("current_date", 0, lambda: now[:10])
     connection.create_function("current_time", 0, lambda: now[11:])
     return connection
+
+
+def _told(plain: sqlite3.Connection, now: str, name: str, *arguments: Any) -> Any:
+    """What a function of SQLite's says of a time, where `now` is the one that is given."""
+    given = [*arguments, "now"] if len(arguments) == (name == "strftime") else list(arguments)
+    holes = ", ".join("?" for _ in given)
+    return plain.execute(f"SELECT {name}({holes})", [now if one == "now" else one for one in given]).fetchone()[0]
 
 
 def fill(connection: sqlite3.Connection, schema: dict[str, Any], rows: Rows, name: str = "main") -> None:

@@ -15,7 +15,7 @@ SCHEMA: dict[str, Any] = {}
 
 
 class Exported:
-    """What all exported environments are: `init_config` holds the rows of each table, the clock, and the calls so far."""
+    """What exported environments are; `init_config` holds the rows of each table, the clock and the calls so far."""
 
     def __init__(self, init_config: dict[str, Any] | None = None) -> None:
         for table in SCHEMA["tables"]:

@@ -1,11 +1,10 @@
-"""What an audit runs inside a guest, behind an imported class: it tries tools, asks checks, and looks for a way to do a task.
-
-Its text is put behind a `tools.py`, and `probe` is called there as a tool would be. Nothing here is run anywhere else.
-"""
+"""What an audit runs in a guest, beside an imported class: it tries tools, asks checks, looks for a way to a task."""
 
 import copy
+import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from random import Random
 from typing import Any, cast
 
@@ -16,10 +15,14 @@ from servers.imported.running import Imported, attributes_in, plain
 from servers.toolkit import Database
 
 Arguments = dict[str, Any]
+RANDOM = Random(7)  # noqa: S311 - it must repeat
 OTHER_TIME = "2031-03-04 05:06:07"
 SAMPLES = 40
 LOOKS = 250
+MOST_LOOKS = 50_000
+"""Calls that are tried in the search for one scenario."""
 MOST_CALLS = 60
+SECONDS_PER_CALL = 60
 
 
 @dataclass
@@ -49,6 +52,42 @@ class Told:
 
 
 @dataclass
+class Seen:
+    """A state: packed for fast copies, with its rows and what they hold by name."""
+
+    state: dict[str, Any]
+    packed: bytes | None
+    rows: list[Arguments]
+    named: dict[str, list[Any]]
+
+    @classmethod
+    def of(cls, state: dict[str, Any]) -> "Seen":
+        try:
+            packed = pickle.dumps(state)
+        except (pickle.PicklingError, TypeError, AttributeError):
+            packed = None  # it holds objects of the imported module, which has no name to find it by
+        rows = list(rows_of({name: value for name, value in state.items() if name != "init_config"}))
+        named: dict[str, list[Any]] = {}
+        for row in rows:
+            for name, value in row.items():
+                if not isinstance(value, dict):
+                    named.setdefault(name, []).append(value)
+        return cls(state, packed, rows, named)
+
+    def copy(self) -> dict[str, Any]:
+        return copy.deepcopy(self.state) if self.packed is None else pickle.loads(self.packed)  # noqa: S301 - ours
+
+    def values(self, names: list[str]) -> list[Any]:
+        """What rows hold under one of some names, and the keys of a container that such an id is a key of."""
+        found = [value for name in names for value in self.named.get(name, [])]
+        subject = names[0].removesuffix("_id").removeprefix("new_").rstrip("s")[:5]
+        for name, value in self.state.items():
+            if names[0].endswith("_id") and isinstance(value, dict) and subject in name:
+                found.extend(cast("Arguments", value))
+        return found
+
+
+@dataclass
 class World:
     """One scenario: its object, its tools, its checks, and the values that arguments are drawn from."""
 
@@ -60,14 +99,23 @@ class World:
     now: str
     random: Random
     told: dict[str, Told] = field(default_factory=dict[str, Told])
+    looks: int = 0
+    _seen: "Seen" = field(default_factory=lambda: Seen.of({}))
+
+    def seen(self, state: dict[str, Any]) -> "Seen":
+        """A state, ready to be copied and drawn from. The last one that was asked for is kept."""
+        if state is not self._seen.state:
+            self._seen = Seen.of(state)
+        return self._seen
 
     def play(
         self, state: dict[str, Any], tool: dict[str, Any], arguments: Arguments, *, step: int, now: str = ""
     ) -> Played:
-        """Call a method on a copy of a state."""
-        moment.begin(now or self.now, f"{now}/{step}")
+        """Call a method on a copy of a state, as the call after so many others."""
+        passed = timedelta(seconds=step * SECONDS_PER_CALL)
+        moment.begin((datetime.fromisoformat(now or self.now) + passed).isoformat(sep=" "), f"{now}/{step}")
         made: Any = object.__new__(self.thing.kind)
-        made.__dict__.update(copy.deepcopy(state))
+        made.__dict__.update(self.seen(state).copy())
         try:
             result = getattr(made, tool["method"])(**copy.deepcopy(arguments))
         except Exception as error:
@@ -78,11 +126,15 @@ class World:
         return Played("ok", answer, attributes_in(made))
 
     def holds(self, check: Callable[[Any], Any], state: dict[str, Any]) -> tuple[bool, str]:
-        """What a check says of a state, each seeing a copy of its own; and what was wrong with the check."""
-        moment.begin(self.now, "check")
+        """What a check says of a state, of which it sees a copy; and what was wrong with the check."""
         check.__globals__["initial_state"] = copy.deepcopy(self.start)  # type: ignore[attr-defined]
+        return self.glance(check, copy.deepcopy(state))
+
+    def glance(self, check: Callable[[Any], Any], state: dict[str, Any]) -> tuple[bool, str]:
+        """The same, faster: it could change the state."""
+        moment.begin(self.now, "check")
         try:
-            verdict = check(copy.deepcopy(state))
+            verdict = check(state)
         except Exception as error:
             return False, f"{type(error).__name__}: {error}"
         if not isinstance(verdict, bool):
@@ -92,7 +144,7 @@ class World:
 
 def probe_all(thing: Imported, db: Database, tools: list[dict[str, Any]], checks: list[str], hints: list[Any]) -> Any:
     """Everything about one scenario."""
-    world = World(thing, tools, hints, functions(checks), attributes_of(read(db), thing.named()), db.now(), Random(7))
+    world = World(thing, tools, hints, functions(checks), attributes_of(read(db), thing.named()), db.now(), RANDOM)
     world.told = {tool["name"]: Told() for tool in tools}
     verdicts = [world.holds(check, world.start) for check in world.checks]
     for tool in tools:
@@ -133,7 +185,7 @@ def note(world: World, tool: dict[str, Any], state: dict[str, Any], arguments: A
         told.refusal = played.error[:200]
     if played.kind != "ok" and played.state != state:
         told.changed_when_refused += 1
-    if played.kind == "ok" and not tool["writes"] and played.state != state:
+    elif played.kind == "ok" and not tool["writes"] and played.state != state:
         told.changed_when_reading += 1
     return played
 
@@ -153,7 +205,7 @@ def search(world: World, held: list[bool]) -> tuple[list[dict[str, Any]], dict[s
     It knows the checks, so what it finds shows that a task can be done, not how hard it is; what it does not find
     shows nothing.
     """
-    state, calls = world.start, list[dict[str, Any]]()
+    state, calls, results = world.start, list[dict[str, Any]](), list[Any]()
     reached = {number for number, holds in enumerate(held) if holds}
     true = set(reached)
     writers = [tool for tool in world.tools if tool["writes"]]
@@ -165,8 +217,9 @@ def search(world: World, held: list[bool]) -> tuple[list[dict[str, Any]], dict[s
                 continue
             found = step_towards(world, state, number, true, writers, len(calls), reached)
             if found is not None:
-                tool, arguments, state = found
-                calls.append({"tool": tool, "arguments": arguments})
+                tool, arguments, state, result = found
+                calls.append({"tool": tool, "arguments": refer(world, arguments, results)})
+                results.append(result)
                 true = {one for one, check in enumerate(world.checks) if world.holds(check, state)[0]}
                 reached |= true
                 progress = True
@@ -181,20 +234,53 @@ def step_towards(
     writers: list[dict[str, Any]],
     step: int,
     reached: set[int],
-) -> tuple[str, Arguments, dict[str, Any]] | None:
+) -> tuple[str, Arguments, dict[str, Any], Any] | None:
     """The call that makes a check true, loses none, and makes the most others true beside it."""
-    best: tuple[int, str, Arguments, dict[str, Any]] | None = None
+    best: tuple[int, str, Arguments, dict[str, Any], Any] | None = None
     for tool in writers:
         for _ in range(LOOKS if tool["arguments"] else 1):
+            if world.looks >= MOST_LOOKS:
+                break
+            world.looks += 1
             arguments = draw(world, tool, state, number)
             played = note(world, tool, state, arguments, step)
-            if played.kind != "ok" or not world.holds(world.checks[number], played.state)[0]:
+            if played.kind != "ok" or not world.glance(world.checks[number], played.state)[0]:
                 continue
-            after = {one for one, check in enumerate(world.checks) if world.holds(check, played.state)[0]}
+            after = {one for one, check in enumerate(world.checks) if world.glance(check, played.state)[0]}
             reached |= after
             if true <= after and (best is None or len(after) > best[0]):
-                best = (len(after), tool["name"], arguments, played.state)
+                best = (len(after), tool["name"], arguments, played.state, played.result)
     return None if best is None else best[1:]
+
+
+def refer(world: World, arguments: Arguments, results: list[Any]) -> Arguments:
+    """Arguments where an id that an earlier call made is said by the place in its result: `${2.data.id}`."""
+    known = {value for row in rows_of(world.start) for value in row.values() if isinstance(value, str)}
+    known |= {key for row in rows_of(world.start) for key in row}
+    told: Arguments = {}
+    for name, value in arguments.items():
+        place = None if not isinstance(value, str) or value in known else place_in(results, value)
+        told[name] = value if place is None else f"${{{place}}}"
+    return told
+
+
+def place_in(results: list[Any], value: str) -> str | None:
+    """Where the result of an earlier call holds a value alone."""
+    for number, result in enumerate(results, start=1):
+        for path in paths_of(result, value):
+            return f"{number}{path}"
+    return None
+
+
+def paths_of(whole: Any, value: str) -> Iterator[str]:
+    if whole == value:
+        yield ""
+    elif isinstance(whole, dict):
+        for key, part in cast("Arguments", whole).items():
+            yield from (f".{key}{path}" for path in paths_of(part, value))
+    elif isinstance(whole, list):
+        for number, part in enumerate(cast("list[Any]", whole)):
+            yield from (f"[{number}]{path}" for path in paths_of(part, value))
 
 
 # arguments
@@ -203,7 +289,7 @@ def step_towards(
 def draw(world: World, tool: dict[str, Any], state: dict[str, Any], number: int | None) -> Arguments:
     """Arguments for a tool: from the state, and from what the checks compare with, those of one check first."""
     drawn: Arguments = {}
-    row = world.random.choice(rows) if (rows := list(rows_of(state))) and world.random.random() < 0.5 else {}
+    row = world.random.choice(rows) if (rows := world.seen(state).rows) and world.random.random() < 0.5 else {}
     for argument in tool["arguments"]:
         if not argument["required"] and world.random.random() < 0.4:
             continue
@@ -213,7 +299,7 @@ def draw(world: World, tool: dict[str, Any], state: dict[str, Any], number: int 
 
 def value_for(world: World, argument: dict[str, Any], state: dict[str, Any], number: int | None, row: Arguments) -> Any:
     """One value, of the argument's type where there is one; often one that other rows hold under the same name."""
-    names = [name for name in spellings(argument["name"])]
+    names = list(spellings(argument["name"]))
     options: list[list[Any]] = []
     if number is not None:
         options.append(named(world.hints[number]["named"], names))
@@ -222,12 +308,15 @@ def value_for(world: World, argument: dict[str, Any], state: dict[str, Any], num
         options.append([value for hint in world.hints for value in named(hint["named"], names)])
     if any(name in row for name in names):
         options.append([row[name] for name in names if name in row])
-    options.append(in_state(state, names))
+    options.append(world.seen(state).values(names))
     options.append([f"new_{argument['name']}", "2025-12-01", "a text"])
     fitting = [[value for value in values if fits(value, argument["types"])] for values in options]
     fitting = [values for values in fitting if values]
     while len(fitting) > 1 and world.random.random() < 0.45:
         fitting.pop(0)
+    if fitting and "string" in argument["types"] and number is not None and world.random.random() < 0.08:
+        loose = [one for hint in world.hints for one in hint["loose"] if isinstance(one, str)]
+        return ", ".join(world.random.sample(loose, 2)) if len(loose) > 1 else world.random.choice(fitting[0])
     if fitting:
         return world.random.choice(fitting[0])
     return next((EMPTY[kind] for kind in argument["types"] if kind in EMPTY), "a text")
@@ -285,15 +374,3 @@ def rows_of(value: Any, depth: int = 0) -> Iterator[Arguments]:
     elif isinstance(value, list) and depth < 4:
         for part in cast("list[Any]", value):
             yield from rows_of(part, depth + 1)
-
-
-def in_state(state: dict[str, Any], names: list[str]) -> list[Any]:
-    """What rows hold under one of some names, and the keys of a container that such an id is a key of."""
-    found: list[Any] = []
-    for row in rows_of({name: value for name, value in state.items() if name != "init_config"}):
-        found += [row[name] for name in names if name in row and not isinstance(row[name], dict)]
-    subject = names[0].removesuffix("_id").removeprefix("new_")
-    for name, value in state.items():
-        if names[0].endswith("_id") and isinstance(value, dict) and subject.rstrip("s")[:5] in name:
-            found += list(cast("Arguments", value))
-    return found
