@@ -18,9 +18,8 @@ Arguments = dict[str, Any]
 RANDOM = Random(7)  # noqa: S311 - it must repeat
 OTHER_TIME = "2031-03-04 05:06:07"
 SAMPLES = 40
-LOOKS = 250
-MOST_LOOKS = 50_000
-"""Calls that are tried in the search for one scenario."""
+LOOKS = (200, 1000)
+"""Calls that are tried of each tool in search of the next step, and again when none was found."""
 MOST_CALLS = 60
 SECONDS_PER_CALL = 60
 
@@ -103,7 +102,6 @@ class World:
     now: str
     random: Random
     told: dict[str, Told] = field(default_factory=dict[str, Told])
-    looks: int = 0
     _changing: set[int] = field(default_factory=set[int])
     _seen: "Seen" = field(default_factory=lambda: Seen.of({}))
 
@@ -218,51 +216,47 @@ def search(world: World, held: list[bool]) -> tuple[list[dict[str, Any]], dict[s
     shows nothing.
     """
     state, calls, results = world.start, list[dict[str, Any]](), list[Any]()
-    reached = {number for number, holds in enumerate(held) if holds}
-    true = set(reached)
-    writers = [tool for tool in world.tools if tool["writes"]]
-    progress = True
-    while progress and len(calls) < MOST_CALLS:
-        progress = False
-        for number in range(len(world.checks)):
-            if number in true:
-                continue
-            found = step_towards(world, state, number, true, writers, len(calls), reached)
-            if found is not None:
-                tool, arguments, state, result = found
-                calls.append({"tool": tool, "arguments": refer(world, arguments, results)})
-                results.append(result)
-                true = {one for one, check in enumerate(world.checks) if world.holds(check, state)[0]}
-                reached |= true
-                progress = True
+    true = {number for number, holds in enumerate(held) if holds}
+    reached = set(true)
+    while len(true) < len(world.checks) and len(calls) < MOST_CALLS:
+        found = None
+        for looks in LOOKS:
+            found = found or next_step(world, state, true, reached, len(calls), looks)
+        if found is None:
+            break
+        calls.append({"tool": found.tool, "arguments": refer(world, found.arguments, results)})
+        results.append(found.result)
+        state, true = found.state, found.true
     return calls, state, reached
 
 
-def step_towards(
-    world: World,
-    state: dict[str, Any],
-    number: int,
-    true: set[int],
-    writers: list[dict[str, Any]],
-    step: int,
-    reached: set[int],
-) -> tuple[str, Arguments, dict[str, Any], Any] | None:
-    """The call that makes a check true, loses none, and makes the most others true beside it."""
-    best: tuple[int, str, Arguments, dict[str, Any], Any] | None = None
-    for tool in writers:
-        for _ in range(LOOKS if tool["arguments"] else 1):
-            if world.looks >= MOST_LOOKS:
-                break
-            world.looks += 1
-            arguments = draw(world, tool, state, number)
+@dataclass
+class Step:
+    """One call on the way, and which checks hold after it."""
+
+    tool: str
+    arguments: Arguments
+    result: Any
+    state: dict[str, Any]
+    true: set[int]
+
+
+def next_step(
+    world: World, state: dict[str, Any], true: set[int], reached: set[int], step: int, looks: int
+) -> Step | None:
+    """The call that loses no check and wins the most."""
+    missing = [number for number in range(len(world.checks)) if number not in true]
+    best: Step | None = None
+    for tool in (one for one in world.tools if one["writes"]):
+        for _ in range(looks if tool["arguments"] else 1):
+            arguments = draw(world, tool, state, world.random.choice(missing))
             played = note(world, tool, state, arguments, step)
-            if played.kind != "ok" or not world.glance(world.checks[number], played.state)[0]:
-                continue
-            after = {one for one, check in enumerate(world.checks) if world.glance(check, played.state)[0]}
-            reached |= after
-            if true <= after and (best is None or len(after) > best[0]):
-                best = (len(after), tool["name"], arguments, played.state, played.result)
-    return None if best is None else best[1:]
+            won = {one for one in missing if played.kind == "ok" and world.glance(world.checks[one], played.state)[0]}
+            reached |= won
+            better = won and (best is None or len(true | won) > len(best.true))
+            if better and all(world.glance(world.checks[one], played.state)[0] for one in true):
+                best = Step(tool["name"], arguments, played.result, played.state, true | won)
+    return best
 
 
 def refer(world: World, arguments: Arguments, results: list[Any]) -> Arguments:

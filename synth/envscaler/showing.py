@@ -1,45 +1,35 @@
 """An audit for people: a table of environments, and the sums over all of them."""
 
+from rich.box import SIMPLE
 from rich.table import Table
 
 from synth.envscaler.auditing import CheckAudit, EnvironmentAudit, ScenarioAudit, ToolAudit
 
-COLUMNS = (
-    "environment",
-    "loads",
-    "tools",
-    "work",
-    "break",
-    "draw",
-    "checks",
-    "true",
-    "error",
-    "reached",
-    "idle > 0",
-    "done",
+COLUMNS = ("environment", "work", "throw", "checks", "true", "raise", "reached", "idle", "done")
+CAPTION = (
+    "work, throw: tools that succeed, or raise, in some call; true, raise: checks at the start; "
+    "reached: checks that some state satisfies; idle: scenarios that reward doing nothing; "
+    "done: scenarios for which a way to reward 1 was found"
 )
 
 
 def table_of(audits: list[EnvironmentAudit]) -> Table:
     """One line for each environment."""
-    table = Table(
-        *COLUMNS, caption="idle > 0: scenarios that reward doing nothing; done: scenarios with a way found to 1"
-    )
+    table = Table(*COLUMNS, caption=CAPTION, box=SIMPLE, pad_edge=False, padding=0)
     for audit in audits:
         checks = checks_of(audit.scenarios)
-        counts = (
-            len(audit.tools),
-            sum(tool.succeeded > 0 for tool in audit.tools),
-            sum(tool.broke > 0 for tool in audit.tools),
-            sum(tool.draws for tool in audit.tools),
-            len(checks),
-            sum(check.at_start for check in checks),
-            sum(bool(check.error_at_start) for check in checks),
-            sum(check.reached for check in checks),
-            sum(one.reward_for_nothing > 0 for one in audit.scenarios),
-            sum(one.reward_found == 1 for one in audit.scenarios),
+        whole = len(audit.scenarios)
+        table.add_row(
+            audit.id,
+            f"{sum(tool.succeeded > 0 for tool in audit.tools)}/{len(audit.tools)}",
+            str(sum(tool.broke > 0 for tool in audit.tools)),
+            str(len(checks)),
+            str(sum(check.at_start for check in checks)),
+            str(sum(bool(check.error_at_start) for check in checks)),
+            str(sum(check.reached for check in checks)),
+            f"{sum(one.reward_for_nothing > 0 for one in audit.scenarios)}/{whole}",
+            f"{sum(one.reward_found == 1 for one in audit.scenarios)}/{whole}",
         )
-        table.add_row(audit.id, "yes" if audit.loads else "no", *map(str, counts))
     return table
 
 
