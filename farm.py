@@ -22,6 +22,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "score": "registry",
     "close": "registry",
     "connect": "registry",
+    "prove": "synth.proving",
     "environments": "servers",
     "scenarios": "servers",
     "check": "servers",

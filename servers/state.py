@@ -308,7 +308,8 @@ def _size(connection: apsw.Connection) -> int:
 def _widths(connection: apsw.Connection) -> dict[str, int]:
     """The environment's tables, with the number of their columns that hold values."""
     found = connection.execute(
-        "SELECT name, (SELECT count(*) FROM pragma_table_info(name)) FROM sqlite_schema WHERE type = 'table'"
+        "SELECT name, (SELECT count(*) FROM pragma_table_info(tables.name)) FROM sqlite_schema AS tables"
+        " WHERE type = 'table'"
     )
     return {str(name): int(str(count)) for name, count in found if is_environment_table(str(name))}
 
