@@ -24,7 +24,7 @@ from registry.leases import Registry
 from registry.ledger import Ledger
 from registry.wire import ErrorKind
 from servers import errors
-from servers.environment import Description, Provenance, Tool
+from servers.environment import Description, Imported, Provenance, Tool
 from servers.library import Library
 from servers.orders import OutcomeKind
 from servers.scenario import (
@@ -54,7 +54,7 @@ CHANGES_EACH_TIME = {
     "instances", "orphans", "version", "walls",
 }  # fmt: skip
 BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
-    Description, Tool, Provenance, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
+    Description, Tool, Provenance, Imported, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
     Comparison, PlannedCall, Solution,
 )  # fmt: skip
 
@@ -192,7 +192,12 @@ def test_commands_are_found_where_a_reader_sees_them() -> None:
 def test_every_command_and_every_option_has_its_place() -> None:
     sections = dict(re.findall(r"^## `farm (\w+)`\n(.*?)(?=^## |\Z)", text_of("commands.md"), re.MULTILINE | re.DOTALL))
     there = {
-        name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+        name: {
+            option
+            for one in (command, *getattr(command, "commands", {}).values())
+            for parameter in one.params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         for name, command in typer.main.get_group(farm.command_line()).commands.items()
         if not command.hidden
     }

@@ -375,10 +375,10 @@ def named(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
 
 def rows_of(value: Any, depth: int = 0) -> Iterator[Arguments]:
     """Every dict within a value."""
-    if isinstance(value, dict) and depth < 4:
+    if depth < 4 and isinstance(value, dict):
         yield cast("Arguments", value)
         for part in cast("Arguments", value).values():
             yield from rows_of(part, depth + 1)
-    elif isinstance(value, list) and depth < 4:
+    elif depth < 4 and isinstance(value, list):
         for part in cast("list[Any]", value):
             yield from rows_of(part, depth + 1)

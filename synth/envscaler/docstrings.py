@@ -37,7 +37,12 @@ def words_of(method: ast.FunctionDef) -> Words:
     listed = [rule for rule in rules if rule and rule.lower() != "none"]
     if listed:
         text += "\n\n" + "\n".join(f"- {rule}" for rule in listed)
-    return Words(text, _arguments(sections.get("args", [])))
+    return Words(_for_callers(text), _arguments(sections.get("args", [])))
+
+
+def _for_callers(text: str) -> str:
+    """What a caller can make sense of: `self.claims` are the claims."""
+    return re.sub(r"\bself\.", "", text)
 
 
 def _items(lines: list[str]) -> list[str]:
@@ -60,7 +65,7 @@ def _arguments(lines: list[str]) -> dict[str, str]:
         entry = ARGUMENT.match(line)
         if entry:
             name = entry.group(1)
-            found[name] = entry.group(3).strip()
+            found[name] = _for_callers(entry.group(3).strip())
         elif name and line.strip():
             found[name] = f"{found[name]} {line.strip()}".strip()
     return found
