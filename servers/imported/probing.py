@@ -305,6 +305,8 @@ def draw(world: World, tool: dict[str, Any], state: dict[str, Any], number: int 
 
 def value_for(world: World, argument: dict[str, Any], state: dict[str, Any], number: int | None, row: Arguments) -> Any:
     """One value, of the argument's type where there is one; often one that other rows hold under the same name."""
+    if "null" in argument["types"] and world.random.random() < 0.1:
+        return None
     names = list(spellings(argument["name"]))
     options: list[list[Any]] = []
     if number is not None:
@@ -370,7 +372,7 @@ def spellings(name: str) -> Iterator[str]:
 
 
 def named(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
-    return next((values[name] for name in names if name in values), [])
+    return next((values[name] for name in names if name in values), list[Any]())
 
 
 def rows_of(value: Any, depth: int = 0) -> Iterator[Arguments]:

@@ -16,6 +16,7 @@ from servers.errors import BundleError
 from servers.guests import Guests
 from servers.scenario import Scenario
 from synth.envscaler.auditing import EnvironmentAudit, audit, imported_in
+from synth.envscaler.certifying import certify
 from synth.envscaler.converting import CLOCK, Arrival, Origin, convert
 from synth.envscaler.exporting import Exported, export
 from synth.envscaler.reading import Files, read
@@ -157,6 +158,9 @@ async def _export(environment: Environment, scenarios: list[Scenario]) -> Export
 def audit_bundles(
     folder: Annotated[Path, typer.Argument(help="A folder of imported bundles, or one of them.")],
     to: Annotated[Path | None, typer.Option("--json", help="Write everything that was found into this file.")] = None,
+    solutions: Annotated[
+        bool, typer.Option("--solutions", help="Write what was found to earn 1 into the bundles, once playing it has.")
+    ] = False,
 ) -> None:
     """Run what was imported, and say which tools work, what the checks are worth, and what does not repeat."""
     folders = imported_in(folder)
@@ -166,6 +170,14 @@ def audit_bundles(
     out.print(table_of(audits))
     for line in sums_of(audits):
         out.print(line, soft_wrap=True, markup=False)
+    if solutions:
+        asyncio.run(_certify(folders, audits))
+
+
+async def _certify(folders: list[Path], audits: list[EnvironmentAudit]) -> None:
+    for folder, found in zip(folders, audits, strict=True):
+        for name in await certify(folder, found):
+            out.print(f"{found.id}: {name}: has a reference solution now", soft_wrap=True, markup=False)
 
 
 async def _audit(folders: list[Path]) -> list[EnvironmentAudit]:

@@ -6,9 +6,11 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from servers.errors import FarmError
+from servers.guest.rows import MOST_GROWTH
 from servers.guests import START_SECONDS, Guest, GuestDied, GuestLate, Guests
 
 HEAD = {"instance": "trial000", "revision": "0", "next_revision": "1", "id_seed": "0/1"}
+HYDRATE = {"do": "hydrate", **HEAD, "image": "empty", "room": MOST_GROWTH}
 
 
 class TrialError(FarmError):
@@ -33,7 +35,7 @@ class Trial:
         try:
             reply, parts = await self._guest.ask(head, json.dumps(arguments).encode(), seconds=self._seconds)
             if "need" in reply:
-                await self._guest.ask({"do": "hydrate", **HEAD, "image": "empty"}, b"", seconds=self._seconds)
+                await self._guest.ask(HYDRATE, b"", seconds=self._seconds)
                 reply, parts = await self._guest.ask(head, json.dumps(arguments).encode(), seconds=self._seconds)
         except GuestLate:
             raise TrialError(f"did not end within {self._seconds:g} s") from None

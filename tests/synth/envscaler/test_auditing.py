@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from servers.bundle import load, load_scenarios
 from servers.errors import BundleError, NotFound
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY
 from servers.orders import Judge
 from synth.envscaler.auditing import EnvironmentAudit, audit, imported_in
+from synth.envscaler.certifying import certify
 from synth.envscaler.showing import sums_of
 from tests.synth.envscaler.arriving import imported, played
 from tests.synth.envscaler.entries import ADDED, CODE, LENT, THERE, WRONG, environment, scenario
@@ -45,6 +47,21 @@ async def test_the_calls_that_were_found_earn_what_is_said_when_they_are_played(
         for call in one.calls:
             assert (await instance.call(call.tool, call.arguments)).kind == "ok"
         assert (await worker.judge(instance.id, Judge(checkpoints=first.checkpoints))).reward == 1.0
+
+
+async def test_calls_that_earn_everything_become_the_reference_solution(tmp_path: Path) -> None:
+    renamed = """def check_func(final_state):
+    tools = final_state["tools"].values()
+    return any(tool["name"] == "ladder" and tool["lent_to"] == "Cy" for tool in tools)
+"""
+    never = scenario(NEVER, LENT, task_id="never")
+    await imported(tmp_path, scenarios=[scenario(LENT, ADDED, renamed), never])
+    [folder] = imported_in(tmp_path / "out")
+    assert await certify(folder, await audited(tmp_path)) == ["task_1"]
+    scenarios = load_scenarios(load(folder))
+    assert scenarios["never"].solution is None
+    lent = [call for call in scenarios["task_1"].reference().calls if call.arguments.get("person") == "Cy"]
+    assert "${" in lent[0].arguments["tool_id"]  # the id that a call made is said by the place in its result
 
 
 async def test_tools_are_told_by_what_they_do(tmp_path: Path) -> None:
