@@ -1,7 +1,6 @@
 """What an audit runs in a guest, beside an imported class: it tries tools, asks checks, looks for a way to a task."""
 
 import copy
-import pickle
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -9,13 +8,13 @@ from random import Random
 from typing import Any, cast
 
 from servers.imported import moment
+from servers.imported.drawing import Arguments, Drawer, Seen, rows_of
 from servers.imported.judging import functions
 from servers.imported.rows import attributes_of, read
 from servers.imported.running import Imported, attributes_in, plain
 from servers.toolkit import Database
 
-Arguments = dict[str, Any]
-RANDOM = Random(7)  # noqa: S311 - it must repeat
+SEED = 7
 OTHER_TIME = "2031-03-04 05:06:07"
 SAMPLES = 40
 LOOKS = (200, 1000)
@@ -51,56 +50,15 @@ class Told:
 
 
 @dataclass
-class Seen:
-    """A state: packed for fast copies, with its rows and what they hold by name."""
-
-    state: dict[str, Any]
-    packed: bytes | None
-    rows: list[Arguments]
-    named: dict[str, list[Any]]
-
-    @classmethod
-    def of(cls, state: dict[str, Any]) -> "Seen":
-        try:
-            packed = pickle.dumps(state)
-        except (pickle.PicklingError, TypeError, AttributeError):
-            packed = None  # it holds objects of the imported module, which has no name to find it by
-        rows = list(rows_of({name: value for name, value in state.items() if name != "init_config"}))
-        named: dict[str, list[Any]] = {}
-        for row in rows:
-            for name, value in row.items():
-                if not isinstance(value, dict):
-                    named.setdefault(name, []).append(value)
-        return cls(state, packed, rows, named)
-
-    def copy(self) -> dict[str, Any]:
-        return copy.deepcopy(self.state) if self.packed is None else pickle.loads(self.packed)  # noqa: S301 - ours
-
-    def values(self, names: list[str]) -> list[Any]:
-        """What rows hold under one of some names, and the keys of a container that such an id is a key of."""
-        found = [value for name in names for value in self.named.get(name, [])]
-        subject = names[0].removesuffix("_id").removeprefix("new_").rstrip("s")[:5]
-        for name, value in self.state.items():
-            if names[0].endswith("_id") and isinstance(value, dict) and subject in name:
-                found.extend(cast("Arguments", value))
-        return found
-
-    def ids(self) -> list[Any]:
-        """The keys of all containers."""
-        return [key for value in self.state.values() if isinstance(value, dict) for key in cast("Arguments", value)]
-
-
-@dataclass
 class World:
     """One scenario: its object, its tools, its checks, and the values that arguments are drawn from."""
 
     thing: Imported
     tools: list[dict[str, Any]]
-    hints: list[dict[str, Any]]
     checks: list[Callable[[Any], Any]]
     start: dict[str, Any]
     now: str
-    random: Random
+    drawer: Drawer
     told: dict[str, Told] = field(default_factory=dict[str, Told])
     _changing: set[int] = field(default_factory=set[int])
     _seen: "Seen" = field(default_factory=lambda: Seen.of({}))
@@ -154,7 +112,14 @@ class World:
 
 def probe_all(thing: Imported, db: Database, tools: list[dict[str, Any]], checks: list[str], hints: list[Any]) -> Any:
     """Everything about one scenario."""
-    world = World(thing, tools, hints, functions(checks), attributes_of(read(db), thing.named()), db.now(), RANDOM)
+    world = World(
+        thing,
+        tools,
+        functions(checks),
+        attributes_of(read(db), thing.named()),
+        db.now(),
+        Drawer(hints, Random(SEED)),  # noqa: S311 - it must repeat
+    )
     world.told = {tool["name"]: Told() for tool in tools}
     verdicts = [world.holds(check, world.start) for check in world.checks]
     for tool in tools:
@@ -173,7 +138,7 @@ def probe_all(thing: Imported, db: Database, tools: list[dict[str, Any]], checks
 def try_tool(world: World, tool: dict[str, Any]) -> None:
     """Call a tool with arguments drawn from the state, and see what it does."""
     for step in range(SAMPLES):
-        arguments = draw(world, tool, world.start, None)
+        arguments = world.drawer.draw(tool, world.seen(world.start), None)
         played = note(world, tool, world.start, arguments, step)
         if played.kind == "ok" and world.told[tool["name"]].succeeded <= 3:
             compare(world, tool, arguments, step, played)
@@ -249,7 +214,7 @@ def next_step(
     best: Step | None = None
     for tool in (one for one in world.tools if one["writes"]):
         for _ in range(looks if tool["arguments"] else 1):
-            arguments = draw(world, tool, state, world.random.choice(missing))
+            arguments = world.drawer.draw(tool, world.seen(state), world.drawer.random.choice(missing))
             played = note(world, tool, state, arguments, step)
             won = {one for one in missing if played.kind == "ok" and world.glance(world.checks[one], played.state)[0]}
             reached |= won
@@ -287,100 +252,3 @@ def paths_of(whole: Any, value: str) -> Iterator[str]:
     elif isinstance(whole, list):
         for number, part in enumerate(cast("list[Any]", whole)):
             yield from (f"[{number}]{path}" for path in paths_of(part, value))
-
-
-# arguments
-
-
-def draw(world: World, tool: dict[str, Any], state: dict[str, Any], number: int | None) -> Arguments:
-    """Arguments for a tool: from the state, and from what the checks compare with, those of one check first."""
-    drawn: Arguments = {}
-    row = world.random.choice(rows) if (rows := world.seen(state).rows) and world.random.random() < 0.5 else {}
-    for argument in tool["arguments"]:
-        if not argument["required"] and world.random.random() < 0.4:
-            continue
-        drawn[argument["name"]] = value_for(world, argument, state, number, row)
-    return drawn
-
-
-def value_for(world: World, argument: dict[str, Any], state: dict[str, Any], number: int | None, row: Arguments) -> Any:
-    """One value, of the argument's type where there is one; often one that other rows hold under the same name."""
-    if "null" in argument["types"] and world.random.random() < 0.1:
-        return None
-    names = list(spellings(argument["name"]))
-    options: list[list[Any]] = []
-    if number is not None:
-        options.append(named(world.hints[number]["named"], names))
-        options.append(world.hints[number]["loose"])
-    if number is not None or world.random.random() < 0.5:
-        options.append([value for hint in world.hints for value in named(hint["named"], names)])
-    if any(name in row for name in names):
-        options.append([row[name] for name in names if name in row])
-    options.append(world.seen(state).values(names))
-    if argument["name"].endswith(("_id", "_by")):
-        options.append(world.seen(state).ids())
-    options.append([f"new_{argument['name']}", "2025-12-01", "a text"])
-    fitting = [[value for value in values if fits(value, argument["types"])] for values in options]
-    fitting = [values for values in fitting if values]
-    while len(fitting) > 1 and world.random.random() < 0.45:
-        fitting.pop(0)
-    if fitting and "string" in argument["types"] and number is not None and world.random.random() < 0.08:
-        loose = [one for hint in world.hints for one in hint["loose"] if isinstance(one, str)]
-        return ", ".join(world.random.sample(loose, 2)) if len(loose) > 1 else world.random.choice(fitting[0])
-    if fitting:
-        return world.random.choice(fitting[0])
-    return next((EMPTY[kind] for kind in argument["types"] if kind in EMPTY), "a text")
-
-
-EMPTY: dict[str, Any] = {"string": "a text", "integer": 1, "number": 1.0, "boolean": True, "array": [], "object": {}}
-KINDS: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
-    "null": (type(None),),
-}
-
-
-def fits(value: Any, types: list[str]) -> bool:
-    return any(isinstance(value, KINDS[kind]) and (kind == "boolean") >= isinstance(value, bool) for kind in types)
-
-
-def spellings(name: str) -> Iterator[str]:
-    """An argument's name, and what a row may call the same thing."""
-    yield name
-    for prefix in (
-        "new_",
-        "target_",
-        "updated_",
-        "initial_",
-        "parent_",
-        "requester_",
-        "actor_",
-        "resolver_",
-        "submitter_",
-    ):
-        if name.startswith(prefix):
-            yield name.removeprefix(prefix)
-    parts = name.split("_")
-    if len(parts) > 1:
-        yield "_".join(parts[-2:])
-        yield parts[-1]
-        yield f"_{parts[-1]}"
-
-
-def named(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
-    return next((values[name] for name in names if name in values), list[Any]())
-
-
-def rows_of(value: Any, depth: int = 0) -> Iterator[Arguments]:
-    """Every dict within a value."""
-    if depth < 4 and isinstance(value, dict):
-        yield cast("Arguments", value)
-        for part in cast("Arguments", value).values():
-            yield from rows_of(part, depth + 1)
-    elif depth < 4 and isinstance(value, list):
-        for part in cast("list[Any]", value):
-            yield from rows_of(part, depth + 1)

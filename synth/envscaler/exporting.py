@@ -3,12 +3,9 @@
 SQL cannot be turned into code over dicts, so the class carries schema and tools along, and runs them over sqlite3.
 """
 
-import ast
 import json
 import pprint
-from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import apsw
@@ -18,12 +15,11 @@ from servers.environment import Tool
 from servers.errors import BundleError
 from servers.guests import Guests
 from servers.reading import Reader, quoted
-from servers.scenario import Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
+from servers.scenario import Scenario
 from servers.starts import built
+from synth.envscaler.export_checks import checks_of
+from synth.envscaler.export_texts import defined, text_of, without_imports
 
-FOLDER = Path(__file__).parent / "exported"
-OURS = ("synth.envscaler.exported.database", "servers.toolkit")
-MOST_COPIES = 5
 OWN = ("clock", "calls")
 
 
@@ -44,6 +40,11 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
     """
     exported = Exported()
     clock = environment.description.clock
+    taken = sorted(defined(environment.source) & (defined(text_of("database")) | defined(text_of("environment"))))
+    if taken:
+        raise BundleError(
+            f"{environment.folder}: tools.py: {', '.join(taken)}: is a name of what is exported; rename it"
+        )
     image = await _image(environment, "", clock, guests)
     schema = _schema(image, environment)
     schema["clock"] = clock
@@ -73,7 +74,7 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
     for scenario in scenarios:
         started = await _image(environment, scenario.setup, scenario.clock or clock, guests)
         config = {**_rows(started, schema), "clock": scenario.clock or clock, "calls": 0}
-        checks = list(_checks(scenario, schema, exported.lost))
+        checks = list(checks_of(scenario, schema, exported.lost))
         if not checks:
             exported.lost.append(f"{scenario.id}: all of its goals are about the answer or the calls; it is left out")
             continue
@@ -152,26 +153,11 @@ def _class_name(name: str) -> str:
     return "".join(part.capitalize() for part in name.split("_"))
 
 
-def _text(name: str) -> str:
-    """A file that is written into what is exported, without its imports of ours."""
-    return without_imports((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
-
-
-def without_imports(code: str) -> str:
-    """The same text, where what it imports of ours is expected to stand before it."""
-    lines = code.splitlines()
-    for node in ast.parse(code).body:
-        if isinstance(node, ast.ImportFrom) and node.module in OURS:
-            for line in range(node.lineno - 1, node.end_lineno or node.lineno):
-                lines[line] = ""
-    return "\n".join(lines).strip() + "\n"
-
-
 def _class_code(name: str, schema: dict[str, Any], environment: Environment) -> str:
     own = f"SCHEMA = {pprint.pformat(schema, width=110, sort_dicts=False)}\n"
-    frame = _text("environment").replace("SCHEMA: dict[str, Any] = {}\n", own)
+    frame = text_of("environment").replace("SCHEMA: dict[str, Any] = {}\n", own)
     methods = "".join(_method(tool) for tool in environment.tools.values())
-    parts = [_text("database"), without_imports(environment.source), frame]
+    parts = [text_of("database"), without_imports(environment.source), frame]
     return "\n\n".join(parts) + f'\n\nclass {name}(Exported):\n    """{environment.description.title}."""\n{methods}'
 
 
@@ -217,62 +203,3 @@ def _rules(policy: str) -> list[str]:
         elif not text.startswith("#"):
             rules[-1] = f"{rules[-1]} {text}".strip()
     return [rule for rule in rules if rule]
-
-
-# checks
-
-
-def _checks(scenario: Scenario, schema: dict[str, Any], lost: list[str]) -> Iterator[dict[str, str]]:
-    """A check function for each goal that the state decides, which holds when all such guards hold too."""
-    kept: list[Checkpoint] = []
-    for checkpoint in scenario.checkpoints:
-        if _asks_the_agent(checkpoint):
-            lost.append(f"{scenario.id}: {checkpoint.id} ({checkpoint.role}): is about the answer or the calls")
-        else:
-            kept.append(checkpoint)
-    goals = [checkpoint for checkpoint in kept if checkpoint.role == "goal"]
-    guards = [checkpoint for checkpoint in kept if checkpoint.role == "guard"]
-    whole = all(goal.weight == int(goal.weight) and goal.weight <= MOST_COPIES for goal in goals)
-    if not whole:
-        lost.append(f"{scenario.id}: the weights of its goals: each counts the same")
-    for goal in goals:
-        for _ in range(int(goal.weight) if whole else 1):
-            yield {"check_item": goal.question, "check_func": _check_code([goal, *guards], schema)}
-
-
-def _asks_the_agent(checkpoint: Checkpoint) -> bool:
-    """Whether it needs what the agent said or did: a check function sees the state alone."""
-    if isinstance(checkpoint, SqlCheckpoint):
-        return ":answer" in checkpoint.sql
-    if not isinstance(checkpoint, PythonCheckpoint):
-        return False
-    for node in ast.parse(checkpoint.python).body:
-        if isinstance(node, ast.FunctionDef) and node.name == "check":
-            asked = {argument.arg for argument in node.args.args[2:]}
-            return any(isinstance(inner, ast.Name) and inner.id in asked for inner in ast.walk(node))
-    return True
-
-
-def _check_code(checkpoints: list[Checkpoint], schema: dict[str, Any]) -> str:
-    """One text that defines `check_func`, and everything that it needs."""
-    lean = {"tables": schema["tables"], "views": schema["views"]}
-    parts = [_text("database"), _text("checking"), f"SCHEMA = {pprint.pformat(lean, width=110, sort_dicts=False)}\n"]
-    asked: list[str] = []
-    for number, checkpoint in enumerate(checkpoints):
-        if isinstance(checkpoint, SqlCheckpoint):
-            told = {"sql": checkpoint.sql, "expect": checkpoint.model_dump(mode="json")["expect"]}
-            asked.append(f"sql_holds(connection, {told!r})")
-        elif isinstance(checkpoint, FootprintCheckpoint):
-            allow = [allowance.model_dump(mode="json") for allowance in checkpoint.allow]
-            asked.append(f"footprint_holds(connection, SCHEMA, {allow!r}, initial_state, final_state)")
-        else:
-            parts.append(without_imports(checkpoint.python) + f"\n\ncheck_{number} = check\n")
-            asked.append(f"python_holds(SCHEMA, check_{number}, initial_state, final_state)")
-    body = "".join(f"        if not {one}:\n            return False\n" for one in asked)
-    parts.append(
-        "def check_func(final_state):\n"
-        "    connection = both(SCHEMA, initial_state, final_state)\n"
-        f"    try:\n{body}        return True\n"
-        "    finally:\n        connection.close()\n"
-    )
-    return "\n\n".join(parts)

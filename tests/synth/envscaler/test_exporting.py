@@ -96,3 +96,11 @@ async def test_a_blob_is_refused_by_name(tmp_path: Path) -> None:
     seed.write_text(seed.read_text() + "\nINSERT INTO pictures VALUES (1, x'00ff');\n")
     with pytest.raises(BundleError, match="pictures: holds a BLOB"):
         await exported(tmp_path / "shop")
+
+
+async def test_a_name_that_the_export_needs_is_refused(tmp_path: Path) -> None:
+    await write_bundle(tmp_path / "shop")
+    tools = tmp_path / "shop" / "tools.py"
+    tools.write_text(tools.read_text() + "\n\nTIME_FUNCTIONS = 1\n")
+    with pytest.raises(BundleError, match="TIME_FUNCTIONS: is a name of what is exported"):
+        await exported(tmp_path / "shop")
