@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -116,6 +117,8 @@ class Guest:
         """Speak to a guest that was just forked, and hear which walls it has raised."""
         self._answer = asyncio.get_running_loop().create_future()
         self._frames = await _channel(end, self._heard, self._lost)
+        if self.ended is not None and self._frames.transport is not None:
+            self._frames.transport.close()  # it was killed before there was anything to close
         head, _ = await self._answered("its first word", START_SECONDS)
         self.walls = tuple(str(wall) for wall in head.get("walls", ()))
 
@@ -238,6 +241,7 @@ class Guests:
         self.started = 0
         self.deaths: dict[str, int] = {}
         self._alive: dict[int, Guest | None] = {}
+        self._known: weakref.WeakSet[Guest] = weakref.WeakSet()
         self._serving: dict[str, list[Guest]] = {}
         self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
         self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
@@ -253,9 +257,8 @@ class Guests:
         await self.close()
 
     async def close(self) -> None:
-        for guest in list(self._alive.values()):
-            if guest is not None:
-                guest.kill("closing", "the worker closes")
+        for guest in list(self._known):
+            guest.kill("closing", "the worker closes")
         self._serving.clear()
         await self._end_zygote()
 
@@ -371,8 +374,9 @@ class Guests:
                 ours.close()  # a guest that was forked for nobody sees it, and ends
                 raise
             guest = Guest(pid)
+            self._known.add(guest)  # before it says a word: who closes ends it as well
             if pid in self._alive:
-                self._alive[pid] = guest  # before it says a word: who closes ends it as well
+                self._alive[pid] = guest
             await guest.open(ours)
         missing = [wall for wall in WALLS if wall not in guest.walls]
         if missing and self.walls_required:

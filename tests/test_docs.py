@@ -27,6 +27,7 @@ from servers import errors
 from servers.environment import Description, Imported, Provenance, Tool
 from servers.library import Library
 from servers.orders import OutcomeKind
+from servers.rules import Rule
 from servers.scenario import (
     Allowance,
     Comparison,
@@ -55,7 +56,7 @@ CHANGES_EACH_TIME = {
 }  # fmt: skip
 BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
     Description, Tool, Provenance, Imported, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
-    Comparison, PlannedCall, Solution,
+    Comparison, PlannedCall, Solution, Rule,
 )  # fmt: skip
 
 

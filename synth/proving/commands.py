@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import uvloop
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from servers.commands import folder_of
+from servers.errors import RequestError
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
 
@@ -32,6 +34,8 @@ def prove_bundles(
     ] = False,
 ) -> None:
     """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
+    if check and write:
+        raise RequestError("choose one: --write makes a proof, --check looks at the one that is there")
     folders = [folder_of(bundle) for bundle in bundles]
     proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed)
     for folder, proof in zip(folders, proofs, strict=True):
@@ -56,11 +60,9 @@ def _made(folders: list[Path], calls: int, seed: int) -> list[Proof | None]:
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         for folder in folders:
             task = progress.add_task(folder.name, total=TIMES_MADE * calls)
-            proofs.append(
-                asyncio.run(
-                    prove(folder, calls=calls, seed=seed, on_call=lambda made, task=task: progress.advance(task, made))
-                )
-            )
+            proof = prove(folder, calls=calls, seed=seed, on_call=lambda made, task=task: progress.advance(task, made))
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                proofs.append(runner.run(proof))
     return proofs
 
 

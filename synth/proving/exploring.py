@@ -18,6 +18,7 @@ from servers.instance import Outcome
 from servers.reading import Reader
 from servers.rules import Rule
 from synth.proving.drawing import Drawer, Mode
+from synth.proving.integrity import broken_rows
 from synth.proving.places import Places
 from synth.proving.stage import Scene, Stage, digest_of
 from synth.proving.view import Shape, View, view_of
@@ -182,11 +183,8 @@ class Explorer:
     def _check_rows(self, reader: Reader, made: Made) -> None:
         """No foreign key, no CHECK, no rule may be broken in any state."""
         self._found.checked("integrity")
-        for table, _, parent, _ in reader.connection.execute("PRAGMA main.foreign_key_check").fetchall():
-            self._found.add("integrity", made.tool, f"left a row of {table} that points to no row of {parent}", made)
-        for (problem,) in reader.connection.execute("PRAGMA main.integrity_check").fetchall():
-            if problem != "ok":
-                self._found.add("integrity", made.tool, f"left a database that says: {problem}", made)
+        for broken in broken_rows(reader):
+            self._found.add("integrity", made.tool, broken, made)
         for rule in self._rules:
             if rule.never:
                 self._check_rule(reader, rule, made)

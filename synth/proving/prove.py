@@ -6,7 +6,7 @@ from pathlib import Path
 
 from servers.bundle import Environment
 from servers.check import environment_findings
-from servers.errors import GuestError, QueryError
+from servers.errors import BundleError, GuestError, QueryError
 from servers.guest.covering import branches
 from servers.guests import Guests
 from servers.reading import Reader
@@ -55,11 +55,12 @@ async def prove(
     for text in wrong:
         found.add("loads", folder.name, text.removeprefix(f"{folder}/"))
     seen = Seen({}, {}, NO_COVERAGE)
-    if environment is not None and not wrong:
+    if environment is not None:
         try:
             seen = await _seen(environment, calls, seed, found, on_call)
-        except GuestError as error:
-            found.add("loads", folder.name, str(error))
+        except (BundleError, GuestError) as error:
+            if not wrong:  # else it has been said why
+                found.add("loads", folder.name, str(error))
     findings = found.all()
     return Proof(
         environment=folder.name,
