@@ -16,6 +16,7 @@ COMMANDS = {
     "bench": "bench",
     "demo": "evals",
     "play": "evals",
+    "eval": "evals",
     "up": "registry",
     "launch": "registry",
     "score": "registry",

@@ -38,7 +38,8 @@ class ChatModel:
     """Enter it with `async with`: it holds connections.
 
     Rate limits, server errors and broken connections are tried again, `attempts` times in all; `backoff` seconds
-    are the first wait, and each next one is twice as long. A refusal is final at once.
+    are the first wait, and each next one is twice as long. A refusal is final at once. `return_thinking` shows the
+    model what it thought in earlier turns.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class ChatModel:
         api_key: str = "none",
         temperature: float | None = None,
         max_tokens: int | None = None,
+        return_thinking: bool = False,
         seconds: float = 300.0,
         attempts: int = 6,
         backoff: float = 1.0,
@@ -57,6 +59,7 @@ class ChatModel:
         self.name = model
         self._base_url = base_url
         self._settings = _settings(base_url, temperature, max_tokens)
+        self._return_thinking = return_thinking
         self._attempts = attempts
         self._backoff = backoff
         self._sleep = sleep
@@ -72,7 +75,8 @@ class ChatModel:
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """Ask for the next turn. Raises EndpointError, or ConversationTooLong."""
-        request: dict[str, Any] = {"model": self.name, "messages": chat_messages(messages), **self._settings}
+        shown = chat_messages(messages, with_thinking=self._return_thinking)
+        request: dict[str, Any] = {"model": self.name, "messages": shown, **self._settings}
         if tools:
             request["tools"] = chat_tools(tools)
         turn = 1 + sum(isinstance(message, Reply) for message in messages)

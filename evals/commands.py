@@ -1,4 +1,4 @@
-"""The commands that play: `farm demo` and `farm play`."""
+"""The commands that play, `farm demo` and `farm play`; those about runs of suites stand in files of their own."""
 
 import asyncio
 import time
@@ -17,6 +17,7 @@ from agent_client.play import Limits
 from agent_client.show import show
 from evals.demo import Shown, gold_model
 from evals.demo import demo as play_demo
+from evals.eval_command import app as eval_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
@@ -25,6 +26,7 @@ from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
 app = typer.Typer()
+app.registered_commands += eval_app.registered_commands
 out = Console(highlight=False)
 
 

@@ -1,5 +1,6 @@
 """One rollout: launch a scenario, let a model play it over MCP, score what it left, close, and keep the record."""
 
+import asyncio
 import math
 import time
 from collections.abc import Callable
@@ -107,7 +108,7 @@ async def rollout(
     error = ""
     try:
         ttl = min(LONGEST_LEASE, math.ceil(limits.seconds) + SECONDS_TO_SPARE)
-        [lease] = await farm.launch(scenario.environment, scenario.scenario.id, seed=seed, ttl_seconds=ttl)
+        lease = await _launched(farm, scenario, seed, ttl)
         course.mark()
         try:
             task = scenario.scenario.task
@@ -119,12 +120,38 @@ async def rollout(
                 course.effects = await effects_of(farm, lease.instance, course.trace)
             error = course.trace.error or course.score.error or ""
         finally:
-            with suppress(FarmError):  # what cannot be closed now is closed when its lease ends
-                await farm.close(lease.instance)
+            await _closed(farm, lease)
     except (FarmError, FarmUnreachable) as trouble:
         broken_before = course.trace.error if course.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
     return _record(scenario, seed, course, error)
+
+
+async def _launched(farm: FarmClient, scenario: ScenarioDetail, seed: int, ttl: int) -> Lease:
+    """Launch; who is cancelled meanwhile gives back what was launched all the same."""
+    launching = asyncio.ensure_future(
+        farm.launch(scenario.environment, scenario.scenario.id, seed=seed, ttl_seconds=ttl)
+    )
+    try:
+        [lease] = await asyncio.shield(launching)
+    except asyncio.CancelledError:
+        with suppress(FarmError):
+            for lease in await launching:
+                await farm.close(lease.instance)
+        raise
+    return lease
+
+
+async def _closed(farm: FarmClient, lease: Lease) -> None:
+    """Close to the end, also for who is cancelled. What cannot be closed now is closed when its lease ends."""
+    closing = asyncio.ensure_future(farm.close(lease.instance))
+    with suppress(FarmError):
+        try:
+            await asyncio.shield(closing)
+        except asyncio.CancelledError:
+            with suppress(FarmError):
+                await closing
+            raise
 
 
 async def _episode(
