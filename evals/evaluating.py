@@ -5,7 +5,6 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Protocol
 
 import httpx2
@@ -19,6 +18,7 @@ from evals.players import Players
 from evals.rollout import Rollout, rollout
 from evals.run_folder import RunFolder
 from evals.suite import Suite
+from registry.api import VERSION
 from registry.client import FarmClient
 from servers.errors import InfraError, RequestError
 
@@ -105,7 +105,7 @@ class Evaluation:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(prepare(one.environment, one.card.id)) for one in found]
         header = Header(
-            version=version("envfarm"),
+            version=VERSION,
             began=time.time(),
             suite=self.suite,
             suite_digest=self.suite.digest,
