@@ -17,6 +17,8 @@ COMMANDS = {
     "demo": "evals",
     "play": "evals",
     "eval": "evals",
+    "report": "evals",
+    "show": "evals",
     "up": "registry",
     "launch": "registry",
     "score": "registry",

@@ -18,6 +18,7 @@ from agent_client.show import show
 from evals.demo import Shown, gold_model
 from evals.demo import demo as play_demo
 from evals.eval_command import app as eval_app
+from evals.report_commands import app as report_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
@@ -26,7 +27,7 @@ from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
 app = typer.Typer()
-app.registered_commands += eval_app.registered_commands
+app.registered_commands += [*eval_app.registered_commands, *report_app.registered_commands]
 out = Console(highlight=False)
 
 
