@@ -251,7 +251,7 @@ def _argument_names(tool: Tool) -> set[str]:
 
 def _reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
     """Tools and tables that a scenario names and its environment does not have."""
-    for number, call in enumerate(scenario.solution.calls, start=1):
+    for number, call in enumerate(scenario.solution.calls if scenario.solution else (), start=1):
         tool = environment.tools.get(call.tool)
         if tool is None:
             yield f"solution.calls.{number}: no tool named {call.tool!r}"

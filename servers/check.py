@@ -8,6 +8,7 @@ from servers.environment import Tool
 from servers.errors import BundleError
 from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.imported_gate import imported_problems
 from servers.scenario import Scenario
 from servers.starts import built
 
@@ -26,11 +27,15 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
 
 def _gate_findings(folder: Path, environment: Environment | None, scenarios: list[Scenario]) -> list[str]:
     """What the Python of a bundle says and may not. Text that is no Python has been found before."""
-    found = [] if environment is None else [(folder / "tools.py", tool_problems(environment.source))]
+    imported = environment is not None and environment.description.imported is not None
+    of_tools, of_checkpoints = (
+        (imported_problems, imported_problems) if imported else (tool_problems, checkpoint_problems)
+    )
+    found = [] if environment is None else [(folder / "tools.py", of_tools(environment.source))]
     for scenario in scenarios:
         where = f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints"
         found += [
-            (f"{where}.{checkpoint.id}", checkpoint_problems(checkpoint.python))
+            (f"{where}.{checkpoint.id}", of_checkpoints(checkpoint.python))
             for checkpoint in scenario.checkpoints
             if checkpoint.kind == "python"
         ]
@@ -59,6 +64,9 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
     tools, found = await _described(environment.source.encode(), guests)
     wrong = [f"{environment.folder}: {finding}" for finding in found]
     path = environment.folder / "environment.json"
+    imported = environment.description.imported
+    kept = imported is not None and imported.schemas == "kept"
+    compared = ("writes",) if kept else ("description", "arguments", "result", "writes")
     for told in tools:
         declared = environment.tools.get(told["name"])
         if declared is None:
@@ -67,7 +75,7 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
         wrong += [
             f"{path}: tools.{declared.name}.{field}: is not what tools.py says; "
             "`farm derive BUNDLE --write` brings it up to date"
-            for field in ("description", "arguments", "result", "writes")
+            for field in compared
             if told[field] != fields[field]
         ]
     return wrong

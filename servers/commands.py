@@ -22,6 +22,7 @@ from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
 from servers.orders import Launch, Ticket
+from servers.scenario import Scenario
 from servers.serving import listen, run, serving, url_of
 from servers.worker import Worker
 from servers.worker_process import die_with_parent, until_told_to_stop
@@ -53,11 +54,16 @@ def scenarios(bundle: Bundle) -> None:
     folder = folder_of(bundle)
     table = Table("scenario", "calls", "goals", "guards", "task")
     found = Library([folder.parent]).scenarios(folder.name).values()
-    for scenario in sorted(found, key=lambda scenario: len(scenario.solution.calls)):
+    for scenario in sorted(found, key=_length):
         roles = [checkpoint.role for checkpoint in scenario.checkpoints]
-        calls = str(len(scenario.solution.calls))
+        calls = str(len(scenario.solution.calls)) if scenario.solution else "none shown"
         table.add_row(scenario.id, calls, str(roles.count("goal")), str(roles.count("guard")), scenario.task)
     out.print(table)
+
+
+def _length(scenario: Scenario) -> tuple[bool, int]:
+    """By calls; what nobody has shown a solution of comes last."""
+    return scenario.solution is None, len(scenario.solution.calls) if scenario.solution else 0
 
 
 @app.command()
