@@ -33,7 +33,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "serve": "servers",
     "worker": "servers",
     "import": "synth.envscaler",
-    "export": "synth.envscaler",
+    "export": ("synth.envscaler", "evals"),
     "audit": "synth.envscaler",
 }
 """Which folder has a command, or which ones have parts of it. Only those are loaded: loading what others need takes

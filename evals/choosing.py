@@ -83,8 +83,8 @@ def _passes(choice: Choice, one: Chosen) -> bool:
         and (not choice.tags or bool(set(choice.tags) & set(card.tags)))
         and not set(choice.without_tags) & set(card.tags)
         and any(choice.search.casefold() in text.casefold() for text in (card.id, card.title, card.task))
-        and (choice.min_calls is None or card.calls >= choice.min_calls)
-        and (choice.max_calls is None or card.calls <= choice.max_calls)
+        and (choice.min_calls is None or (card.calls is not None and card.calls >= choice.min_calls))
+        and (choice.max_calls is None or (card.calls is not None and card.calls <= choice.max_calls))
     )
 
 

@@ -18,6 +18,7 @@ from agent_client.show import show
 from evals.demo import Shown, gold_model
 from evals.demo import demo as play_demo
 from evals.eval_command import app as eval_app
+from evals.export_command import app as export_app
 from evals.report_commands import app as report_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
@@ -28,6 +29,7 @@ from servers.library import OWN_LIBRARY
 
 app = typer.Typer()
 app.registered_commands += [*eval_app.registered_commands, *report_app.registered_commands]
+app.registered_groups += export_app.registered_groups
 out = Console(highlight=False)
 
 

@@ -20,6 +20,7 @@ from evals.run_folder import RunFolder
 from evals.suite import Suite
 from registry.api import VERSION
 from registry.client import FarmClient
+from registry.wire import ScenarioDetail
 from servers.errors import InfraError, RequestError
 
 REFERENCE_LIMITS = Limits(turns=200, seconds=120)
@@ -85,17 +86,7 @@ class Evaluation:
         async def prepare(environment: str, scenario: str) -> Subject:
             async with room:
                 detail = await self.farm.scenario(environment, scenario)
-                model = gold_model(detail.scenario.solution)
-                reference = await rollout(
-                    self.farm,
-                    detail,
-                    model,
-                    limits=REFERENCE_LIMITS,
-                    seed=self.suite.run.seed,
-                    http_client=http,
-                    mode="2026-07-28",
-                    with_effects=True,
-                )
+                reference = await self._reference(detail, http)
                 subject = Subject(detail=detail, writers=writers[environment], reference=reference)
                 subjects.append(subject)
                 self.watcher.preparing(len(subjects), len(found))
@@ -114,6 +105,21 @@ class Evaluation:
             rollouts=len(found) * self.suite.run.attempts,
         )
         self.folder.begin(header, [task.result() for task in tasks])
+
+    async def _reference(self, detail: ScenarioDetail, http: httpx2.AsyncClient) -> Rollout | None:
+        """The reference solution, played; None where there is none."""
+        if detail.scenario.solution is None:
+            return None
+        return await rollout(
+            self.farm,
+            detail,
+            gold_model(detail.scenario.solution),
+            limits=REFERENCE_LIMITS,
+            seed=self.suite.run.seed,
+            http_client=http,
+            mode="2026-07-28",
+            with_effects=True,
+        )
 
     async def _same_as_before(self) -> dict[str, Subject]:
         """The scenarios of the run, each as it was when it began."""

@@ -14,7 +14,7 @@ MALFORMED = "a call whose arguments could not be read"
 
 
 class Example(Record):
-    """One conversation. An assistant's message with `weight` 1 goes into the loss, thinking included; nothing else does."""
+    """One conversation. Assistant messages of `weight` 1 go into the loss, thinking included; nothing else does."""
 
     name: str
     environment: str
@@ -50,13 +50,16 @@ def example(name: str, agent: str, run: Rollout, *, with_thinking: bool, errors_
     """
     if run.trace is None or run.reward is None:
         raise ValueError(f"{name} has no trace or no reward")
+    said = list(messages(run.trace, with_thinking=with_thinking, errors_in_loss=errors_in_loss))
+    while said[-1]["role"] != "assistant":  # what nobody answered teaches nothing
+        said.pop()
     return Example(
         name=name,
         environment=run.environment,
         scenario=run.scenario,
         agent=agent,
         reward=run.reward,
-        messages=tuple(messages(run.trace, with_thinking=with_thinking, errors_in_loss=errors_in_loss)),
+        messages=tuple(said),
         tools=tuple(chat_tools(run.trace.tools)),
     )
 
@@ -72,7 +75,7 @@ def messages(trace: Trace, *, with_thinking: bool, errors_in_loss: bool) -> Iter
             continue
         yield _assistant(turn, answered, with_thinking=with_thinking, errors_in_loss=errors_in_loss)
         for call, result in zip(answered, turn.results, strict=False):
-            yield {"role": "tool", "tool_call_id": call.id, "name": call.tool, "content": result.text}
+            yield {"role": "tool", "tool_call_id": call.id, "content": result.text}
         if turn.user:
             yield {"role": "user", "content": turn.user}
 
@@ -99,7 +102,7 @@ def unusable(trace: Trace) -> str | None:
     """Why a trace cannot become messages without saying what was not said; None where it can."""
     if any(call.malformed for turn in trace.turns for call in turn.calls):
         return MALFORMED
-    if not any(turn.text.strip() or turn.calls for turn in trace.turns):
+    if not any(turn.text.strip() or turn.results for turn in trace.turns):
         return "the agent said and did nothing"
     if not trace.task:
         return "it has no task"

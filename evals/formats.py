@@ -43,7 +43,7 @@ def llamafactory(example: Example) -> dict[str, Any]:
 def verl(example: Example) -> dict[str, Any]:
     """Tools and calls stand in the text, as Qwen's template would write them.
 
-    In a parquet column of structs every tool would get the arguments of all others, as nulls, and show them to the model.
+    In a parquet column of structs every tool would get the arguments of all others, as nulls, and show them.
     """
     tools = [
         ToolSpec(name=one["name"], description=one["description"], arguments=one["parameters"])

@@ -37,12 +37,12 @@ class Players:
     def agent_at(self, subject: Subject) -> Model:
         if self.chat is not None:
             return self.chat
-        solution = subject.detail.scenario.solution
+        scenario = subject.detail.scenario
         match self.agent.kind:
             case "gold":
-                return gold_model(solution)
+                return gold_model(scenario.reference())
             case "sabotaged":
-                return sabotaged_model(solution, set(subject.writers))
+                return sabotaged_model(scenario.reference(), set(subject.writers))
             case _:
                 return idle_model()
 

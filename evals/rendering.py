@@ -4,30 +4,22 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
+
+from jinja2 import TemplateError
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evals.example import Example
 from servers.errors import RequestError
-
-try:
-    from jinja2 import TemplateError
-    from jinja2.sandbox import ImmutableSandboxedEnvironment
-except ImportError:  # the extra `evals` is not installed
-    HAVE_JINJA = False
-else:
-    HAVE_JINJA = True
 
 
 class ChatTemplate:
     """A chat template as Hugging Face's tokenizers have one: Jinja, sandboxed, given messages and tools."""
 
     def __init__(self, path: Path) -> None:
-        if not HAVE_JINJA:
-            raise RequestError("--template needs jinja2, which is not installed: pip install 'envfarm[evals]'")
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, autoescape=False)
-        environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "sort_keys": False}
         environment.filters["tojson"] = _as_json
-        environment.globals["raise_exception"] = _refuse
+        cast("dict[str, Any]", environment.globals)["raise_exception"] = _refuse
         self.path = path
         try:
             self._template = environment.from_string(path.read_text(encoding="utf-8"))

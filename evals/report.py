@@ -162,9 +162,10 @@ def _groups(rollouts: Sequence[Summary], subjects: dict[str, Subject]) -> dict[s
         return subjects[one.name].detail.scenario.tags if one.name in subjects else ()
 
     def length(one: Summary) -> tuple[str, ...]:
-        if one.name not in subjects:
-            return ()
-        calls = len(subjects[one.name].detail.scenario.solution.calls)
+        solution = subjects[one.name].detail.scenario.solution if one.name in subjects else None
+        if solution is None:
+            return ("no reference",)
+        calls = len(solution.calls)
         return tuple(_range(low, high) for low, high in LENGTHS if low <= calls <= high)
 
     dimensions: dict[str, Callable[[Summary], tuple[str, ...]]] = {

@@ -51,18 +51,30 @@ def condition(text: str) -> Condition:
     if found is None:
         raise RequestError(f"--filter {text!r}: write FIELD OPERATOR VALUE, for example reward>=0.5")
     name, sign, value = found.groups()
-    compare = OPERATORS[sign]
     if name in NUMBERS:
-        try:
-            number = float(value)
-        except ValueError:
-            raise RequestError(f"--filter {text!r}: {name} is compared with a number, not {value!r}") from None
-        return Condition(text, name, lambda run: compare(NUMBERS[name](run), number))
+        return _numeric(text, name, OPERATORS[sign], value)
     if name not in WORDS:
         raise RequestError(f"--filter {text!r}: no field {name!r}; there are: {', '.join([*WORDS, *NUMBERS])}")
     if sign not in ("=", "==", "!="):
         raise RequestError(f"--filter {text!r}: {name} is compared with = or !=")
-    return Condition(text, name, lambda run: compare(WORDS[name](run), value))
+    word, same = WORDS[name], sign != "!="
+
+    def holds(run: Rollout) -> bool:
+        return (word(run) == value) is same
+
+    return Condition(text, name, holds)
+
+
+def _numeric(text: str, name: str, compare: Callable[[Any, Any], bool], value: str) -> Condition:
+    try:
+        number = float(value)
+    except ValueError:
+        raise RequestError(f"--filter {text!r}: {name} is compared with a number, not {value!r}") from None
+
+    def holds(run: Rollout) -> bool:
+        return compare(NUMBERS[name](run), number)
+
+    return Condition(text, name, holds)
 
 
 @dataclass
@@ -107,10 +119,16 @@ class Selection:
         if problem is not None:
             return problem, None
         made_of = example(name, agent, run, with_thinking=self.with_thinking, errors_in_loss=self.errors_in_loss)
+        refusal = self._too_much(made_of)
+        return (refusal, None) if refusal else ("", made_of)
+
+    def _too_much(self, made_of: Example) -> str:
+        """Why an example is one too many; empty where it is not."""
         if self.most_characters is not None and made_of.characters > self.most_characters:
-            return f"longer than {self.most_characters:,} characters", None
+            return f"longer than {self.most_characters:,} characters"
         if not self.keep_duplicates and made_of.signature in self._signatures:
-            return "a duplicate of one taken before", None
-        if self.per_scenario is not None and self._taken[f"{run.environment}/{run.scenario}"] >= self.per_scenario:
-            return f"more than {self.per_scenario} of one scenario", None
-        return "", made_of
+            return "a duplicate of one taken before"
+        scenario = f"{made_of.environment}/{made_of.scenario}"
+        if self.per_scenario is not None and self._taken[scenario] >= self.per_scenario:
+            return f"more than {self.per_scenario} of one scenario"
+        return ""
