@@ -20,6 +20,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "eval": "evals",
     "report": "evals",
     "show": "evals",
+    "judge": "evals",
     "up": "registry",
     "launch": "registry",
     "score": "registry",

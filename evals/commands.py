@@ -19,6 +19,7 @@ from evals.demo import Shown, gold_model
 from evals.demo import demo as play_demo
 from evals.eval_command import app as eval_app
 from evals.export_command import app as export_app
+from evals.judge_command import app as judge_app
 from evals.report_commands import app as report_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
@@ -28,7 +29,8 @@ from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
 app = typer.Typer()
-app.registered_commands += [*eval_app.registered_commands, *report_app.registered_commands]
+for part in (eval_app, report_app, judge_app, export_app):
+    app.registered_commands += part.registered_commands
 app.registered_groups += export_app.registered_groups
 out = Console(highlight=False)
 

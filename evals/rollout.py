@@ -120,7 +120,7 @@ async def rollout(
                 course.effects = await effects_of(farm, lease.instance, course.trace)
             error = course.trace.error or course.score.error or ""
         finally:
-            await _closed(farm, lease)
+            await closed(farm, lease)
     except (FarmError, FarmUnreachable) as trouble:
         broken_before = course.trace.error if course.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
@@ -142,7 +142,7 @@ async def _launched(farm: FarmClient, scenario: ScenarioDetail, seed: int, ttl: 
     return lease
 
 
-async def _closed(farm: FarmClient, lease: Lease) -> None:
+async def closed(farm: FarmClient, lease: Lease) -> None:
     """Close to the end, also for who is cancelled. What cannot be closed now is closed when its lease ends."""
     closing = asyncio.ensure_future(farm.close(lease.instance))
     with suppress(FarmError):
