@@ -1,6 +1,5 @@
 """The command `farm eval`: play a suite."""
 
-import asyncio
 from contextlib import AsyncExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +17,7 @@ from registry.client import FarmClient
 from registry.up import Address, Options, private, running
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.serving import run as run_served
 
 app = typer.Typer()
 out = Console(highlight=False)
@@ -50,7 +50,7 @@ def evaluate(
     progress = Progress(out, told.name)
     shelf = (*(library or ()), OWN_LIBRARY)
     with folder.writing():
-        asyncio.run(_evaluate(told, folder, endpoint, progress, farm, token, shelf, workers))
+        run_served(_evaluate(told, folder, endpoint, progress, farm, token, shelf, workers))
     _tell_end(progress, folder)
 
 
