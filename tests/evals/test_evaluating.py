@@ -12,10 +12,12 @@ from agent_client.model import Message, Reply
 from agent_client.trace import ToolSpec
 from evals.evaluating import MOST_BROKEN_IN_A_ROW
 from evals.run_folder import RunFolder
+from evals.suite import Choice
+from registry.client import FarmClient
 from servers.errors import InfraError, RequestError
 from tests.bundles import write_bundle
 from tests.evals.runs import SCENARIOS, evaluated, shop, suite
-from tests.processes import Started, farm, started, until
+from tests.processes import Started, farm, farm_up, started, until
 
 
 class Failing:
@@ -113,6 +115,36 @@ async def test_a_run_stops_when_everything_breaks_and_keeps_what_it_has(tmp_path
         assert MOST_BROKEN_IN_A_ROW <= len(lines) < 30
         assert set(lines) == {"infra_error"}
         assert (await client.leases(status="live")).total == 0
+
+
+async def test_a_farm_that_dies_in_the_middle_stops_the_run_and_another_farm_goes_on(tmp_path: Path) -> None:
+    await write_bundle(tmp_path / "shelf" / "shop", scenarios=SCENARIOS)
+    told = suite(agent={"kind": "idle"}, run={"attempts": 15, "retries": 0, "concurrency": 2})
+    async with (
+        farm_up(tmp_path / "state", "--port", "0", "--library", tmp_path / "shelf", home=tmp_path) as up,
+        FarmClient(up.url, up.token) as client,
+    ):
+        turns = iter(range(100))
+
+        class Killer:
+            name = "killer"
+
+            async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+                if next(turns) == 4:
+                    await up.ended_by(signal.SIGKILL)
+                return Reply(text="I did nothing.")
+
+        chosen = told.model_copy(update={"scenarios": Choice(environments=("shop",))})
+        with pytest.raises(InfraError, match="in a row broke, the last one by: InfraError: no farm answers"):
+            await evaluated(client, tmp_path / "run", chosen, model=Killer)
+    before = [at.played.rollout.outcome for at in RunFolder(tmp_path / "run").rollouts()]
+    assert 1 <= before.count("scored") <= 5
+    async with shop(tmp_path / "shelf") as client:
+        seen = await evaluated(client, tmp_path / "run", chosen)
+    assert len(seen.kept) == before.count("scored")
+    assert len(seen.kept) + len(seen.played) == 30
+    last = {at.played.key: at.played.rollout.outcome for at in RunFolder(tmp_path / "run").rollouts()}
+    assert list(last.values()) == ["scored"] * 30
 
 
 async def test_a_folder_takes_one_suite_and_one_evaluation(tmp_path: Path) -> None:
