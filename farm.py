@@ -17,6 +17,10 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "bench": "bench",
     "demo": "evals",
     "play": "evals",
+    "eval": "evals",
+    "report": "evals",
+    "show": "evals",
+    "judge": "evals",
     "up": "registry",
     "launch": "registry",
     "score": "registry",
@@ -32,7 +36,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "synth": "synth",
     "worker": "servers",
     "import": "synth.envscaler",
-    "export": "synth.envscaler",
+    "export": ("synth.envscaler", "evals"),
     "audit": "synth.envscaler",
 }
 """Which folder has a command, or which ones have parts of it. Only those are loaded: loading what others need takes

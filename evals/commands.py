@@ -1,4 +1,4 @@
-"""The commands that play: `farm demo` and `farm play`."""
+"""The commands that play, `farm demo` and `farm play`; those about runs of suites stand in files of their own."""
 
 import asyncio
 import time
@@ -17,6 +17,10 @@ from agent_client.play import Limits
 from agent_client.show import show
 from evals.demo import Shown, gold_model
 from evals.demo import demo as play_demo
+from evals.eval_command import app as eval_app
+from evals.export_command import app as export_app
+from evals.judge_command import app as judge_app
+from evals.report_commands import app as report_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
@@ -25,6 +29,9 @@ from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
 app = typer.Typer()
+for part in (eval_app, report_app, judge_app, export_app):
+    app.registered_commands += part.registered_commands
+app.registered_groups += export_app.registered_groups
 out = Console(highlight=False)
 
 
