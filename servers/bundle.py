@@ -259,6 +259,9 @@ def _reference_problems(scenario: Scenario, environment: Environment) -> Iterato
         unknown = sorted(call.arguments.keys() - _argument_names(tool))
         if unknown:
             yield f"solution.calls.{number}: {call.tool} has no argument {', '.join(map(repr, unknown))}"
+        open_to_none = sorted(set(call.free) - call.arguments.keys())
+        if open_to_none:
+            yield f"solution.calls.{number}.free: this call gives no {', '.join(map(repr, open_to_none))}"
     tables = table_names(environment.schema)
     for checkpoint in scenario.checkpoints:
         if checkpoint.kind == "footprint":
