@@ -1,0 +1,90 @@
+"""Arguments are drawn from schema and state, the same for the same seed, and better the more has been seen."""
+
+from collections import Counter
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from servers.library import OWN_LIBRARY
+from servers.orders import OutcomeKind
+from synth.proving.drawing import Drawer, Mode
+from synth.proving.stage import Scene, Stage
+
+Made = tuple[str, dict[str, Any], OutcomeKind]
+
+
+async def played(
+    stage: Stage, *, seed: int = 0, walks: int = 10, mode: Mode = "plausible", only: str | None = None
+) -> list[Made]:
+    """Walks of ten drawn calls."""
+    scene: Scene = await stage.launch()
+    shape = await scene.shape()
+    random = Random(seed)  # noqa: S311 - a seed is what repeats
+    drawer = Drawer(stage.environment, shape, random)
+    made: list[Made] = []
+    for _ in range(walks):
+        await scene.rewind()
+        drawer.begin()
+        for _ in range(10):
+            drawer.look(await scene.view(shape), scene.now)
+            tool = only or random.choice(list(stage.environment.tools))
+            arguments = drawer.draw(tool, mode)
+            outcome = await scene.call(tool, arguments)
+            drawer.learn(tool, arguments, outcome)
+            made.append((tool, arguments, outcome.kind))
+    return made
+
+
+@pytest.mark.parametrize("environment", ["library_loans", "hotel_bookings"])
+async def test_the_same_seed_draws_the_same_calls(environment: str) -> None:
+    async with Stage(OWN_LIBRARY / environment) as stage:
+        first = await played(stage, seed=7, walks=3)
+        assert await played(stage, seed=7, walks=3) == first
+        assert await played(stage, seed=8, walks=3) != first
+
+
+@pytest.mark.parametrize("mode", ["plausible", "near_miss", "wild"])
+async def test_every_mode_keeps_to_the_schema(mode: Mode) -> None:
+    async with Stage(OWN_LIBRARY / "hotel_bookings") as stage:
+        made = await played(stage, mode=mode, walks=20)
+    kinds = Counter(kind for _, _, kind in made)
+    assert kinds["invalid"] == 0
+
+
+async def test_likely_calls_succeed_more_often_than_those_with_a_mistake() -> None:
+    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+        likely = Counter(kind for _, _, kind in await played(stage, walks=20))
+        mistaken = Counter(kind for _, _, kind in await played(stage, walks=20, mode="near_miss"))
+    assert likely["ok"] > mistaken["ok"]
+    assert mistaken["refused"] > likely["refused"]
+
+
+async def test_what_succeeded_is_drawn_more_often() -> None:
+    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+        made = [kind == "ok" for _, _, kind in await played(stage, walks=30, only="pay_fine")]
+    assert sum(made[200:]) > sum(made[:100])
+
+
+async def test_ids_come_from_the_tables_that_they_point_to() -> None:
+    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+        scene = await stage.launch()
+        async with scene.reading() as reader:
+            copies = {row[0] for row in reader.select("SELECT id FROM copies").rows}
+        made = await played(stage, walks=3, only="move_copy")
+    assert {arguments["copy_id"] for _, arguments, _ in made} <= copies
+
+
+async def test_what_a_call_showed_is_used_by_later_ones(shelf: Path) -> None:
+    async with Stage(shelf / "shop") as stage:
+        scene = await stage.launch()
+        shape = await scene.shape()
+        drawer = Drawer(stage.environment, shape, Random(0))  # noqa: S311
+        drawer.look(await scene.view(shape), scene.now)
+        drawer.draw("price")
+        made = await scene.call("make", {"name": "drum"})
+        drawer.learn("make", {"name": "drum"}, made)
+        drawer.look(await scene.view(shape), scene.now)
+        drawn = [drawer.draw("price")["id"] for _ in range(40)]
+        assert drawn.count((made.structured or {})["id"]) > 10
