@@ -38,7 +38,7 @@ def reworded(answer: str) -> list[str]:
     days = ISO.findall(answer)
     if days:
         found.append(ISO.sub(lambda one: _written(one[0], "{day} {month} {year}"), answer))
-        found.append(ISO.sub(lambda one: _written(one[0], "{month} {day}"), answer))
+        found.append(ISO.sub(lambda one: _written(one[0], "{month} {day}, {year}"), answer))
     comma = re.sub(r"(?<=\d)\.(?=\d\d\b)", ",", answer)
     if comma != answer:
         found.append(comma)

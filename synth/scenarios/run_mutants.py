@@ -72,8 +72,9 @@ async def _other_way(reference: Reference, what: str, steps: list[Step], *, may_
     async with reference.scene.reading() as reader:
         changes = between(reader)
         same = essence(changes, reference.window) == reference.essence
-        answer = reference.answered(made) if same else reference.answer
-        failed = await _fails(reference, reader, answer, made)
+        failed = await _fails(reference, reader, reference.answer, made)
+        if same and failed:
+            failed = await _fails(reference, reader, reference.answered(made), made)
         return Tried(what, may_differ and not same, failed, _difference("", changes, reference))
 
 

@@ -1,0 +1,126 @@
+"""The words of a task: sentences over templates, in the voice of one person, that say what cannot be looked up."""
+
+import re
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from servers.environment import Tool
+from servers.phrases import HOLE, Phrases, Speaking, Voice
+from synth.scenarios.facts import counted, said
+
+OPTIONAL = re.compile(r"\[(?:(\w+):)?([^\[\]]*)\]")
+PLAIN_VOICE = Voice(open=("Please take care of this for me.", "There is something I need done.", "Good morning."))
+STARTS = ("Please {}.", "Could you {}?", "Please {}.", "I need you to {}.")
+LATER = ("Then {}, please.", "Please also {}.", "After that, please {}.", "And {}, please.")
+JOINED = ("Please {}, and then {}.", "Could you {} and {}?", "Please {} and {}.")
+TELLING = ("Tell me {}.", "Let me know {}.", "At the end, tell me {}.", "I also need to know {}.")
+TELLING_MORE = ("Tell me {} and {}.", "Let me know {}, and {}.")
+NOT_POSSIBLE = (
+    "If that can't be done, leave it as it is and tell me exactly why, with the dates or amounts that matter.",
+    "Should that not be possible, change nothing about it and tell me what stands in the way, with any date or amount.",
+)
+ANY_NOT_POSSIBLE = (
+    "If something of this can't be done, leave that part and tell me exactly why, with the dates or amounts that matter.",
+    "Should one of these not be possible, skip it and tell me what stands in the way, with any date or amount.",
+)
+
+
+@dataclass(frozen=True)
+class Values:
+    """What fills the holes of one command's template: words by argument, and the arguments' own values."""
+
+    words: dict[str, str]
+    arguments: dict[str, Any]
+
+
+def filled(template: str, values: Values) -> str | None:
+    """A template with its holes filled; None where it speaks of an argument that is not given."""
+    text = OPTIONAL.sub(lambda part: _optional(part, values), template)
+    missing = [hole["name"] for hole in HOLE.finditer(text) if hole["name"] not in values.words]
+    if missing:
+        return None
+    return HOLE.sub(lambda hole: _word(hole, values), text)
+
+
+def _optional(part: re.Match[str], values: Values) -> str:
+    if part[1] is not None:
+        return part[2] if values.arguments.get(part[1]) is True else ""
+    return part[2] if all(values.arguments.get(hole["name"]) for hole in HOLE.finditer(part[2])) else ""
+
+
+def _word(hole: re.Match[str], values: Values) -> str:
+    name, value = hole["name"], values.arguments.get(hole["name"])
+    if hole["one"] and isinstance(value, int):
+        return counted(value, hole["one"], hole["many"] or f"{hole['one']}s")
+    word = values.words[name]
+    return word[:1].lower() + word[1:] if hole["small"] else word
+
+
+def words_of(arguments: dict[str, Any], spoken: dict[str, str], *, clock: str, phrases: Phrases) -> dict[str, str]:
+    """Words for every argument: those that were chosen for rows, and plain values as people write them."""
+    return {
+        name: spoken.get(name) or said(name, value, clock=clock, currency=phrases.currency, words=phrases.words)
+        for name, value in arguments.items()
+    }
+
+
+def derived_ask(tool: Tool, values: Values) -> str:
+    """A clause for a tool that has no template: its description's first sentence, and its arguments."""
+    sentence = re.split(r"[.\n]", tool.description.strip())[0]
+    clause = sentence[:1].lower() + sentence[1:]
+    given = "; ".join(f"{_human(name)}: {word}" for name, word in values.words.items())
+    return f"{clause} ({given})" if given else clause
+
+
+def _human(name: str) -> str:
+    return re.sub(r"_(id|cents|on|at)$", "", name).replace("_", " ")
+
+
+def composed(
+    phrases: Phrases,
+    voice: Speaking,
+    name: str,
+    clauses: list[str],
+    tells: list[str],
+    *,
+    may_fail: bool,
+    random: Random,
+) -> str:
+    """The whole task."""
+    manner = phrases.voices.get(voice, PLAIN_VOICE)
+    sentences = _sentences(clauses, random)
+    if may_fail:
+        sentences.append(random.choice(NOT_POSSIBLE if len(clauses) == 1 else ANY_NOT_POSSIBLE))
+    if len(tells) == 1:
+        sentences.append(random.choice(TELLING).format(tells[0]))
+    elif tells:
+        sentences.append(random.choice(TELLING_MORE).format(tells[0], tells[1]))
+    opening = random.choice(manner.open).replace("{name}", name)
+    closing = random.choice(manner.close)
+    return " ".join(part for part in (opening, *sentences, closing) if part)
+
+
+def _sentences(clauses: list[str], random: Random) -> list[str]:
+    found: list[str] = []
+    at = 0
+    while at < len(clauses):
+        clause = clauses[at]
+        if _is_whole(clause):
+            found.append(clause[:1].upper() + clause[1:])
+        elif at + 1 < len(clauses) and not _is_whole(clauses[at + 1]) and random.random() < 0.4:
+            found.append(_first_up(random.choice(JOINED).format(clause, clauses[at + 1])))
+            at += 1
+        else:
+            found.append(_first_up(random.choice(STARTS if at == 0 else LATER).format(clause)))
+        at += 1
+    return found
+
+
+def _is_whole(clause: str) -> bool:
+    """Whether a clause is a sentence of its own."""
+    return clause.endswith((".", "!", "?"))
+
+
+def _first_up(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
