@@ -27,6 +27,8 @@ COMMANDS = {
     "derive": "servers",
     "doctor": "servers",
     "serve": "servers",
+    "synth": "synth",
+    "certify": "synth",
     "worker": "servers",
 }
 """Which folder has a command. Only that one is loaded: loading what others need takes longer than most commands."""
@@ -45,6 +47,7 @@ def command_line(wanted: str | None = None) -> typer.Typer:
     for folder in folders:
         part: typer.Typer = importlib.import_module(f"{folder}.commands").app
         app.registered_commands += part.registered_commands
+        app.registered_groups += part.registered_groups
     return app
 
 

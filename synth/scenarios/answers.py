@@ -9,7 +9,10 @@ from synth.scenarios.plausible import Rows
 IDLE = ""
 CLAIM = "All done, as you asked."
 REFUSAL = "I'm sorry, I cannot do that."
-ASKS = re.compile(r"\?|\b(tell|telling|let (me|us|her|him|them) know|say|inform|report|need to know)\b", re.IGNORECASE)
+ASKS = re.compile(
+    r"\b(tell|telling|inform|need to know|let (me|us|her|him|them) know)\b|\b(who|what|when|how|which|where|why)\b[^.?!]*\?",
+    re.IGNORECASE,
+)
 ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 NUMBER = re.compile(r"\d+")
 MONTHS = "January February March April May June July August September October November December".split()

@@ -37,7 +37,8 @@ def said(name: str, value: Any, *, clock: str, currency: str = "{}", words: dict
     if kind == "date":
         return day(value, clock)
     if kind == "money":
-        return currency.format(money(value))
+        words_of_it = currency.format(money(value))
+        return words_of_it.removesuffix("s") if value == 100 else words_of_it
     if isinstance(value, str) and DATETIME.fullmatch(value):
         return f"{day(value[:10], clock)} at {value[11:16]}"
     if isinstance(value, str):

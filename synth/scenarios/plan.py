@@ -1,6 +1,7 @@
 """A reference solution in the making: the queries that find what a person names, and the commands that do what they ask."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +27,16 @@ class Spoken:
 class Plan:
     """The calls of a solution so far, and where the keys of rows are known from."""
 
-    def __init__(self, scene: Scene, phrases: Phrases, clock: str, person: Place | None, person_name: str) -> None:
+    def __init__(
+        self,
+        scene: Scene,
+        phrases: Phrases,
+        clock: str,
+        person: Place | None,
+        person_name: str,
+        alive: Callable[[str, str, Place], bool],
+    ) -> None:
+        self._alive = alive
         self.calls: list[PlannedCall] = []
         self.known: dict[Place, str] = {}
         self.made: set[Place] = set()
@@ -42,7 +52,8 @@ class Plan:
         place = drawn.places[argument]
         if place in self.made:
             return Spoken(self._phrases.made.get(place[0], f"the new {place[0].rstrip('s')}"), None)
-        sights = [sight for sight in await finder.sights(place) if not own or self._is_by_person(sight, world)]
+        seen = await finder.sights(place)
+        sights = [sight for sight in seen if self._is_by_person(sight, world) == own]
         for template in self._templates(place, sights):
             for sight in sights:
                 text = self._filled(template, sight.item)
@@ -149,9 +160,12 @@ class Plan:
     async def _find_needed(self, place: Place, words: str, finder: Finder, world: World) -> bool:
         if place in self.known:
             return True
-        label = " ".join(world.texts(place)[:2])
+        said_of_it = words or " ".join(world.texts(place)[:1])
         for sight in await finder.sights(place):
-            if all(one in self.known for one in sight.needs.values()) and _said(sight, f"{words} {label}".casefold()):
+            name = label_of(sight.item)
+            if name is not None and any(other.get(name) == sight.item[name] for other in sight.others):
+                continue  # a namesake
+            if all(one in self.known for one in sight.needs.values()) and _said(sight, said_of_it.casefold()):
                 self.known[place] = f"${{{self.query(sight.query)}.{sight.path}}}"
                 return True
         return False
@@ -167,6 +181,9 @@ class Plan:
             for other in one.others
             if one.key in other and all(other.get(name) == sight.item.get(name) for name in names)
         } - {drawn.arguments[argument]}
+        if not names:
+            table = drawn.places[argument][0]
+            return not any(self._alive(drawn.tool, argument, (table, other)) for other in alike)
         for other in sorted(alike, key=str)[:MOST_TRIED]:
             before = self._scene.calls
             outcome = await self._scene.call(drawn.tool, {**drawn.arguments, argument: other})

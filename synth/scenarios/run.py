@@ -62,10 +62,7 @@ async def play(scene: Scene, steps: Sequence[Step], known: Sequence[ToolResult] 
     results = list(known)
     made: list[Made] = []
     for step in steps:
-        try:
-            arguments = resolve(step.arguments, results)
-        except AgentError as error:
-            raise BundleError(f"solution.calls.{step.number}: {error}") from None
+        arguments = _resolved(step, results, known)
         outcome = await scene.call(step.tool, arguments)
         one = Made(step, arguments, outcome, scene.changed(outcome) if outcome.changes else [])
         made.append(one)
@@ -74,6 +71,17 @@ async def play(scene: Scene, steps: Sequence[Step], known: Sequence[ToolResult] 
         elif step.number and outcome.kind == "ok":
             results[step.number - 1] = one.result
     return made
+
+
+def _resolved(step: Step, results: Sequence[ToolResult], known: Sequence[ToolResult]) -> dict[str, Any]:
+    """A step's arguments, from this run's results, or else from the known ones."""
+    for found in (results, known):
+        try:
+            return resolve(step.arguments, found)
+        except AgentError as error:
+            if found is known or not known:
+                raise BundleError(f"solution.calls.{step.number}: {error}") from None
+    return step.arguments
 
 
 def results_of(made: Sequence[Made], known: Sequence[ToolResult] = ()) -> list[ToolResult]:

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -15,7 +16,7 @@ from synth.proving.stage import Scene, Stage
 from synth.proving.view import Shape, shape_of, view_of
 from synth.scenarios.drawing import Drawer, Drawn
 from synth.scenarios.essence import Window
-from synth.scenarios.facts import DATE, kind_of, said, tells
+from synth.scenarios.facts import DATE, said, tells
 from synth.scenarios.goals import Changed, answer_goal, footprint, goal
 from synth.scenarios.lookup import Finder, leaf
 from synth.scenarios.plan import Plan
@@ -24,7 +25,9 @@ from synth.scenarios.words import Values, composed, derived_ask, filled, words_o
 from synth.scenarios.world import Place, World
 
 TRIES_A_TOOL = 6
+TRIES_AT_FIRST = 40
 MOST_CALLS = 14
+LITERAL = re.compile(r"'(\w+)'")
 MONEY = re.compile(r"\b\d+\.\d\d\b")
 DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
@@ -53,6 +56,12 @@ class Tally:
     told: set[str] = field(default_factory=set[str])
     dropped: Counter[str] = field(default_factory=Counter[str])
 
+    def take(self, scenario: Scenario, tools: Collection[str]) -> None:
+        """Count a scenario that was accepted."""
+        self.tools.update(tag for tag in scenario.tags if tag in tools)
+        self.people[scenario.title.partition(":")[0]] += 1
+        self.told.add(signature(scenario))
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -73,6 +82,7 @@ class Storyteller:
         self._shape = shape
         self._tools = stage.environment.tools
         self._clock = stage.environment.description.clock
+        self.alive: dict[tuple[str, str], set[str]] = {}
         self.writers = [tool for tool in self._tools.values() if tool.writes]
 
     @classmethod
@@ -81,7 +91,26 @@ class Storyteller:
         scene = await stage.launch()
         async with scene.reading() as reader:
             shape = shape_of(reader)
-        return cls(stage, scene, shape, phrases)
+        teller = cls(stage, scene, shape, phrases)
+        await teller._try_out(Random(0))  # noqa: S311 - a choice that can be repeated, no secret
+        return teller
+
+    async def _try_out(self, random: Random) -> None:
+        """Learn how rows stand that the tools take."""
+        world = await self.world()
+        people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
+        finder = Finder(self.scene, world, self._tools)
+        drawer = Drawer(world, self._tools, self.phrases, finder, self._clock, random)
+        for tool in self.writers:
+            for number in range(max(TRIES_AT_FIRST, len(people))):
+                drawn = await drawer.draw(tool, people[number % len(people)] if people else None, [])
+                if drawn is None:
+                    continue
+                outcome = await self.scene.call(drawn.tool, drawn.arguments)
+                await self.scene.rewind(0)
+                if outcome.kind == "ok":
+                    for argument, place in drawn.places.items():
+                        self.alive.setdefault((tool.name, argument), set()).add(_standing(world, place))
 
     async def tell(self, wish: Wish, tally: Tally, random: Random) -> Scenario | None:
         """Walk once; the scenario that came of it, not yet certified, or None."""
@@ -138,13 +167,9 @@ class Storyteller:
                 answer_goal(f"why_{index}", f"Does the answer tell {fact}, which stands in the way?", sql)
                 for index, (fact, sql) in enumerate(found[:1], start=len(goals) + 1)
             ]
-            sayings.append(f"This could not be done: {command.text.split(';')[0]}.")
+            sayings.append(f"This could not be done: {command.text}.")
         if not goals:
             tally.dropped["nothing to judge"] += 1
-            return None
-        signature = _signature(walk)
-        if signature in tally.told:
-            tally.dropped["told before"] += 1
             return None
         task = composed(
             self.phrases,
@@ -170,14 +195,17 @@ class Storyteller:
     def _tells(self, walk: "_Walk", made: list[Any], random: Random) -> tuple[list[str], list[Any], list[str]]:
         """What the task asks to be told, the goals over it, and how the reference says it."""
         options: list[tuple[str, str, Any, str, str]] = []
-        for command in walk.commands:
+        for index, command in enumerate(walk.commands):
             result = made[command.number - 1].outcome.structured
-            if command.kind != "ok" or result is None:
+            after = {place for later in walk.commands[index + 1 :] for place in walk.about(later.drawn)}
+            if command.kind != "ok" or result is None or after & set(command.drawn.places.values()) - {walk.person}:
+                continue
+            if after & {(one.table, next(iter(one.key.values()))) for one in command.changes}:
                 continue
             for tell in self.phrases.tells.get(command.drawn.tool, ()):
                 value = leaf(result, tell.value)
                 name = tell.value.rpartition(".")[2]
-                ask = filled(tell.ask, Values(command.spoken, command.drawn.arguments))
+                ask = filled(tell.ask, Values({**_texts(result), **command.spoken}, command.drawn.arguments))
                 expression = tells(name, value) if value not in (None, 0) else None
                 if ask is None or expression is None or (isinstance(value, int) and value < 0):
                     continue
@@ -217,8 +245,10 @@ class _Walk:
         self.random = random
         self.commands: list[Command] = []
         self.lately: list[Place] = []
+        self.used: set[str] = set()
         self.tally: Tally | None = None
-        self.plan = Plan(teller.scene, teller.phrases, teller.stage.environment.description.clock, person, name)
+        clock = teller.stage.environment.description.clock
+        self.plan = Plan(teller.scene, teller.phrases, clock, person, name, self.is_alive)
 
     @classmethod
     async def begin(cls, teller: Storyteller, tally: Tally, random: Random) -> "_Walk | None":
@@ -234,12 +264,9 @@ class _Walk:
             people = world.places(phrases.speaker)
             if not people:
                 return None
-            person = min(people, key=lambda one: (tally.people[str(one[1])], random.random()))
-            row = world.rows[person]
-            name = phrases.name
-            for hole in HOLE.finditer(name):
-                name = name.replace(hole[0], str(row.get(hole["name"], "")))
-            walk = cls(teller, world, person, voice, name, random)
+            named = {person: _name_of(phrases.name, world, person) for person in people}
+            person = min(people, key=lambda one: (tally.people[named[one]], random.random()))
+            walk = cls(teller, world, person, voice, named[person], random)
         walk.tally = tally
         return walk
 
@@ -247,6 +274,11 @@ class _Walk:
     def scene(self) -> Scene:
         """The instance that is walked."""
         return self.teller.scene
+
+    def is_alive(self, tool: str, argument: str, place: Place) -> bool:
+        """Whether a row stands so that a tool has ever taken such a one."""
+        known = self.teller.alive.get((tool, argument))
+        return known is None or _standing(self.world, place) in known
 
     async def go(self, wish: Wish) -> None:
         """Take commands until the story is as long as it is wished for, or nothing more can be added."""
@@ -288,6 +320,10 @@ class _Walk:
         changes = self.scene.changed(outcome) if outcome.changes else []
         await self.scene.rewind(before)
         if outcome.kind != wanted or (wanted == "ok" and not self._is_news(drawn, changes)):
+            return False
+        if wanted == "refused" and not all(
+            self.is_alive(drawn.tool, argument, place) for argument, place in drawn.places.items()
+        ):
             return False
         if wanted == "ok" and not self._is_allowed(drawn, outcome.structured):
             return False
@@ -335,14 +371,21 @@ class _Walk:
 
     def _fits(self, drawn: Drawn) -> bool:
         """Whether a command is about something else than those before it, or follows from them."""
+        mine = self.about(drawn)
         for command in self.commands:
-            same = {place for place in drawn.places.values() if place in command.drawn.places.values()}
+            same = {place for place in drawn.places.values() if place in self.about(command.drawn)}
+            same |= {place for place in command.drawn.places.values() if place in mine}
             if drawn.tool == command.drawn.tool and drawn.arguments == command.drawn.arguments:
                 return False
             if same - {self.person} and not self._follows(command.drawn.tool, drawn.tool):
                 if not same - {self.person} <= self.plan.made or command.drawn.tool == drawn.tool:
                     return False
         return True
+
+    def about(self, drawn: Drawn) -> set[Place]:
+        """The rows of a command, and those that these belong to."""
+        own = set(drawn.places.values())
+        return own | {one for place in own - {self.person} for one in self.world.ancestors(place)} - {self.person}
 
     def _follows(self, first: str, second: str) -> bool:
         return any(
@@ -397,11 +440,29 @@ class _Walk:
         if clause is None:
             return None
         number = self.plan.command(drawn, drawn.prose - _exact(drawn))
+        self.used.add(template or "")
         return Command(drawn, number, clause, kind, text, result, changes, values.words, {})
 
     def _template(self, drawn: Drawn) -> str | None:
         asks = self.teller.phrases.asks.get(drawn.tool, {}).get(self.voice)
-        return self.random.choice(asks) if asks else None
+        if not asks:
+            return None
+        fresh = [ask for ask in asks if ask not in self.used]
+        chosen = self.random.choice(fresh or list(asks))
+        return chosen
+
+
+def _name_of(template: str, world: World, person: Place) -> str:
+    name = template
+    for hole in HOLE.finditer(template):
+        name = name.replace(hole[0], str(world.rows[person].get(hole["name"], "")))
+    return name
+
+
+def _standing(world: World, place: Place) -> str:
+    """How a row stands: what its columns for that say."""
+    row = world.rows.get(place, {})
+    return str([row.get(name) for name in ("status", "state") if name in row])
 
 
 def _exact(drawn: Drawn) -> set[str]:
@@ -434,8 +495,20 @@ def _anywhere(result: Any, name: str) -> Any:
     return None
 
 
-def _signature(walk: _Walk) -> str:
-    return str(sorted((one.drawn.tool, sorted(str(place) for place in one.drawn.places.values())) for one in walk.commands))
+def _texts(result: dict[str, Any]) -> dict[str, str]:
+    """The texts of a result, on top or one level below."""
+    inner = [value for value in result.values() if isinstance(value, dict)]
+    return {
+        name: value for whole in (*inner, result) for name, value in whole.items() if isinstance(value, str)  # pyright: ignore
+    }
+
+
+def signature(scenario: Scenario) -> str:
+    """What tells whether two scenarios ask for the same: their tools, whose they are, and the rows that they judge."""
+    keys = sorted({key for one in scenario.checkpoints for key in LITERAL.findall(one.model_dump_json())})
+    told = sorted(one.sql for one in scenario.checkpoints if one.kind == "sql" and ":answer" in one.sql)
+    only_told = len(told) == len(scenario.checkpoints) - 1
+    return str((sorted(scenario.tags), scenario.title.partition(":")[0], keys, told if only_told else ""))
 
 
 def _title(walk: _Walk) -> str:
@@ -443,4 +516,3 @@ def _title(walk: _Walk) -> str:
     return f"{walk.name}: {done}" if walk.name else done[:1].upper() + done[1:]
 
 
-__all__ = ["Storyteller", "Tally", "Wish", "kind_of"]

@@ -9,7 +9,7 @@ from servers.environment import Tool
 from servers.phrases import HOLE, Phrases, Speaking, Voice
 from synth.scenarios.facts import counted, said
 
-OPTIONAL = re.compile(r"\[(?:(\w+):)?([^\[\]]*)\]")
+OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
 PLAIN_VOICE = Voice(open=("Please take care of this for me.", "There is something I need done.", "Good morning."))
 STARTS = ("Please {}.", "Could you {}?", "Please {}.", "I need you to {}.")
 LATER = ("Then {}, please.", "Please also {}.", "After that, please {}.", "And {}, please.")
@@ -44,9 +44,9 @@ def filled(template: str, values: Values) -> str | None:
 
 
 def _optional(part: re.Match[str], values: Values) -> str:
-    if part[1] is not None:
-        return part[2] if values.arguments.get(part[1]) is True else ""
-    return part[2] if all(values.arguments.get(hole["name"]) for hole in HOLE.finditer(part[2])) else ""
+    if part[2] is not None:
+        return part[3] if (values.arguments.get(part[2]) is True) == (part[1] == "") else ""
+    return part[3] if all(values.arguments.get(hole["name"]) for hole in HOLE.finditer(part[3])) else ""
 
 
 def _word(hole: re.Match[str], values: Values) -> str:
@@ -104,15 +104,16 @@ def composed(
 def _sentences(clauses: list[str], random: Random) -> list[str]:
     found: list[str] = []
     at = 0
+    later = random.sample(LATER, len(LATER))
     while at < len(clauses):
         clause = clauses[at]
         if _is_whole(clause):
             found.append(clause[:1].upper() + clause[1:])
-        elif at + 1 < len(clauses) and not _is_whole(clauses[at + 1]) and random.random() < 0.4:
+        elif at + 1 < len(clauses) and _go_together(clause, clauses[at + 1]) and random.random() < 0.6:
             found.append(_first_up(random.choice(JOINED).format(clause, clauses[at + 1])))
             at += 1
         else:
-            found.append(_first_up(random.choice(STARTS if at == 0 else LATER).format(clause)))
+            found.append(_first_up((random.choice(STARTS) if at == 0 else later[at % len(later)]).format(clause)))
         at += 1
     return found
 
@@ -120,6 +121,11 @@ def _sentences(clauses: list[str], random: Random) -> list[str]:
 def _is_whole(clause: str) -> bool:
     """Whether a clause is a sentence of its own."""
     return clause.endswith((".", "!", "?"))
+
+
+def _go_together(first: str, second: str) -> bool:
+    """Whether two clauses can be one sentence without either being misread."""
+    return not _is_whole(second) and not any(mark in clause for clause in (first, second) for mark in ",;:(")
 
 
 def _first_up(sentence: str) -> str:

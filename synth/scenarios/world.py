@@ -69,7 +69,7 @@ class World:
 
     def own(self, person: Place) -> set[Place]:
         """What belongs to a person: the rows that point to them, directly or by one that does."""
-        direct = set(self.children(person))
+        direct = {child for child in self.children(person) if child[0] != person[0]}
         return direct | {child for one in direct for child in self.children(one)}
 
     def around(self, person: Place) -> set[Place]:
