@@ -38,6 +38,7 @@ class Phrases(Record):
     """The words for an environment's rows and tools."""
 
     speaker: Name | None = None
+    speaker_if: dict[str, tuple[Any, ...]] = {}
     name: str = "{name}"
     currency: str = "{}"
     voices: dict[Speaking, Voice] = {}

@@ -46,12 +46,15 @@ class Plan:
         self._person = person
         self._person_name = person_name
         self._asked: dict[str, int] = {}
+        self._spoken: dict[Place, Spoken] = {}
 
     async def speak(self, drawn: Drawn, argument: str, finder: Finder, world: World, *, own: bool) -> Spoken | None:
         """Words for the row of an argument that mean this row and no other; None if there are none."""
         place = drawn.places[argument]
         if place in self.made:
             return Spoken(self._phrases.made.get(place[0], f"the new {place[0].rstrip('s')}"), None)
+        if place in self._spoken and place in self.known:
+            return self._spoken[place]
         seen = await finder.sights(place)
         sights = [sight for sight in seen if self._is_by_person(sight, world) == own]
         for template in self._templates(place, sights):
@@ -60,7 +63,8 @@ class Plan:
                 if text is None or not await self._can_be_asked(sight, text, finder, world):
                     continue
                 if await self._means_one(drawn, argument, template, sight, sights):
-                    return Spoken(text, sight)
+                    self._spoken[place] = Spoken(text, sight)
+                    return self._spoken[place]
                 break  # no other sight will make these words mean less
         return None
 

@@ -123,6 +123,9 @@ class Storyteller:
         if not walk.commands or (wish.refusal and all(one.kind == "ok" for one in walk.commands)):
             tally.dropped["no command that could be put into words"] += 1
             return None
+        if not await walk.stays_refused():
+            tally.dropped["what was refused is possible in another order"] += 1
+            return None
         if len(walk.plan.calls) > MOST_CALLS:
             tally.dropped["too long"] += 1
             return None
@@ -261,11 +264,15 @@ class _Walk:
         if voice == "chores" or phrases.speaker is None:
             walk = cls(teller, world, None, "chores", "", random)
         else:
-            people = world.places(phrases.speaker)
+            people = [
+                place
+                for place in world.places(phrases.speaker)
+                if all(world.rows[place].get(name) in wanted for name, wanted in phrases.speaker_if.items())
+            ]
             if not people:
                 return None
             named = {person: _name_of(phrases.name, world, person) for person in people}
-            person = min(people, key=lambda one: (tally.people[named[one]], random.random()))
+            person = min(people, key=lambda one: tally.people[named[one]] + 2 * random.random())
             walk = cls(teller, world, person, voice, named[person], random)
         walk.tally = tally
         return walk
@@ -274,6 +281,20 @@ class _Walk:
     def scene(self) -> Scene:
         """The instance that is walked."""
         return self.teller.scene
+
+    async def stays_refused(self) -> bool:
+        """Whether what was refused is refused for the same reason before and after everything else."""
+        for command in self.commands:
+            if command.kind != "refused":
+                continue
+            for at in (self.scene.calls, 0):
+                await self.scene.rewind(at)
+                outcome = await self.scene.call(command.drawn.tool, command.drawn.arguments)
+                if outcome.kind != "refused" or _facts_of(outcome.text, "") != _facts_of(command.text, ""):
+                    return False
+                if at:
+                    await self.scene.rewind(at)
+        return True
 
     def is_alive(self, tool: str, argument: str, place: Place) -> bool:
         """Whether a row stands so that a tool has ever taken such a one."""

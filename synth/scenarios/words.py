@@ -13,6 +13,8 @@ OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
 PLAIN_VOICE = Voice(open=("Please take care of this for me.", "There is something I need done.", "Good morning."))
 STARTS = ("Please {}.", "Could you {}?", "Please {}.", "I need you to {}.")
 LATER = ("Then {}, please.", "Please also {}.", "After that, please {}.", "And {}, please.")
+PLAIN_STARTS = ("Please {}.", "I'd like you to {}.")
+PLAIN_LATER = ("Please also {}.", "After that, please {}.", "Then please {}.")
 JOINED = ("Please {}, and then {}.", "Could you {} and {}?", "Please {} and {}.")
 TELLING = ("Tell me {}.", "Let me know {}.", "At the end, tell me {}.", "I also need to know {}.")
 TELLING_MORE = ("Tell me {} and {}.", "Let me know {}, and {}.")
@@ -105,6 +107,7 @@ def _sentences(clauses: list[str], random: Random) -> list[str]:
     found: list[str] = []
     at = 0
     later = random.sample(LATER, len(LATER))
+    plain_later = random.sample(PLAIN_LATER, len(PLAIN_LATER))
     while at < len(clauses):
         clause = clauses[at]
         if _is_whole(clause):
@@ -113,7 +116,10 @@ def _sentences(clauses: list[str], random: Random) -> list[str]:
             found.append(_first_up(random.choice(JOINED).format(clause, clauses[at + 1])))
             at += 1
         else:
-            found.append(_first_up((random.choice(STARTS) if at == 0 else later[at % len(later)]).format(clause)))
+            simple = not any(mark in clause for mark in ",;:")
+            starts, goes_on = (STARTS, later) if simple else (PLAIN_STARTS, plain_later)
+            start = random.choice(starts) if at == 0 else goes_on[at % len(goes_on)]
+            found.append(_first_up(start.format(clause)))
         at += 1
     return found
 
