@@ -7,13 +7,16 @@ from typing import Any
 
 from servers.phrases import Phrases, holes
 from servers.scenario import PlannedCall
+from synth.proving.sources import singular
 from synth.proving.stage import Scene
 from synth.scenarios.drawing import Drawn
 from synth.scenarios.facts import said
 from synth.scenarios.lookup import Finder, Query, Sight, path_to
-from synth.scenarios.world import LABELS, Place, World, label_of
+from synth.scenarios.world import Place, World, label_of
 
 MOST_TRIED = 8
+NAMES = ("name", "full_name", "email")
+PROSE = ("description", "note", "notes", "comment")
 
 
 @dataclass(frozen=True)
@@ -118,13 +121,17 @@ class Plan:
         told = self._phrases.rows.get(place[0])
         if told:
             return list(told)
-        items = [sight.item for sight in sights]
+        noun = singular(place[0]).replace("_", " ")
         found: list[str] = []
-        for item in items:
+        for sight in sights:
+            item = sight.item
+            own = next((name for name in item if name.endswith("id")), sight.key)
             name = label_of(item)
-            if name is not None:
-                extra = [other for other in item if other not in LABELS and not other.endswith("id")][:2]
-                found += [f"{{{name}}}", *(f"{{{name}}} ({other.replace('_', ' ')} {{{other}}})" for other in extra)]
+            if name is None or own != sight.key:
+                continue
+            bare = _bare(name, noun)
+            extra = [other for other in item if other != name and not other.endswith("id") and other not in PROSE][:4]
+            found += [bare, *(f"{bare} ({other.replace('_', ' ')} {{{other}}})" for other in extra)]
         return list(dict.fromkeys(found))
 
     def _filled(self, template: str, item: dict[str, Any]) -> str | None:
@@ -195,6 +202,17 @@ class Plan:
             if outcome.kind == "ok":
                 return False
         return len(alike) <= MOST_TRIED
+
+
+def _bare(name: str, noun: str) -> str:
+    """What people call a thing whose name stands in a property."""
+    if name in NAMES:
+        return f"{{{name}}}"
+    if name == "number":
+        return f"{noun} {{number}}"
+    if name.endswith("_name"):
+        return f"{{{name}}}'s {noun}"
+    return f"the {noun} “{{{name}}}”"
 
 
 def _said(sight: Sight, words: str) -> bool:

@@ -12,6 +12,7 @@ from servers.environment import Tool
 from servers.orders import RowChange
 from servers.phrases import HOLE, Phrases, Speaking
 from servers.scenario import Scenario, Solution
+from synth.proving.sources import singular
 from synth.proving.stage import Scene, Stage
 from synth.proving.view import Shape, shape_of, view_of
 from synth.scenarios.drawing import Drawer, Drawn
@@ -457,7 +458,8 @@ class _Walk:
         clock = self.teller.stage.environment.description.clock
         values = Values(words_of(drawn.arguments, spoken, clock=clock, phrases=self.teller.phrases), drawn.arguments)
         tool = self.teller.stage.environment.tools[drawn.tool]
-        clause = derived_ask(tool, values) if template is None else filled(template, values)
+        nouns = {name: singular(place[0]) for name, place in drawn.places.items()}
+        clause = derived_ask(tool, values, nouns) if template is None else filled(template, values)
         if clause is None:
             return None
         number = self.plan.command(drawn, drawn.prose - _exact(drawn))

@@ -67,16 +67,50 @@ def words_of(arguments: dict[str, Any], spoken: dict[str, str], *, clock: str, p
     }
 
 
-def derived_ask(tool: Tool, values: Values) -> str:
-    """A clause for a tool that has no template: its description's first sentence, and its arguments."""
-    sentence = re.split(r"[.\n]", tool.description.strip())[0]
+def derived_ask(tool: Tool, values: Values, nouns: dict[str, str]) -> str:
+    """A clause for a tool that has no template: the first sentence of its description, with its things named in it.
+
+    `nouns` says what the row of an argument is called: `Lend a copy to a member.` becomes `lend Dune to Ada Lindqvist`.
+    """
+    sentence = re.split(r"\.(?:\s|$)|\n|;", tool.description.strip())[0]
     clause = sentence[:1].lower() + sentence[1:]
-    given = "; ".join(f"{_human(name)}: {word}" for name, word in values.words.items())
-    return f"{clause} ({given})" if given else clause
+    rest: list[str] = []
+    for name, word in values.words.items():
+        noun = nouns.get(name)
+        put = None if noun is None else _put_in(clause, noun, word)
+        if put is not None:
+            clause = put
+        else:
+            told = _quoted(values.arguments[name], word)
+            said_already = noun is not None and re.match(rf"(?:the )?{noun.replace('_', ' ')}\b", word)
+            rest.append(told if said_already else f"{_human(name)} {told}")
+    loose = LOOSE.search(clause)
+    if loose is not None and nouns and not any(word in loose[0] for word in values.words.values()):
+        clause = clause[: loose.start()]
+    return f"{clause}: {', '.join(rest)}" if rest else clause
+
+
+LOOSE = re.compile(r" (?:that|which|whose) (?:is|are|was|were|has|have|waits|wait|belongs?|can|may)\b[^,.“]*$")
+"""A clause at a sentence's end that only says which rows may be meant."""
+
+
+def _put_in(clause: str, noun: str, word: str) -> str | None:
+    """A clause that speaks of a row in place of `a copy`, `another branch`; None where it has no such words."""
+    words = noun.replace("_", "[ -]")
+    for form in (words, words.split("[ -]")[-1]):
+        found = re.search(rf"\b(?:an?|the|another|one|some|its|their)\s+(?:\w+\s+){{0,2}}{form}(?:'s)?\b(?!')", clause)
+        if found is not None:
+            ending = "'s" if found[0].endswith("'s") else ""
+            return f"{clause[: found.start()]}{word}{ending}{clause[found.end() :]}"
+    return None
 
 
 def _human(name: str) -> str:
     return re.sub(r"_(id|cents|on|at)$", "", name).replace("_", " ")
+
+
+def _quoted(value: Any, word: str) -> str:
+    return f"“{word}”" if isinstance(value, str) and value == word and " " in word else word
 
 
 def composed(

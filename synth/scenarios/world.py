@@ -87,5 +87,8 @@ class World:
 
 
 def label_of(item: Row) -> str | None:
-    """The property by which people would call a thing."""
-    return next((name for name in LABELS if item.get(name) not in (None, "")), None)
+    """The property by which people would call a thing: its own name, or that of what it belongs to."""
+    given = [name for name, value in item.items() if value not in (None, "")]
+    own = [name for name in LABELS if name in given]
+    others = [name for name in given if name.endswith(("_name", "_title"))]
+    return next(iter([*own, *others]), None)
