@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from servers.bundle import Environment, read_environment, read_scenarios
+from servers.certified import is_current
 from servers.environment import Tool
 from servers.errors import BundleError
 from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.phrases import read_phrases
 from servers.scenario import Scenario
 from servers.starts import built
 
@@ -18,6 +20,9 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
     found += _gate_findings(folder, environment, scenarios)
+    if environment is not None:
+        found += read_phrases(folder, environment)[0]
+        found += _certificate_findings(environment, scenarios)
     if environment is not None and not any("tools.py" in finding and "not Python" in finding for finding in found):
         found += await _tool_findings(environment, guests)
         found += await _start_findings(environment, scenarios, guests)
@@ -35,6 +40,17 @@ def _gate_findings(folder: Path, environment: Environment | None, scenarios: lis
             if checkpoint.kind == "python"
         ]
     return [f"{place}: {problem}" for place, problems in found for problem in problems if "not Python" not in problem]
+
+
+def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -> list[str]:
+    """Certificates of something that has changed since."""
+    path = environment.folder / "scenarios.jsonl"
+    return [
+        f"{path}: scenario {scenario.id!r}: certificate: is of another version of it or of the environment; "
+        "`farm certify BUNDLE --write` renews it"
+        for scenario in scenarios
+        if scenario.certificate is not None and not is_current(environment, scenario)
+    ]
 
 
 async def derived(folder: Path, guests: Guests) -> list[Tool]:

@@ -15,7 +15,7 @@ ASKS = re.compile(
 )
 ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 NUMBER = re.compile(r"\d+")
-MONTHS = "January February March April May June July August September October November December".split()
+MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 
 
 def asks(task: str) -> bool:

@@ -1,10 +1,9 @@
 """The certificate of a scenario: its checkpoints mean what they say, as far as running it shows."""
 
-import hashlib
 import time
 from dataclasses import dataclass, field
 
-from servers.bundle import Environment
+from servers.certified import digest_of
 from servers.errors import BundleError
 from servers.guests import Guests
 from servers.reading import Reader
@@ -95,12 +94,6 @@ def _weigh(reference: Reference, seen: Examined) -> None:
             tables=tuple(sorted({change.table for change in reference.changes})),
         ),
     )
-
-
-def digest_of(environment: Environment, scenario: Scenario) -> str:
-    """What tells for which environment and which scenario a certificate was made."""
-    text = f"{environment.digest}\n{scenario.model_dump_json(exclude={'certificate'})}"
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _why(tried: Tried) -> str:

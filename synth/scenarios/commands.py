@@ -28,10 +28,14 @@ Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of on
 
 def scenarios(
     bundle: Bundle,
-    backward: Annotated[bool, typer.Option("--backward", help="Make them of what the tools do; needs no model.")] = False,
+    backward: Annotated[
+        bool, typer.Option("--backward", help="Make them of what the tools do; needs no model.")
+    ] = False,
     n: Annotated[int, typer.Option(min=1, help="How many of this seed there shall be.")] = 60,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same scenarios.")] = 1,
-    to: Annotated[Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")] = None,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")
+    ] = None,
 ) -> None:
     """Make certified scenarios for an environment. A run that was stopped goes on with the same command."""
     if not backward:

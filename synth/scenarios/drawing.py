@@ -13,8 +13,8 @@ from synth.scenarios.lookup import Finder, Query, leaf
 from synth.scenarios.plausible import enum_of
 from synth.scenarios.world import Place, World
 
-FIRST_NAMES = "Noemi Tariq Freya Bongani Soledad Anton Leila Marek Ayumi Gustavo Imke Rashida Callum Vesna".split()
-LAST_NAMES = "Brandt Osei Marchetti Halloran Nakamura Kovač Sandoval Iyer Lindgren Abebe Duarte Petersen".split()
+FIRST_NAMES = ["Noemi", "Tariq", "Freya", "Bongani", "Soledad", "Anton", "Leila", "Marek", "Ayumi", "Gustavo", "Imke", "Rashida", "Callum", "Vesna"]
+LAST_NAMES = ["Brandt", "Osei", "Marchetti", "Halloran", "Nakamura", "Kovač", "Sandoval", "Iyer", "Lindgren", "Abebe", "Duarte", "Petersen"]
 STAYS = (1, 2, 2, 3, 3, 4, 5, 6)
 
 

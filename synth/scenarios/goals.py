@@ -106,7 +106,9 @@ def _holds(name: str, value: Any, whole: Changed, depth: int) -> str:
     parent = whole.made_in(value)
     if parent is not None and depth < DEEPEST:
         [key] = parent.key
-        return f"{column} IN (SELECT {quoted(key)} FROM {quoted(parent.table)} WHERE {is_there(parent, whole, depth + 1)})"
+        return (
+            f"{column} IN (SELECT {quoted(key)} FROM {quoted(parent.table)} WHERE {is_there(parent, whole, depth + 1)})"
+        )
     if MADE_ID.search(value) and any(one in value for one in made_up(whole.changes)):
         return f"{column} IS NOT NULL"
     return _is(name, value)

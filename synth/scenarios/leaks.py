@@ -46,7 +46,9 @@ async def of_answers(reference: Reference) -> list[str]:
         ]
     finally:
         reader.close()
-    return ["the task tells what the answer is to tell: its own words pass as an answer"] if silent and not parrot else []
+    return (
+        ["the task tells what the answer is to tell: its own words pass as an answer"] if silent and not parrot else []
+    )
 
 
 def _is_key(reference: Reference, value: str, task: str) -> bool:

@@ -181,9 +181,7 @@ class Plan:
                 return True
         return False
 
-    async def _means_one(
-        self, drawn: Drawn, argument: str, template: str, sight: Sight, sights: list[Sight]
-    ) -> bool:
+    async def _means_one(self, drawn: Drawn, argument: str, template: str, sight: Sight, sights: list[Sight]) -> bool:
         """Whether the command works for no other row of which the same could be said."""
         names = holes(template)
         alike = {

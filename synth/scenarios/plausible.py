@@ -32,7 +32,10 @@ class Rows:
             ).fetchall()
             self.parents[table] = {str(column): str(parent) for column, parent in foreign}
         self._by_key = {
-            (table, row[keys[0]]): row for table, keys in self.keys.items() if len(keys) == 1 for row in self.rows[table]
+            (table, row[keys[0]]): row
+            for table, keys in self.keys.items()
+            if len(keys) == 1
+            for row in self.rows[table]
         }
         self.tables_of: dict[Any, list[str]] = {}
         for table, value in self._by_key:

@@ -48,9 +48,7 @@ NOTHING = Step(0, "-", {})
 
 def steps_of(solution: Solution) -> list[Step]:
     """The calls of a solution."""
-    return [
-        Step(number, call.tool, call.arguments, call.free) for number, call in enumerate(solution.calls, start=1)
-    ]
+    return [Step(number, call.tool, call.arguments, call.free) for number, call in enumerate(solution.calls, start=1)]
 
 
 async def play(scene: Scene, steps: Sequence[Step], known: Sequence[ToolResult] = ()) -> list[Made]:

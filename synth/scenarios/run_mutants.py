@@ -108,7 +108,11 @@ def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[tuple[str, in
         for argument, value, other in _other_values(reference, index, task):
             arguments = {**step.arguments, argument: other}
             changed = step._replace(arguments=arguments)
-            yield f"{name} with {argument} {other!r} for {value!r}", index, [*steps[:index], changed, *steps[index + 1 :]]
+            yield (
+                f"{name} with {argument} {other!r} for {value!r}",
+                index,
+                [*steps[:index], changed, *steps[index + 1 :]],
+            )
 
 
 def _other_values(reference: Reference, index: int, task: str) -> Iterator[tuple[str, Any, Any]]:

@@ -120,9 +120,7 @@ def _of_other_rows(reference: Reference, draw: random.Random) -> Iterator[Damage
             yield _inserted(f"{table}: one row too many", table, _copied(reference, table, row))
 
 
-def _spoilt(
-    reference: Reference, table: str, row: dict[str, Any], name: str, draw: random.Random
-) -> Iterator[Damage]:
+def _spoilt(reference: Reference, table: str, row: dict[str, Any], name: str, draw: random.Random) -> Iterator[Damage]:
     keys = reference.rows.keys[table]
     where, values = _key({key: row[key] for key in keys})
     columns = [column for column, value in row.items() if column not in keys and value is not None]

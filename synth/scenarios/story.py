@@ -154,9 +154,7 @@ class Storyteller:
             for name in walk.plan.calls[command.number - 1].free
         )
         whole = Changed(changes, Window(self._clock), left_open, {})
-        last = {
-            (change.table, str(change.key)): one.step.number for one in made for change in one.changes
-        }
+        last = {(change.table, str(change.key)): one.step.number for one in made for change in one.changes}
         goals: list[Any] = []
         for number, command in enumerate(walk.commands, start=1):
             rows = [one for one in changes if last.get((one.table, str(one.key))) == command.number]
@@ -312,17 +310,22 @@ class _Walk:
 
     async def _step(self, wanted: str) -> bool:
         phrases, tally = self.teller.phrases, self.tally or Tally()
-        tools = [tool for tool in self.teller.writers if not phrases.asks or self.voice in phrases.asks.get(tool.name, {})]
+        tools = [
+            tool for tool in self.teller.writers if not phrases.asks or self.voice in phrases.asks.get(tool.name, {})
+        ]
         finder = Finder(self.scene, self.world, self.teller.stage.environment.tools)
         clock = self.teller.stage.environment.description.clock
-        drawer = Drawer(
-            self.world, self.teller.stage.environment.tools, phrases, finder, clock, self.random
-        )
+        drawer = Drawer(self.world, self.teller.stage.environment.tools, phrases, finder, clock, self.random)
         jitter = {tool.name: self.random.random() * 3 for tool in tools}
         used = [command.drawn.tool for command in self.commands]
-        follow = {later for chain in phrases.chains for one in used if one in chain for later in chain[chain.index(one) + 1 :]}
+        follow = {
+            later for chain in phrases.chains for one in used if one in chain for later in chain[chain.index(one) + 1 :]
+        }
         order = sorted(
-            tools, key=lambda tool: tally.tools[tool.name] + jitter[tool.name] + 4 * used.count(tool.name) - 3 * (tool.name in follow)
+            tools,
+            key=lambda tool: (
+                tally.tools[tool.name] + jitter[tool.name] + 4 * used.count(tool.name) - 3 * (tool.name in follow)
+            ),
         )
         for tool in order:
             for _ in range(TRIES_A_TOOL):
@@ -418,7 +421,9 @@ class _Walk:
     def _is_news(self, drawn: Drawn, changes: list[RowChange]) -> bool:
         """Whether a command changes rows, and undoes nothing of what came before."""
         touched = {
-            (change.table, str(change.key)): command.drawn.tool for command in self.commands for change in command.changes
+            (change.table, str(change.key)): command.drawn.tool
+            for command in self.commands
+            for change in command.changes
         }
         return bool(changes) and all(
             (change.table, str(change.key)) not in touched
@@ -431,7 +436,13 @@ class _Walk:
         return all(leaf(result, path) in wanted for path, wanted in rules.items())
 
     async def _put(
-        self, drawn: Drawn, finder: Finder, kind: str, text: str, result: dict[str, Any] | None, changes: list[RowChange]
+        self,
+        drawn: Drawn,
+        finder: Finder,
+        kind: str,
+        text: str,
+        result: dict[str, Any] | None,
+        changes: list[RowChange],
     ) -> Command | None:
         """Put a command into words and into the plan; None if it cannot be said so that it means one thing."""
         template = self._template(drawn)
@@ -471,8 +482,7 @@ class _Walk:
         if not asks:
             return None
         fresh = [ask for ask in asks if ask not in self.used]
-        chosen = self.random.choice(fresh or list(asks))
-        return chosen
+        return self.random.choice(fresh or list(asks))
 
 
 def _name_of(template: str, world: World, person: Place) -> str:
@@ -522,7 +532,10 @@ def _texts(result: dict[str, Any]) -> dict[str, str]:
     """The texts of a result, on top or one level below."""
     inner = [value for value in result.values() if isinstance(value, dict)]
     return {
-        name: value for whole in (*inner, result) for name, value in whole.items() if isinstance(value, str)  # pyright: ignore
+        name: value
+        for whole in (*inner, result)
+        for name, value in whole.items()
+        if isinstance(value, str)  # pyright: ignore
     }
 
 
@@ -537,5 +550,3 @@ def signature(scenario: Scenario) -> str:
 def _title(walk: _Walk) -> str:
     done = ", ".join(dict.fromkeys(one.drawn.tool.replace("_", " ") for one in walk.commands))
     return f"{walk.name}: {done}" if walk.name else done[:1].upper() + done[1:]
-
-

@@ -22,7 +22,9 @@ class World:
     def rows(self) -> dict[Place, Row]:
         """Every row of a table with a key of one column."""
         return {
-            (table, row[key.name]): row for table, key in self.shape.keys.items() for row in self.view.rows.get(table, ())
+            (table, row[key.name]): row
+            for table, key in self.shape.keys.items()
+            for row in self.view.rows.get(table, ())
         }
 
     @cached_property
