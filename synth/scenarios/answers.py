@@ -1,21 +1,22 @@
-"""Wrong last words: nothing, a bare claim, a refusal, the task itself, and the right words with other numbers and names."""
+"""Wrong last words: nothing, a bare claim, a refusal, and the right words with other numbers and names."""
 
 import re
 from datetime import date, timedelta
 from typing import Any
 
+from synth.scenarios.facts import MONTHS
 from synth.scenarios.plausible import Rows
 
 IDLE = ""
 CLAIM = "All done, as you asked."
 REFUSAL = "I'm sorry, I cannot do that."
 ASKS = re.compile(
-    r"\b(tell|telling|inform|need to know|let (me|us|her|him|them) know)\b|\b(who|what|when|how|which|where|why)\b[^.?!]*\?",
+    r"\b(tell|telling|inform|need to know|let (me|us|her|him|them) know)\b"
+    r"|\b(who|what|when|how|which|where|why)\b[^.?!]*\?",
     re.IGNORECASE,
 )
 ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 NUMBER = re.compile(r"\d+")
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
 
 
 def asks(task: str) -> bool:

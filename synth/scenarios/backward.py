@@ -16,7 +16,9 @@ from servers.phrases import Phrases, read_phrases
 from servers.scenario import Scenario
 from synth.proving.stage import Stage
 from synth.scenarios.certify import Examined, examine
-from synth.scenarios.story import Storyteller, Tally, Wish, signature
+from synth.scenarios.setting import Setting
+from synth.scenarios.story import told
+from synth.scenarios.tally import Tally, Wish, signature
 
 LENGTHS = (1, 2, 3, 2, 4, 3, 1, 2, 5, 3)
 """How many commands are wished for, one walk after another."""
@@ -62,10 +64,10 @@ async def backward(
     made = Yield()
     tally = Tally(dropped=made.dropped)
     count, at = _gone_on(there, seed, tally, tools)
-    teller = await Storyteller.begin(stage, phrases)
+    setting = await Setting.of(stage, phrases)
     barren = 0
     while count < n and barren < MOST_BARREN:
-        scenario = await teller.tell(_wish(seed, at), tally, Random(f"{seed}/{at}"))  # noqa: S311 - to be repeated
+        scenario = await told(setting, _wish(seed, at), tally, Random(f"{seed}/{at}"))  # noqa: S311 - to be repeated
         at, made.walks, barren = at + 1, made.walks + 1, barren + 1
         if scenario is not None:
             made.told += 1

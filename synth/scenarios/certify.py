@@ -132,7 +132,7 @@ async def _start_findings(reference: Reference) -> list[str]:
 async def _reference_findings(reference: Reference) -> list[str]:
     """The reference passes everything."""
     found = [
-        f"solution.calls.{one.step.number}: {one.step.tool} {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
+        f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
         for one in reference.made
         if one.outcome.kind in ("failed", "timeout", "died", "invalid")
     ]

@@ -137,13 +137,14 @@ def _write(path: Path, certificates: dict[str, Certificate | None]) -> None:
     lines: list[str] = []
     for line in path.read_text(encoding="utf-8").splitlines():
         told: dict[str, Any] = json.loads(line) if line.strip() else {}
-        if told.get("id") in certificates:
-            told.pop("certificate", None)
-            kept = certificates[told["id"]]
-            if kept is not None:
-                told["certificate"] = kept.model_dump(mode="json", exclude_defaults=True)
-            line = json.dumps(told, ensure_ascii=False)
-        lines.append(line)
+        if told.get("id") not in certificates:
+            lines.append(line)
+            continue
+        told.pop("certificate", None)
+        kept = certificates[told["id"]]
+        if kept is not None:
+            told["certificate"] = kept.model_dump(mode="json", exclude_defaults=True)
+        lines.append(json.dumps(told, ensure_ascii=False))
     part = path.with_suffix(".part")
     try:
         part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

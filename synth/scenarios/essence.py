@@ -1,4 +1,4 @@
-"""What of a difference between two states an agent brought about: the ids and times that the instance made up are not."""
+"""What of a difference between two states an agent brought about: not the ids and times that the instance made up."""
 
 import json
 import re

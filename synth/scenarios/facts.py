@@ -7,7 +7,7 @@ from typing import Any, Literal
 Kind = Literal["date", "money", "count", "text"]
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
-MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"]
+MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
 ORDINALS = ["", "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth"]
 MONEY = ("cents",)
@@ -128,9 +128,7 @@ def _money_patterns(cents: int) -> list[str]:
 
 def _count_patterns(number: int) -> list[str]:
     patterns = [f"[^0-9.,:/-]{number}[^0-9:/-]"]
-    for words in (NUMBERS, ORDINALS):
-        if 0 < number < len(words):
-            patterns.append(f"[^a-z]{words[number]}[^a-z]")
+    patterns += [f"[^a-z]{words[number]}[^a-z]" for words in (NUMBERS, ORDINALS) if 0 < number < len(words)]
     if number > 0:
         ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
         patterns.append(f"[^0-9]{number}{ending}[^a-z]")

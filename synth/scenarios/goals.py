@@ -1,4 +1,4 @@
-"""Checkpoints from what a reference changed: relations over the rows, never an id or a time that the instance made up."""
+"""Checkpoints from what a reference changed: relations over the rows, never ids and times that were made up."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,6 @@ class Changed:
     changes: Sequence[RowChange]
     window: Window
     left_open: frozenset[str]
-    columns: dict[str, dict[str, Any]]
 
     def made_in(self, value: Any) -> RowChange | None:
         """The added row whose key a value is."""

@@ -69,34 +69,38 @@ class Finder:
         return self._answers[name]
 
     def _queries(self, place: Place) -> Iterator[Query]:
-        """Queries that may show a row: by words, by a row that it belongs to, or with nothing given."""
-        related = [place, *self._world.parents(place)]
-        related += [parent for one in self._world.parents(place) for parent in self._world.parents(one)]
-        holders = [parent for child in self._world.children(place) for parent in self._world.parents(child)]
+        """Queries that may show a row: with nothing given, by words, or by a row that it belongs to."""
         for name, tool in self._tools.items():
             if tool.writes or not self._may_show(tool, place):
                 continue
-            properties = cast("dict[str, dict[str, Any]]", tool.arguments.get("properties", {}))
             required = set(cast("list[str]", tool.arguments.get("required", [])))
-            by_place: list[tuple[str, Place]] = []
-            by_word: list[str] = []
-            for argument, schema in properties.items():
-                source = source_of(tool, argument, schema, self._world.shape, self._world.view, set(self._tools))
-                if source.kind == "id":
-                    table = source.columns[0].table
-                    own = [one for one in related if one[0] == table and one != place]
-                    by_place += [(argument, one) for one in own or [one for one in holders if one[0] == table][:6]]
-                elif source.kind in ("text", "email") and not enum_of(schema) and "string" in str(schema):
-                    by_word.append(argument)
             if not required:
                 yield Query(name, {})
-            for argument in by_word:
-                if required <= {argument}:
-                    for text in self._world.texts(place)[:3]:
-                        yield Query(name, {argument: text})
-            for argument, one in by_place:
-                if required <= {argument}:
-                    yield Query(name, {argument: one[1]}, {argument: one})
+            for query in self._with_one_argument(tool, place):
+                if required <= query.arguments.keys():
+                    yield query
+
+    def _with_one_argument(self, tool: Tool, place: Place) -> Iterator[Query]:
+        """Those words first that the row has, then the rows that it has to do with."""
+        by_place: list[Query] = []
+        properties = cast("dict[str, dict[str, Any]]", tool.arguments.get("properties", {}))
+        for argument, schema in properties.items():
+            source = source_of(tool, argument, schema, self._world.shape, self._world.view, set(self._tools))
+            if source.kind == "id":
+                near = self._near(place, source.columns[0].table)
+                by_place += [Query(tool.name, {argument: one[1]}, {argument: one}) for one in near]
+            elif source.kind in ("text", "email") and not enum_of(schema) and "string" in str(schema):
+                for text in self._world.texts(place)[:3]:
+                    yield Query(tool.name, {argument: text})
+        yield from by_place
+
+    def _near(self, place: Place, table: str) -> list[Place]:
+        """The rows of a table that a row belongs to; else those that have to do with the same rows."""
+        parents = self._world.parents(place)
+        related = [*parents, *(parent for one in parents for parent in self._world.parents(one))]
+        holders = [parent for child in self._world.children(place) for parent in self._world.parents(child)]
+        own = [one for one in related if one[0] == table and one != place]
+        return own or [one for one in holders if one[0] == table and one != place][:6]
 
     def _may_show(self, tool: Tool, place: Place) -> bool:
         """Whether the result of a tool has a property for the key of such a row."""

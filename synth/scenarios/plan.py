@@ -1,4 +1,4 @@
-"""A reference solution in the making: the queries that find what a person names, and the commands that do what they ask."""
+"""A reference solution in the making: queries that find what a person names, and commands that do what they ask."""
 
 import json
 from collections.abc import Callable
@@ -106,8 +106,13 @@ class Plan:
         self._asked.clear()
         return len(self.calls)
 
-    def forget(self) -> None:
-        """Ask every query anew: calls were taken out of the plan."""
+    def standing(self) -> tuple[list[PlannedCall], dict[Place, str]]:
+        """Where the plan stands, to go back to."""
+        return list(self.calls), dict(self.known)
+
+    def go_back(self, standing: tuple[list[PlannedCall], dict[Place, str]]) -> None:
+        """Take out what came after; every query is asked anew."""
+        self.calls, self.known = standing
         self._asked.clear()
 
     def came_about(self, place: Place, number: int, result: Any) -> None:
@@ -161,11 +166,11 @@ class Plan:
         for needed in sight.needs.values():
             if needed in self.known or needed == self._person:
                 continue
-            if not any(not other.needs and _said(other, words) for other in await finder.sights(needed)):
-                if not any(
-                    all(one == self._person for one in other.needs.values()) for other in await finder.sights(needed)
-                ):
-                    return False
+            if not any(
+                all(one == self._person for one in other.needs.values()) and _said(other, words)
+                for other in await finder.sights(needed)
+            ):
+                return False
         return True
 
     async def _find_needed(self, place: Place, words: str, finder: Finder, world: World) -> bool:

@@ -67,22 +67,20 @@ class Rows:
 
 def other_arguments(schema: dict[str, Any], value: Any, rows: Rows) -> list[Any]:
     """Up to two other values of an argument; none for prose."""
-    if isinstance(value, bool):
-        return [not value]
     choices = enum_of(schema)
-    if choices:
-        return [choice for choice in choices if choice != value and choice is not None][:2]
-    if isinstance(value, int | float):
-        return [value + 1]
-    if isinstance(value, list):
-        items = cast("list[Any]", value)
-        return [items[:-1]] if len(items) > 1 else []
-    if not isinstance(value, str):
-        return []
-    tables = rows.tables_of.get(value, [])
-    if tables:
-        return rows.alike(tables[0], value, 2)
-    return list(moved(value))
+    found: list[Any] = []
+    if isinstance(value, bool):
+        found = [not value]
+    elif choices:
+        found = [choice for choice in choices if choice != value and choice is not None]
+    elif isinstance(value, int | float):
+        found = [value + 1]
+    elif isinstance(value, list) and len(cast("list[Any]", value)) > 1:
+        found = [value[:-1]]
+    elif isinstance(value, str):
+        tables = rows.tables_of.get(value, [])
+        found = rows.alike(tables[0], value, 2) if tables else list(moved(value))
+    return found[:2]
 
 
 def moved(value: str) -> Iterable[str]:

@@ -66,7 +66,7 @@ class Reference:
 
     @cached_property
     def left_open(self) -> set[Any]:
-        """The values of arguments that the task leaves to the agent: those it says so of, and prose it does not give."""
+        """Values of arguments that are left to the agent: those said to be free, and prose that the task does not give."""
         task = plain(self.scenario.task)
         found: set[Any] = set()
         for one in self.made:
@@ -128,7 +128,7 @@ async def fails(
     now: str,
     guests: Guests,
 ) -> bool:
-    """Whether some checkpoint does not hold. The first that does not is enough; those that take longest are asked last."""
+    """Whether some checkpoint does not hold. One is enough; those that take longest are asked last."""
     for one in sorted(checkpoints, key=lambda one: COST[one.kind]):
         said = await judged(reader, [one], answer=answer, made=made, now=now, guests=guests)
         if not said.verdicts[0].holds:

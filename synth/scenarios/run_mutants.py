@@ -15,7 +15,7 @@ MOST_SWAPS = 12
 
 @dataclass(frozen=True)
 class Tried:
-    """One changed run: what was changed, whether it must fail or must pass, whether it fails, what it left otherwise."""
+    """One changed run: what was changed, whether it must fail or pass, whether it fails, what it left otherwise."""
 
     what: str
     must_fail: bool

@@ -23,7 +23,7 @@ NOT_POSSIBLE = (
     "Should that not be possible, change nothing about it and tell me what stands in the way, with any date or amount.",
 )
 ANY_NOT_POSSIBLE = (
-    "If something of this can't be done, leave that part and tell me exactly why, with the dates or amounts that matter.",
+    "If something of this can't be done, leave that part and tell me exactly why, with any dates or amounts.",
     "Should one of these not be possible, skip it and tell me what stands in the way, with any date or amount.",
 )
 
