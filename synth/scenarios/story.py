@@ -38,6 +38,8 @@ async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Sc
 async def _unfit(walk: Walk, wish: Wish) -> str | None:
     """Why no scenario can be made of a walk."""
     refused = [command for command in walk.commands if command.kind == "refused"]
+    if walk.is_broken:
+        return "what must follow could not be put into words"
     if not walk.commands or (wish.refusal and not refused):
         return "no command that could be put into words"
     if len(walk.plan.calls) > MOST_CALLS:

@@ -51,6 +51,7 @@ class Walk:
         self.name = name
         self.random = random
         self.commands: list[Command] = []
+        self.is_broken = False
         self.lately: list[Place] = []
         self.tally: Tally | None = None
         self.plan = Plan(setting.scene, setting.phrases, setting.clock, person, name, self.is_alive)
@@ -109,7 +110,7 @@ class Walk:
         refusal_at = self.random.randrange(wish.commands) if wish.refusal else -1
         while len(self.commands) < wish.commands:
             wanted = "refused" if len(self.commands) == refusal_at else "ok"
-            if not await self._step(wanted):
+            if not await self._step(wanted) or self.is_broken:
                 return
 
     async def _step(self, wanted: str) -> bool:
@@ -138,6 +139,8 @@ class Walk:
                     break
                 if await self._take(drawn, wanted, finder):
                     return True
+                if self.is_broken:
+                    return False
         return False
 
     async def _take(self, drawn: Drawn, wanted: str, finder: Finder) -> bool:
@@ -191,8 +194,7 @@ class Walk:
             return True
         finder = Finder(self.scene, self.world, self.setting.tools)
         taken = await self._take(next_one, "ok", finder)
-        if not taken:
-            self.commands.clear()
+        self.is_broken = not taken
         return taken
 
     def _fits(self, drawn: Drawn) -> bool:

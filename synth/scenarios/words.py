@@ -152,7 +152,9 @@ def _sentences(clauses: list[str], random: Random) -> list[str]:
         else:
             simple = not any(mark in clause for mark in ",;:")
             starts, goes_on = (STARTS, later) if simple else (PLAIN_STARTS, plain_later)
-            start = random.choice(starts) if at == 0 else goes_on[at % len(goes_on)]
+            before = found[-1].split(" ")[0] if found else ""
+            fresh = [form for form in goes_on if form.split(" ")[0] != before]
+            start = random.choice(starts) if at == 0 else fresh[at % len(fresh)]
             found.append(_first_up(start.format(clause)))
         at += 1
     return found
