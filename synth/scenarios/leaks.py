@@ -8,7 +8,7 @@ from servers.scenario import Checkpoint
 from synth.scenarios.answers import IDLE
 from synth.scenarios.reference import Reference, fails
 
-SHORTEST = 4
+SHORTEST = 2
 
 
 def of_text(reference: Reference) -> list[str]:

@@ -26,9 +26,10 @@ class Tried:
 async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
     """Play the reference with one mistake at a time. A mistake that changes nothing is none, and is not told."""
     steps = steps_of(reference.scenario.solution)
+    replay = _Replay(reference)
     seen = {reference.exact}
     for what, at, changed in _mistakes(reference, steps):
-        made = await _replay(reference, at, changed)
+        made = await replay.play(at, changed)
         async with reference.scene.reading() as reader:
             changes = between(reader)
             exact = exactly(changes)
@@ -68,7 +69,7 @@ async def harmless(reference: Reference) -> AsyncIterator[Tried]:
 
 
 async def _other_way(reference: Reference, what: str, steps: list[Step], *, may_differ: bool = False) -> Tried:
-    made = await _replay(reference, 0, steps)
+    made = await _Replay(reference).play(0, steps)
     async with reference.scene.reading() as reader:
         changes = between(reader)
         same = essence(changes, reference.window) == reference.essence
@@ -78,11 +79,24 @@ async def _other_way(reference: Reference, what: str, steps: list[Step], *, may_
         return Tried(what, may_differ and not same, failed, _difference("", changes, reference))
 
 
-async def _replay(reference: Reference, at: int, steps: list[Step]) -> list[Made]:
-    """Play steps in place of the reference's, which they equal before `at`."""
-    await reference.scene.rewind(at)
-    made = await play(reference.scene, steps[at:], reference.results)
-    return [*reference.made[:at], *made]
+class _Replay:
+    """Plays variations in the reference's instance, beginning where they part from it."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self._steps = steps_of(reference.scenario.solution)
+        self._same = 0
+        """So many calls of the instance's history are the reference's."""
+
+    async def play(self, at: int, steps: list[Step]) -> list[Made]:
+        """Play steps in place of the reference's, which they equal before `at`."""
+        reference = self._reference
+        same = min(at, self._same)
+        await reference.scene.rewind(same)
+        await play(reference.scene, self._steps[same:at], reference.results)
+        made = await play(reference.scene, steps[at:], reference.results)
+        self._same = at
+        return [*reference.made[:at], *made]
 
 
 async def _fails(reference: Reference, reader: Any, answer: str, made: list[Made]) -> bool:
