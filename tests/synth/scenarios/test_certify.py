@@ -31,6 +31,12 @@ async def test_a_sound_scenario_is_certified_with_every_mutant_killed(tmp_path: 
     assert seen.certificate.difficulty.tables == ("log", "things")
 
 
+@pytest.mark.parametrize("task", ["Bitte setzen Sie den Preis der Glocke auf 2,50.", "请把铃铛的价格改为 2.50。"])
+async def test_a_task_may_be_in_another_language(tmp_path: Path, task: str) -> None:
+    seen = await examined(tmp_path, {**SOUND, "task": task})
+    assert seen.certificate is not None
+
+
 async def test_the_mutants_are_of_the_run_and_of_the_state(tmp_path: Path) -> None:
     tried = {tried.what for tried in (await examined(tmp_path, SOUND)).mutants}
     assert "left out call 2 (price)" in tried
