@@ -66,7 +66,7 @@ class Reference:
 
     @cached_property
     def left_open(self) -> set[Any]:
-        """Values of arguments that are left to the agent: those said to be free, and prose that the task does not give."""
+        """Values of arguments that are left to the agent: those said to be free, and prose that the task gives not."""
         task = plain(self.scenario.task)
         found: set[Any] = set()
         for one in self.made:
