@@ -34,6 +34,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "doctor": "servers",
     "serve": "servers",
     "synth": "synth",
+    "certify": "synth",
     "worker": "servers",
     "import": "synth.envscaler",
     "export": ("synth.envscaler", "evals"),
