@@ -30,6 +30,7 @@ class AssistantMessage(Part):
 
 class Choice(Part):
     message: AssistantMessage
+    finish_reason: str | None = None
 
 
 class Usage(Part):
@@ -39,4 +40,5 @@ class Usage(Part):
 
 class Completion(Part):
     choices: tuple[Choice, ...] = Field(min_length=1)
+    model: str = ""
     usage: Usage | None = None

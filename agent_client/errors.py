@@ -4,6 +4,8 @@ ClientError
 ├── AgentError               the model: it counts as the agent's own result
 │   └── ConversationTooLong  the model: it talked until its context was full
 ├── EndpointError            whoever runs the model's endpoint: nothing is known about the agent
+│   ├── EndpointDown         it is down, overloaded or broken, and was after some attempts
+│   └── EndpointRefused      it does not take such a request: a wrong key, an unknown model
 └── FarmUnreachable          whoever runs the farm: nothing is known about the agent
 """
 
@@ -22,6 +24,18 @@ class ConversationTooLong(AgentError):
 
 class EndpointError(ClientError):
     """The model's endpoint is down, refuses us, or answers nonsense."""
+
+
+class EndpointDown(EndpointError):
+    """The endpoint is down, overloaded or answers nonsense, and did so after some attempts."""
+
+
+class EndpointRefused(EndpointError):
+    """The endpoint does not take such a request; `status` is the HTTP status."""
+
+    def __init__(self, message: str, *, status: int) -> None:
+        super().__init__(message)
+        self.status = status
 
 
 class FarmUnreachable(ClientError):

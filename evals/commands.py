@@ -68,7 +68,7 @@ async def _demo(most: int | None) -> tuple[list[Shown], float]:
 
 def _row(one: Shown) -> tuple[str, ...]:
     mark = "[green]ok[/]" if one.as_it_must_be else "[red]wrong[/]"
-    calls = str(len(one.scenario.solution.calls))
+    calls = str(len(one.scenario.reference().calls))
     return one.environment, one.scenario.id, calls, *map(_reward, (one.gold, one.idle, one.sabotaged)), mark
 
 
@@ -121,7 +121,7 @@ async def _play(folder: Path, scenario_id: str, chat: ChatModel | None, limits: 
         address = await stack.enter_async_context(private((folder.parent,)))
         farm = await stack.enter_async_context(FarmClient(address.url, address.token))
         scenario = await farm.scenario(folder.name, scenario_id)
-        model: Model = await stack.enter_async_context(chat) if chat else gold_model(scenario.scenario.solution)
+        model: Model = await stack.enter_async_context(chat) if chat else gold_model(scenario.scenario.reference())
         return await rollout(farm, scenario, model, limits=limits, seed=seed, on_event=show(out))
 
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, update
@@ -12,6 +13,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from registry.tables import REVISIONS, metadata, revision
 from servers.errors import InfraError
+from servers.state import identity
 
 BUSY_MILLISECONDS = 5000
 MIGRATION_SECONDS = 600.0
@@ -64,15 +66,24 @@ def _engine(url: str) -> Engine:
     return engine
 
 
-def _prepare_sqlite(connection: Any, _record: object) -> None:
+def _prepare_sqlite(connection: Any, record: Any) -> None:
     """Readers beside a writer, and a commit without waiting for the disk: a crash of ours loses nothing."""
     connection.isolation_level = None
+    [(_, _, path), *_] = connection.execute("PRAGMA database_list")
+    record.info["file"] = (path, identity(Path(path))) if path else None
     for pragma in ("journal_mode = WAL", "synchronous = NORMAL", f"busy_timeout = {BUSY_MILLISECONDS}"):
         connection.execute(f"PRAGMA {pragma}")
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Python's driver leaves CREATE TABLE outside of transactions; this does not."""
+    """Python's driver leaves CREATE TABLE outside of transactions; this does not.
+
+    Raises:
+        LedgerError: the file was deleted or moved, so that what is written now would be lost.
+    """
+    file = connection.info.get("file")
+    if file is not None and identity(Path(file[0])) != file[1]:
+        raise LedgerError(f"the ledger {file[0]} is gone: put it back, or start the farm again")
     connection.exec_driver_sql("BEGIN")
 
 

@@ -9,37 +9,57 @@ from servers.environment import Tool
 from servers.errors import BundleError
 from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.imported_gate import imported_problems
 from servers.phrases import read_phrases
+from servers.rules import rule_findings
 from servers.scenario import Scenario
 from servers.starts import built
 
 
 async def findings(folder: Path, guests: Guests) -> list[str]:
     """All findings, the text's first; empty when the bundle can be served and its scenarios started."""
-    found, environment = read_environment(folder)
+    environment, found = await environment_findings(folder, guests)
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
-    found += _gate_findings(folder, environment, scenarios)
+    found += _checkpoint_findings(folder, environment, scenarios)
     if environment is not None:
         found += read_phrases(folder, environment)[0]
         found += _certificate_findings(environment, scenarios)
-    if environment is not None and not any("tools.py" in finding and "not Python" in finding for finding in found):
-        found += await _tool_findings(environment, guests)
-        found += await _start_findings(environment, scenarios, guests)
+        found += await _setup_findings(environment, scenarios, guests)
     return found
 
 
-def _gate_findings(folder: Path, environment: Environment | None, scenarios: list[Scenario]) -> list[str]:
-    """What the Python of a bundle says and may not. Text that is no Python has been found before."""
-    found = [] if environment is None else [(folder / "tools.py", tool_problems(environment.source))]
-    for scenario in scenarios:
-        where = f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints"
-        found += [
-            (f"{where}.{checkpoint.id}", checkpoint_problems(checkpoint.python))
-            for checkpoint in scenario.checkpoints
-            if checkpoint.kind == "python"
-        ]
-    return [f"{place}: {problem}" for place, problems in found for problem in problems if "not Python" not in problem]
+async def environment_findings(folder: Path, guests: Guests) -> tuple[Environment | None, list[str]]:
+    """The environment of a bundle, if it can be read, and everything that is wrong with it, scenarios apart."""
+    found, environment = read_environment(folder)
+    if environment is None:
+        return None, found
+    path = folder / "tools.py"
+    problems = imported_problems if _is_imported(environment) else tool_problems
+    found += [f"{path}: {problem}" for problem in problems(environment.source) if "not Python" not in problem]
+    found += rule_findings(folder, policy=environment.policy, schema=environment.schema, source=environment.source)
+    if not any("tools.py" in finding and "not Python" in finding for finding in found):
+        found += await _tool_findings(environment, guests)
+        _, wrong = await built(environment, "", environment.description.clock, guests)
+        found += [f"{folder}: {wrong}"] if wrong else []
+    return environment, found
+
+
+def _is_imported(environment: Environment | None) -> bool:
+    return environment is not None and environment.description.imported is not None
+
+
+def _checkpoint_findings(folder: Path, environment: Environment | None, scenarios: list[Scenario]) -> list[str]:
+    """What the Python of checkpoints says and may not. Text that is no Python has been found before."""
+    problems = imported_problems if _is_imported(environment) else checkpoint_problems
+    return [
+        f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints.{checkpoint.id}: {problem}"
+        for scenario in scenarios
+        for checkpoint in scenario.checkpoints
+        if checkpoint.kind == "python"
+        for problem in problems(checkpoint.python)
+        if "not Python" not in problem
+    ]
 
 
 def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -> list[str]:
@@ -75,6 +95,9 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
     tools, found = await _described(environment.source.encode(), guests)
     wrong = [f"{environment.folder}: {finding}" for finding in found]
     path = environment.folder / "environment.json"
+    imported = environment.description.imported
+    kept = imported is not None and imported.schemas == "kept"
+    compared = ("writes",) if kept else ("description", "arguments", "result", "writes")
     for told in tools:
         declared = environment.tools.get(told["name"])
         if declared is None:
@@ -83,7 +106,7 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
         wrong += [
             f"{path}: tools.{declared.name}.{field}: is not what tools.py says; "
             "`farm derive BUNDLE --write` brings it up to date"
-            for field in ("description", "arguments", "result", "writes")
+            for field in compared
             if told[field] != fields[field]
         ]
     return wrong
@@ -100,11 +123,10 @@ async def _described(source: bytes, guests: Guests) -> tuple[list[dict[str, Any]
     return head["tools"], head["findings"]
 
 
-async def _start_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
-    """Schema, seed and every setup, run."""
-    _, wrong = await built(environment, "", environment.description.clock, guests)
-    if wrong:
-        return [f"{environment.folder}: {wrong}"]
+async def _setup_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
+    """Every setup, run; nothing where the environment itself does not start, which has been found before."""
+    if (await built(environment, "", environment.description.clock, guests))[1]:
+        return []
     found: list[str] = []
     for scenario in scenarios:
         clock = scenario.clock or environment.description.clock

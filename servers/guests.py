@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import time
+import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
@@ -19,6 +20,7 @@ from typing import Any, Literal
 
 from servers.bundle import Environment
 from servers.errors import GuestError
+from servers.guest.covering import branches
 from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
 from servers.guest.walls import WALLS
 
@@ -26,6 +28,8 @@ CALL_SECONDS = 5.0
 START_SECONDS = 20.0
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
+LEAST_ROOM = 15 * 1024 * 1024
+"""Bytes of rows that a guest holds in memory, until its worker gives it more room."""
 LONG_QUEUE = 32
 LONG_REQUEST = 0.25
 """Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
@@ -109,15 +113,14 @@ class Guest:
         self._answer: asyncio.Future[Reply] | None = None
         self._frames: _Frames | None = None
 
-    @classmethod
-    async def open(cls, pid: int, end: socket.socket) -> "Guest":
+    async def open(self, end: socket.socket) -> None:
         """Speak to a guest that was just forked, and hear which walls it has raised."""
-        guest = cls(pid)
-        guest._answer = asyncio.get_running_loop().create_future()
-        guest._frames = await _channel(end, guest._heard, guest._lost)
-        head, _ = await guest._answered("its first word", START_SECONDS)
-        guest.walls = tuple(str(wall) for wall in head.get("walls", ()))
-        return guest
+        self._answer = asyncio.get_running_loop().create_future()
+        self._frames = await _channel(end, self._heard, self._lost)
+        if self.ended is not None and self._frames.transport is not None:
+            self._frames.transport.close()  # it was killed before there was anything to close
+        head, _ = await self._answered("its first word", START_SECONDS)
+        self.walls = tuple(str(wall) for wall in head.get("walls", ()))
 
     def turn(self, *, patient: bool = True) -> "_Turn":
         """Wait until the guest is free. Who is not patient gets a GuestHeld after a while, and can ask another."""
@@ -219,16 +222,26 @@ class Guests:
     """All guests of a worker. Entered with `async with`; leaving it ends them.
 
     At most `most_each` guests serve one environment; another is forked when all are busy. A call, or a checkpoint, has
-    `call_seconds` until its guest is killed.
+    `call_seconds` until its guest is killed. With `covering` they note which branches of the tools are taken.
     """
 
-    def __init__(self, *, most_each: int = 2, call_seconds: float = CALL_SECONDS, walls_required: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        most_each: int = 2,
+        call_seconds: float = CALL_SECONDS,
+        walls_required: bool = False,
+        covering: bool = False,
+    ) -> None:
+        self.covering = covering
         self.most_each = most_each
         self.call_seconds = call_seconds
         self.walls_required = walls_required
+        self.room = LEAST_ROOM
         self.started = 0
         self.deaths: dict[str, int] = {}
         self._alive: dict[int, Guest | None] = {}
+        self._known: weakref.WeakSet[Guest] = weakref.WeakSet()
         self._serving: dict[str, list[Guest]] = {}
         self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
         self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
@@ -244,9 +257,8 @@ class Guests:
         await self.close()
 
     async def close(self) -> None:
-        for guests in self._serving.values():
-            for guest in guests:
-                guest.kill("closing", "the worker closes")
+        for guest in list(self._known):
+            guest.kill("closing", "the worker closes")
         self._serving.clear()
         await self._end_zygote()
 
@@ -273,14 +285,28 @@ class Guests:
                     return before if before.waiting < free.waiting + LONG_QUEUE else free
                 return free
             guest = await self.fork()
-            guests.append(guest)
+            self._serving.setdefault(environment.digest, []).append(guest)  # the list of before may be gone by now
         guest.environment = environment.id
         async with guest.turn():
-            head, _ = await guest.ask({"do": "load"}, environment.source.encode(), seconds=START_SECONDS)
+            load = {"do": "load", "covering": self.covering}
+            head, _ = await guest.ask(load, environment.source.encode(), seconds=START_SECONDS)
         if "error" in head:
             guest.kill("tools", "could not load its tools")
             raise GuestError(f"{environment.id}: {head['error']}")
         return guest
+
+    async def taken(self, environment: Environment) -> set[int]:
+        """The numbers of the branches that guests which cover have taken, by `servers.guest.covering`.
+
+        What they say is checked to be numbers of branches. A guest that has ended tells nothing any more.
+        """
+        told: set[int] = set()
+        for guest in self._serving.get(environment.digest, []):
+            if guest.ended is None:
+                async with guest.turn():
+                    head, _ = await guest.ask({"do": "taken"}, seconds=self.call_seconds)
+                told |= {number for number in head.get("taken", ()) if isinstance(number, int)}
+        return told & set(range(len(branches(environment.source))))
 
     @property
     def alive(self) -> int:
@@ -347,9 +373,11 @@ class Guests:
             except BaseException:
                 ours.close()  # a guest that was forked for nobody sees it, and ends
                 raise
-            guest = await Guest.open(pid, ours)
+            guest = Guest(pid)
+            self._known.add(guest)  # before it says a word: who closes ends it as well
             if pid in self._alive:
                 self._alive[pid] = guest
+            await guest.open(ours)
         missing = [wall for wall in WALLS if wall not in guest.walls]
         if missing and self.walls_required:
             guest.kill("walls", "a wall is missing")

@@ -116,6 +116,7 @@ class StateFile:
     size: int
     """Bytes of rows and history, about: exact when it was opened, with what was kept since."""
     applying: Applying
+    file: tuple[int, int] | None
 
     @classmethod
     def create(cls, path: Path, template: bytes, origin: Origin) -> None:
@@ -155,7 +156,7 @@ class StateFile:
             shrink(connection)
         except (apsw.Error, ValueError, TypeError) as error:
             raise StateError(f"state file {path.name} cannot be opened: {error}") from None
-        return cls(path, connection, origin, last, changed, size, Applying(connection))
+        return cls(path, connection, origin, last, changed, size, Applying(connection), identity(path))
 
     @property
     def revision(self) -> str:
@@ -171,6 +172,7 @@ class StateFile:
             StateError: the file cannot be written. What a guest holds now is forgotten, since no revision names it.
         """
         try:
+            self._still_there()
             self.connection.execute("BEGIN IMMEDIATE").fetchall()
             if call.changes and not self._apply_ordinary(call.changes):
                 self._apply(call.changes)
@@ -229,6 +231,7 @@ class StateFile:
         """
         if not 0 <= seq <= self.last:
             raise Conflict(f"there is no call {seq} to go back to; the history has {self.last}")
+        self._still_there()
         try:
             self.connection.execute("BEGIN IMMEDIATE").fetchall()
             undone = self.connection.execute(
@@ -262,6 +265,11 @@ class StateFile:
         found = self.connection.execute("PRAGMA quick_check(1)").get
         if found != "ok":
             raise StateError(f"state file {self.path.name} is damaged: {found}")
+
+    def _still_there(self) -> None:
+        """SQLite goes on writing to a file that was deleted, and nobody would ever read it again."""
+        if identity(self.path) != self.file:
+            raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
 
     def _apply_ordinary(self, changes: bytes) -> bool:
         """Apply changes with prepared statements, or nothing of them: then they are not of the ordinary kind."""
@@ -299,6 +307,15 @@ class StateFile:
         return {str(table): columns_of(self.connection, str(table)) for (table,) in tables}
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path: it stays the same while the file is moved, and is None when there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - half as long as Path.stat, and each call waits for it
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
 def _size(connection: apsw.Connection) -> int:
     """The bytes of a database that are in use."""
     pages, free, size = (int(connection.pragma(name)) for name in ("page_count", "freelist_count", "page_size"))
@@ -308,7 +325,8 @@ def _size(connection: apsw.Connection) -> int:
 def _widths(connection: apsw.Connection) -> dict[str, int]:
     """The environment's tables, with the number of their columns that hold values."""
     found = connection.execute(
-        "SELECT name, (SELECT count(*) FROM pragma_table_info(name)) FROM sqlite_schema WHERE type = 'table'"
+        "SELECT name, (SELECT count(*) FROM pragma_table_info(tables.name)) FROM sqlite_schema AS tables"
+        " WHERE type = 'table'"
     )
     return {str(name): int(str(count)) for name, count in found if is_environment_table(str(name))}
 

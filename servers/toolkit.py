@@ -35,7 +35,7 @@ class Database:
     def all(self, sql: str, **params: Value) -> list[dict[str, Any]]:
         """The rows of a query, in its order, as column name → value. Ask for an order when it matters."""
         changes = self._connection.total_changes()
-        cursor = self._connection.execute(sql, params)
+        cursor = self._executed(sql, params)
         names: list[str] = []
         rows: list[dict[str, Any]] = []
         for row in cursor:
@@ -53,8 +53,14 @@ class Database:
     def run(self, sql: str, **params: Value) -> int:
         """Execute an INSERT, UPDATE or DELETE; how many rows it touched itself (triggers not counted)."""
         before = self._connection.total_changes()
-        self._connection.execute(sql, params).fetchall()
+        self._executed(sql, params).fetchall()
         return self._connection.changes() if self._connection.total_changes() > before else 0
+
+    def _executed(self, sql: str, params: dict[str, Value]) -> apsw.Cursor:
+        try:
+            return self._connection.execute(sql, params)
+        except OverflowError:
+            raise ToolError("a number is too large: at most 9223372036854775807 can be kept or looked for") from None
 
     def now(self) -> str:
         """The instance's time, `YYYY-MM-DD HH:MM:SS`, the same as SQLite's CURRENT_TIMESTAMP here."""

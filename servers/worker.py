@@ -10,7 +10,6 @@ import logging
 import re
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -22,6 +21,7 @@ from servers.bundle import Environment
 from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.guests import CALL_SECONDS, Guests
+from servers.holding import Holding
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
@@ -31,7 +31,6 @@ from servers.starts import Starts
 from servers.state import Origin, StateFile, without_farm_tables
 from servers.watch import Watch
 
-MOST_OPEN = 256
 IDLE_SECONDS = 30.0
 IDLE_GUEST_SECONDS = 300.0
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
@@ -50,15 +49,16 @@ class Worker:
         call_seconds: float = CALL_SECONDS,
         calls_per_second: float | None = None,
         walls_required: bool = False,
+        covering: bool = False,
     ) -> None:
         self.library = library
         self.folder = folder
         self.most_instances = most_instances
         self.calls_per_second = calls_per_second
         self.watch = Watch()
-        self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required)
+        self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
         self.starts = Starts(folder / "starts", self.guests)
-        self._open: OrderedDict[str, Instance] = OrderedDict()
+        self._holding = Holding(self.guests, self.watch)
         self._ids: set[str] = set()
         self._secret = b""
         self.standing_walls: tuple[str, ...] = ()
@@ -86,9 +86,7 @@ class Worker:
         if self._tidying is not None:
             self._tidying.cancel()
         await self.guests.close()
-        for instance in self._open.values():
-            instance.state.close()
-        self._open.clear()
+        self._holding.close()
         log.info("worker ended", extra={"live": self.live})
 
     @property
@@ -99,7 +97,7 @@ class Worker:
     @property
     def in_use(self) -> Collection[Instance]:
         """The instances whose state file is open."""
-        return self._open.values()
+        return self._holding.all()
 
     async def walls(self) -> list[str]:
         """The walls that stand around the guests of this worker."""
@@ -140,9 +138,8 @@ class Worker:
             NotFound: it was never launched, or it was closed.
             Conflict: its bundle has changed since.
         """
-        instance = self._open.get(instance_id)
+        instance = self._holding.find(instance_id)
         if instance is not None:
-            self._open.move_to_end(instance_id)
             return instance
         if instance_id not in self._ids:
             raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
@@ -155,8 +152,7 @@ class Worker:
         except BaseException:
             state.close()
             raise
-        self._close_idle(keep=MOST_OPEN - 1)  # before this one is among them: nobody is using it yet
-        self._open[instance_id] = instance
+        self._holding.hold(instance)
         return instance
 
     def has(self, instance_id: str) -> bool:
@@ -214,7 +210,7 @@ class Worker:
         if instance_id not in self._ids:
             raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
         self._ids.discard(instance_id)  # first, so that nobody opens it again while its last call ends
-        instance = self._open.pop(instance_id, None)
+        instance = self._holding.give_up(instance_id)
         if instance is not None:
             async with instance.in_turn():
                 instance.state.close()
@@ -359,29 +355,9 @@ class Worker:
             )
         return environment
 
-    def _close_idle(self, *, keep: int) -> None:
-        """Let go of state files, the least recently used first, until at most `keep` are open."""
-        for instance_id in list(self._open):
-            if len(self._open) <= keep:
-                return
-            instance = self._open[instance_id]
-            if not instance.busy:
-                self._shut(instance_id)
-
     async def _tidy(self) -> None:
         """Let go of what has not been used for a while."""
         while True:
             await asyncio.sleep(IDLE_SECONDS / 3)
             self.guests.end_idle(IDLE_GUEST_SECONDS)
-            old = time.monotonic() - IDLE_SECONDS
-            for instance_id, instance in list(self._open.items()):
-                if instance.used < old and not instance.busy:
-                    self._shut(instance_id)
-
-    def _shut(self, instance_id: str) -> None:
-        """Let go of an instance that nobody uses now."""
-        instance = self._open.pop(instance_id)
-        try:
-            instance.state.close()
-        except StateError as error:
-            self.watch.could_not("close a state file", error, instance=instance_id)
+            self._holding.let_go_of_idle(IDLE_SECONDS)

@@ -1,12 +1,82 @@
-"""The commands that write environments and scenarios: `farm synth …`, `farm certify`."""
+"""The commands that write environments: `farm synth run`."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import typer
+import uvloop
+from rich.console import Console
 
-from synth.scenarios.commands import certify, scenarios
+from synth.run.plan import Plan
+from synth.run.start import Start
+from synth.stages.line import MINING, STAGES
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
 app.add_typer(synth, name="synth")
-app.command()(certify)
-synth.command("scenarios")(scenarios)
-synth.callback()(lambda: None)  # one command alone is still called by its name
+out = Console(highlight=False)
+
+Writer = Literal["endpoint", "batch", "recording"]
+Engine = Literal["asyncio", "ray"]
+Size = Literal["small", "medium", "large"]
+
+
+@synth.command("run")
+def run(
+    config: Annotated[Path | None, typer.Argument(help="A TOML file; options win over it.")] = None,
+    topic: Annotated[list[str] | None, typer.Option(help="An environment's title; may be given several times.")] = None,
+    tasks: Annotated[Path | None, typer.Option(help="Task texts to mine topics from.")] = None,
+    n: Annotated[int | None, typer.Option(help="How many environments to make of the tasks.")] = None,
+    out_: Annotated[Path | None, typer.Option("--out", help="The run's folder; a run that is there goes on.")] = None,
+    size: Annotated[Size | None, typer.Option(help="How many first rows.")] = None,
+    writer: Annotated[Writer | None, typer.Option(help="Who writes.")] = None,
+    base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="The endpoint.")] = None,
+    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
+    serve_vllm: Annotated[str | None, typer.Option(help="Serve this model with vLLM meanwhile.")] = None,
+    structured: Annotated[bool | None, typer.Option(help="Ask for structured outputs.")] = None,
+    temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
+    max_tokens: Annotated[int | None, typer.Option(help="The most tokens of an answer.")] = None,
+    seconds: Annotated[float | None, typer.Option(help="The most seconds that an answer may take.")] = None,
+    prompt_price: Annotated[float | None, typer.Option(help="What a million tokens of prompts cost.")] = None,
+    completion_price: Annotated[float | None, typer.Option(help="What a million tokens of answers cost.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Where answers are kept, for other runs too.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Record the exchanges in this file.")] = None,
+    recording: Annotated[list[Path] | None, typer.Option(help="A recording to replay; may be repeated.")] = None,
+    batch_results: Annotated[Path | None, typer.Option(help="The answers to a batch.")] = None,
+    at_once: Annotated[int | None, typer.Option(help="Environments, and requests, at once.")] = None,
+    again: Annotated[bool | None, typer.Option("--again", help="Give rejected environments another chance.")] = None,
+    engine: Annotated[Engine | None, typer.Option(help="Where environments advance.")] = None,
+) -> None:
+    """Write environments until each is accepted or given up. A run that was stopped goes on with the same command."""
+    given: dict[str, Any] = {
+        "topics": topic or None,
+        "tasks": tasks,
+        "n": n,
+        "out": out_,
+        "size": size,
+        "writer": writer,
+        "base_url": base_url,
+        "model": model,
+        "serve_vllm": serve_vllm,
+        "structured": structured,
+        "temperature": temperature,
+        "max_tokens": max_tokens,
+        "seconds": seconds,
+        "prompt_price": prompt_price,
+        "completion_price": completion_price,
+        "cache": cache,
+        "record": record,
+        "recordings": recording or None,
+        "batch_results": batch_results,
+        "at_once": at_once,
+        "again": again,
+        "engine": engine,
+    }
+    plan = Plan.of(config, {name: value for name, value in given.items() if value is not None})
+    if plan.engine == "ray":
+        arguments = [sys.executable, "-m", "synth.ray_process", plan.model_dump_json()]
+        os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606
+    raise typer.Exit(uvloop.run(Start(STAGES, MINING, api_key, out).run(plan)))

@@ -1,7 +1,8 @@
 """What most tests need: a library of one small bundle, a worker that serves it, and an instance."""
 
 import asyncio
-from collections.abc import AsyncGenerator
+import gc
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,15 @@ from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch
 from servers.worker import Worker
 from tests.bundles import write_bundle
+
+
+@pytest.fixture(scope="module", autouse=True)
+def collected() -> Generator[None]:
+    """Collect garbage between modules, not at a random moment: what a test forgot to close is told beside it."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

@@ -3,24 +3,21 @@
 import asyncio
 import os
 import random
+import shutil
 import signal
 import subprocess
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 
 from agent_client.errors import FarmUnreachable
-from agent_client.toolbox import Toolbox, connect
-from agent_client.wire import shared_http
 from registry.client import FarmClient
 from registry.up import Options, running
-from registry.wire import Lease
-from servers.orders import CallRecord
-from tests.bundles import write_bundle
+from servers.errors import InfraError
+from tests.counting import SEED, Caller, check, connected, write_counter
 from tests.processes import (
     LONG,
     Process,
@@ -34,18 +31,6 @@ from tests.processes import (
     zygotes,
 )
 
-SCHEMA = """
-CREATE TABLE counter (id INTEGER PRIMARY KEY, value INTEGER NOT NULL);
-CREATE TABLE steps (id TEXT PRIMARY KEY, at TEXT NOT NULL) WITHOUT ROWID;
-"""
-TOOLS = '''
-def add(db: Database) -> dict:
-    """Add one."""
-    db.run("INSERT INTO steps (id, at) VALUES (:id, :at)", id=db.new_id("step"), at=db.now())
-    db.run("UPDATE counter SET value = value + 1")
-    return {"value": db.all("SELECT value FROM counter")[0]["value"]}
-'''
-SEED = 11
 INSTANCES = 3
 CALLERS_EACH = 2
 MOST_CALLS = 60
@@ -55,34 +40,8 @@ MOST_CALLS = 60
 def counters(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library of one environment, whose one tool counts its calls."""
     folder = tmp_path_factory.mktemp("counters")
-    seed = "INSERT INTO counter VALUES (1, 0);\n"
-    asyncio.run(write_bundle(folder / "counter", tools=TOOLS, schema=SCHEMA, seed=seed, scenarios=()))
+    asyncio.run(write_counter(folder))
     return folder
-
-
-@dataclass
-class Caller:
-    """One connection to an instance, which counts what became of its calls."""
-
-    toolbox: Toolbox
-    instance: str
-    answered: int = 0
-    unanswered: int = 0
-
-    async def call(self) -> bool:
-        """Make one call; whether it was answered."""
-        try:
-            result = await self.toolbox.call("add", {})
-        except FarmUnreachable:
-            self.unanswered += 1
-            return False
-        assert not result.is_error, result.text
-        self.answered += 1
-        return True
-
-    async def call_again(self) -> None:
-        """Make one call, with at most one retry."""
-        assert await self.call() or await self.call()
 
 
 class Crowd:
@@ -115,53 +74,6 @@ class Crowd:
         async with asyncio.timeout(LONG), asyncio.TaskGroup() as group:
             for caller in self.callers:
                 group.create_task(caller.call_again())
-
-
-async def check(callers: list[Caller], farm: FarmClient) -> None:
-    """What was answered is there, what was not is there whole or not at all, and all of it can be repeated."""
-    for instance in {caller.instance for caller in callers}:
-        mine = [caller for caller in callers if caller.instance == instance]
-        answered = sum(caller.answered for caller in mine)
-        unanswered = sum(caller.unanswered for caller in mine)
-        found = await farm.query(instance, "SELECT value, (SELECT count(*) FROM steps) FROM counter")
-        [(value, steps)] = found.rows
-        assert answered <= value <= answered + unanswered
-        history = await whole_history(farm, instance)
-        assert len(history) == steps == value
-        assert {call.outcome for call in history} == {"ok"}
-        await repeat(farm, instance, [call.text for call in history])
-
-
-async def whole_history(farm: FarmClient, instance: str) -> list[CallRecord]:
-    found: list[CallRecord] = []
-    while True:
-        part = await farm.history(instance, offset=len(found), limit=1000)
-        found += part.items
-        if len(found) >= part.total:
-            return found
-
-
-async def repeat(farm: FarmClient, instance: str, texts: list[str]) -> None:
-    """The same calls from the same start give the same texts and the same bytes."""
-    [lease] = await farm.launch("counter", seed=SEED)
-    async with connected([lease]) as [again]:
-        assert [(await again.toolbox.call("add", {})).text for _ in texts] == texts
-    assert await farm.snapshot(lease.instance) == await farm.snapshot(instance)
-    await farm.close(lease.instance)
-
-
-@asynccontextmanager
-async def connected(leases: list[Lease]) -> AsyncGenerator[list[Caller]]:
-    """A caller for each lease; a lease may be there more than once."""
-    async with AsyncExitStack() as stack:
-        http = await stack.enter_async_context(shared_http())
-        callers: list[Caller] = []
-        for lease in leases:
-            assert lease.mcp_url is not None
-            assert lease.token is not None
-            opened = connect(lease.mcp_url, lease.token, http_client=http, mode="2026-07-28")
-            callers.append(Caller(await stack.enter_async_context(opened), lease.instance))
-        yield callers
 
 
 def killed(chance: random.Random, processes: list[Process]) -> None:
@@ -319,3 +231,84 @@ async def test_a_farm_that_cannot_begin_on_a_full_disk_begins_once_there_is_room
         async with FarmClient(address.url, address.token) as client:
             [lease] = await client.launch("counter")
             assert len(lease.token or "") >= 32
+
+
+async def test_a_farm_whose_state_folder_is_taken_away_answers_nothing_that_it_cannot_keep(
+    counters: Path, tmp_path: Path
+) -> None:
+    """It says so, it lives, and it goes on where it was once the folder is back."""
+    state = tmp_path / "state"
+    async with farming(counters, state) as client:
+        leases = await client.launch("counter", count=2, seed=SEED)
+        async with connected(leases) as callers:
+            for caller in callers:
+                assert await caller.call()
+            state.rename(tmp_path / "elsewhere")
+            for caller in callers:
+                assert not await caller.call()
+            with pytest.raises(InfraError, match="the state folder takes no new instance: No such file"):
+                await client.launch("counter")
+            with pytest.raises(InfraError, match=r"the ledger .*ledger\.db is gone: put it back"):
+                await client.lease(leases[0].instance)
+            assert (await client.health()).instances == 2
+            (tmp_path / "elsewhere").rename(state)
+            for caller in callers:
+                assert await caller.call()
+            await check(callers, client)
+
+
+async def test_a_farm_whose_state_folder_was_deleted_begins_anew_when_it_is_started_again(
+    counters: Path, tmp_path: Path
+) -> None:
+    state = tmp_path / "state"
+    async with farming(counters, state) as client:
+        leases = await client.launch("counter")
+        async with connected(leases) as [caller]:
+            shutil.rmtree(state)
+            assert not await caller.call()
+            state.mkdir()
+            assert not await caller.call()
+            with pytest.raises(InfraError):
+                await client.launch("counter")
+    assert list(state.iterdir()) == []
+    async with farming(counters, state) as client:
+        assert (await client.health()).instances == 0
+        async with connected(await client.launch("counter")) as [caller]:
+            assert await caller.call()
+
+
+async def test_a_farm_whose_state_folder_becomes_read_only_says_so_and_goes_on_once_it_is_not(
+    counters: Path, small_disk: Path
+) -> None:
+    state = small_disk / "state"
+    async with farming(counters, state) as client:
+        leases = await client.launch("counter", count=2, seed=SEED)
+        async with connected(leases) as callers:
+            for caller in callers:
+                assert await caller.call()
+            mount(state, "--bind", state)
+            mount(state, "-o", "remount,ro,bind")
+            with pytest.raises(InfraError, match="the state folder takes no new instance: Read-only file system"):
+                await client.launch("counter")
+            for caller in callers:
+                await caller.call()  # whichever way: it is checked below
+            unmount(state)
+            for caller in callers:
+                assert await caller.call()
+            await check(callers, client)
+        assert len(await client.launch("counter", count=2)) == 2
+
+
+@asynccontextmanager
+async def farming(library: Path, state: Path) -> AsyncGenerator[FarmClient]:
+    options = Options(library=(library,), state=state, port=0)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        yield client
+
+
+def mount(target: Path, *how: str | Path) -> None:
+    subprocess.run(["mount", *how, target], check=True)
+
+
+def unmount(target: Path) -> None:
+    subprocess.run(["umount", target], check=True)

@@ -3,7 +3,7 @@
 import copy
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from types import CodeType, ModuleType
@@ -41,8 +41,9 @@ class Tools:
     in this process, in a function's attributes or in a module of the library; the static gate refuses what would.
     """
 
-    def __init__(self, code: CodeType) -> None:
+    def __init__(self, code: CodeType, beside: Mapping[str, Any] | None = None) -> None:
         self._code = code
+        self._beside = beside or {}
         self._load()
 
     def _load(self) -> None:
@@ -51,7 +52,7 @@ class Tools:
         Raises:
             Whatever the module raises; TypeError when it holds a value that is no constant, such as a generator.
         """
-        self._module: dict[str, Any] = {"__name__": "tools"}
+        self._module: dict[str, Any] = {"__name__": "tools", **self._beside}
         exec(self._code, self._module)  # noqa: S102 - this process exists to run it
         self._names = dict(self._module)
         own = [value for name, value in self._names.items() if name != "__builtins__"]

@@ -1,11 +1,12 @@
 """The life of a guest: it answers requests from its one socket, one after another, until the socket closes.
 
 Requests, by `"do"`:
-    load      parts: tools.py                     → {} or {"error"}
+    load      covering; parts: tools.py           → {} or {"error"}
     image     digest; parts: image                → {}
-    hydrate   instance, revision, image; parts: changes → {} or {"need": "image"}
+    hydrate   instance, revision, image, room; parts: changes → {} or {"need": "image"}
     call      instance, revision, next_revision, tool, now, id_seed; parts: arguments
                                                   → outcome, micros; parts: text, changes; or {"need": "instance"}
+    taken                                         → taken: the numbers of the branches, if it covers
     build     now; parts: schema, seed, setup     → findings; parts: image
     describe  parts: tools.py                     → tools, findings
     judge     now, answer, calls; parts: source, start, final → holds or error
@@ -16,7 +17,7 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from servers.guest import building, calling, describing, judging
+from servers.guest import building, calling, covering, describing, judging
 from servers.guest.frames import packed, receive
 from servers.guest.rows import Rows
 
@@ -29,12 +30,14 @@ class Guest:
 
     def __init__(self) -> None:
         self.tools: calling.Tools | None = None
+        self.taken: set[int] = set()
         self.rows = Rows()
         self._requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
             "load": self.load,
             "image": self.image,
             "hydrate": self.hydrate,
             "call": self.call,
+            "taken": self.tell_taken,
             "build": self.build,
             "describe": self.describe,
             "judge": self.judge,
@@ -43,9 +46,13 @@ class Guest:
     def answer(self, head: dict[str, Any], parts: Parts) -> Reply:
         return self._requests[head["do"]](head, parts)
 
-    def load(self, _head: dict[str, Any], parts: Parts) -> Reply:
+    def load(self, head: dict[str, Any], parts: Parts) -> Reply:
         try:
-            self.tools = calling.Tools(compile(parts[0], "tools.py", "exec"))
+            if head.get("covering"):
+                noting = covering.noting(parts[0].decode())
+                self.tools = calling.Tools(compile(noting, "tools.py", "exec"), covering.notes(self.taken))
+            else:
+                self.tools = calling.Tools(compile(parts[0], "tools.py", "exec"))
         except BaseException as error:
             return {"error": calling.fault_text(error)}, []
         return {"tools": list(self.tools.functions)}, []
@@ -58,7 +65,7 @@ class Guest:
         image = self.rows.images.get(head["image"])
         if image is None:
             return {"need": "image"}, []
-        self.rows.hydrate(head["instance"], head["revision"], image, parts[0])
+        self.rows.hydrate(head["instance"], head["revision"], image, parts[0], room=head["room"])
         return {}, []
 
     def call(self, head: dict[str, Any], parts: Parts) -> Reply:
@@ -69,6 +76,9 @@ class Guest:
         if answer is None:
             return {"need": "instance"}, []
         return {"outcome": answer.outcome, "micros": micros}, [answer.text, answer.changes]
+
+    def tell_taken(self, _head: dict[str, Any], _parts: Parts) -> Reply:
+        return {"taken": sorted(self.taken)}, []
 
     def build(self, head: dict[str, Any], parts: Parts) -> Reply:
         schema, seed, setup = (part.decode() for part in parts)

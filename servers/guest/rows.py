@@ -12,6 +12,7 @@ from servers.guest import clock
 from servers.guest.lean import PAGE_SIZE, connect, shrink
 
 MOST_BYTES = 15 * 1024 * 1024
+"""Bytes of start images that are kept."""
 MOST_GROWTH = 16 * 1024 * 1024
 """Bytes by which the rows of an instance may grow beyond its start image."""
 OWN_BYTES = 40 * 1024
@@ -106,12 +107,12 @@ class Rows:
         self.instances.move_to_end(instance)
         return hydrated
 
-    def hydrate(self, instance: str, revision: str, image: bytes, changes: bytes) -> None:
-        """Build an instance's rows afresh."""
+    def hydrate(self, instance: str, revision: str, image: bytes, changes: bytes, *, room: int) -> None:
+        """Build an instance's rows afresh; forget others until all take at most `room` bytes."""
         self.forget(instance)
         self.instances[instance] = Hydrated(image, changes, revision)
         self.held += self.instances[instance].size
-        while self.held > MOST_BYTES and len(self.instances) > 1:
+        while self.held > room and len(self.instances) > 1:
             self.forget(next(iter(self.instances)))
 
     def roll_back(self, instance: str) -> None:

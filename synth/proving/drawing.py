@@ -4,6 +4,7 @@ Everything is drawn from one `random.Random`, so the same seed, state and answer
 also tells what came of it, so what succeeds is drawn more often.
 """
 
+import re
 from collections import defaultdict, deque
 from collections.abc import Sequence
 from random import Random
@@ -13,15 +14,20 @@ from servers.bundle import Environment
 from servers.environment import Tool
 from servers.instance import Outcome
 from synth.proving import values
-from synth.proving.experience import Experience, Features, features_of
+from synth.proving.experience import Experience, Features, Progress, features_of
 from synth.proving.sources import Source, source_of
 from synth.proving.view import Column, Row, Shape, View
 
 Mode = Literal["plausible", "near_miss", "wild"]
 """Meant to succeed; one value a little wrong; anything that the schema permits."""
 Schema = dict[str, Any]
+About = dict[Column, Any]
 TRIES = 5
 SEEN = 300
+TOLD = 3
+"""So many refusals are remembered for what they say: amounts, dates and tools."""
+COMPARED = 12
+"""Of so many values the likeliest is taken."""
 IN_FOCUS = 0.35
 """How often a likely call is about the row that was written last."""
 
@@ -29,13 +35,16 @@ IN_FOCUS = 0.35
 class Drawer:
     """Draws arguments. It is told the state before (`look`) and the outcome after (`learn`)."""
 
-    def __init__(self, environment: Environment, shape: Shape, random: Random) -> None:
+    def __init__(
+        self, environment: Environment, shape: Shape, random: Random, *, progress: Progress | None = None
+    ) -> None:
         self.environment = environment
-        self.experience = Experience()
+        self.experience = Experience(progress)
         self._shape = shape
         self._random = random
         self._view = View({})
         self._now = environment.description.clock
+        self._about: About = {}
         self._sources: dict[tuple[str, str], Source] = {}
         self._pairs: dict[str, list[tuple[str, dict[str, str]]]] = {}
         self.begin()
@@ -45,14 +54,16 @@ class Drawer:
         self._seen: defaultdict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=SEEN))
         self._shown: defaultdict[tuple[str, str], deque[Any]] = defaultdict(lambda: deque(maxlen=SEEN))
         self._focus: dict[Column, Any] = {}
+        self._told: deque[str] = deque(maxlen=TOLD)
 
     def look(self, view: View, now: str) -> None:
         """See the state as it is now."""
         self._view, self._now = view, now
 
-    def draw(self, tool: str, mode: Mode = "plausible") -> dict[str, Any]:
-        """Arguments for one call. They keep to the schema wherever that could be managed."""
+    def draw(self, tool: str, mode: Mode = "plausible", *, about: About | None = None) -> dict[str, Any]:
+        """Arguments for one call, `about` certain rows if so wished. They keep to the schema as far as they can."""
         found = self.environment.tools[tool]
+        self._about = about or {}
         drawn: dict[str, Any] = {}
         for _ in range(TRIES):
             drawn = self._wild(found) if mode == "wild" else self._likely(found)
@@ -62,13 +73,42 @@ class Drawer:
                 return drawn
         return drawn
 
+    def about(self, tool: str, arguments: dict[str, Any]) -> "About":
+        """Which rows a call is about: the keys that it names, and those that their rows point to."""
+        named = {path: value for path, value in arguments.items() if isinstance(value, str | int)}
+        sources = {path: self._sources.get((tool, path)) for path in named}
+        found = {
+            source.columns[0]: named[path]
+            for path, source in sources.items()
+            if source is not None and source.kind == "id"
+        }
+        for key, value in list(found.items()):
+            for row in self._view.where(key, value):
+                aims = {
+                    aim: row[column.name] for column, aim in self._shape.points.items() if column.table == key.table
+                }
+                found = {aim: one for aim, one in aims.items() if one is not None} | found
+        return found
+
+    def kin(self, about: "About") -> list[str]:
+        """The tools that write and can be told about one of some rows."""
+        return [
+            tool.name
+            for tool in self.environment.description.tools
+            for sources in [[self._source(tool, name, one) for name, one in _properties(tool.arguments).items()]]
+            if tool.writes and any(one.kind == "id" and one.columns[0] in about for one in sources)
+        ]
+
     def learn(self, tool: str, arguments: dict[str, Any], outcome: Outcome) -> None:
         """Take in what a call came to, while the state is still the one that was looked at before it."""
         if outcome.kind in ("ok", "refused"):
+            worth = self.experience.worth(tool, outcome.kind, outcome.text)
             for name, value in arguments.items():
                 features = self._features(self.environment.tools[tool], name, value)
-                self.experience.note(tool, name, features, succeeded=outcome.kind == "ok")
+                self.experience.note(tool, name, features, worth)
                 self._keep_in_focus(tool, name, value, outcome)
+        if outcome.kind == "refused":
+            self._told.append(outcome.text)
         if outcome.structured is not None and outcome.changes:
             self._focus_on_new(outcome.structured)
         if outcome.structured is not None:
@@ -92,12 +132,12 @@ class Drawer:
                 self._focus[source.columns[0]] = value
 
     def chance(self, tool: str, arguments: dict[str, Any]) -> float:
-        """How likely a call is to be taken, by what was learnt."""
+        """How likely a call is to be taken, by what was learnt: 0 for an ordinary one."""
         found = self.environment.tools[tool]
         chances = [
             self.experience.chance(tool, name, self._features(found, name, one)) for name, one in arguments.items()
         ]
-        return min(chances, default=1.0)
+        return sum(chances)
 
     # whole calls
 
@@ -143,7 +183,7 @@ class Drawer:
 
     def _together(self, tool: Tool) -> dict[str, Any]:
         """Now and then: values for several arguments that stand together in one row."""
-        if self._random.random() < 0.6:
+        if self._about or self._random.random() < 0.6:
             return {}
         if tool.name not in self._pairs:
             self._pairs[tool.name] = self._pairs_of(tool)
@@ -180,7 +220,9 @@ class Drawer:
             if len(names) < 2 or self._random.random() < 0.1:
                 continue
             drawn |= dict(zip(names, sorted(drawn[name] for name in names), strict=True))
-            if kind != "time" and len({drawn[name][:10] for name in names}) < len(names):
+            together = len({drawn[name][:10] for name in names}) < len(names)
+            apart = drawn[names[-1]][:10] > values.moment(self._now, "date", 60, self._random)
+            if kind != "time" and (together or apart or self._random.random() < 0.4):
                 stay = self._random.choice((1, 1, 2, 3, 5, 7))
                 begin = drawn[names[0]] if values.DATE.match(drawn[names[0]]) else self._now
                 drawn[names[-1]] = values.moment(begin, kind, stay, self._random)
@@ -210,6 +252,8 @@ class Drawer:
         source = self._source(tool, path, schema)
         if source.kind == "id" or (source.tools and self._random.random() < 0.5):
             known = self._known_ids(source)
+            if source.columns and source.columns[0] in self._about:
+                return self._about[source.columns[0]]
             if known:
                 focus = self._focus.get(source.columns[0]) if source.columns else None
                 in_focus = focus in known and self._random.random() < IN_FOCUS
@@ -223,6 +267,10 @@ class Drawer:
         if source.kind in ("date", "datetime", "time"):
             known = [*self._texts(source), *(one for one in self._related(drawn) if isinstance(one, str))]
             known = [one for one in known if values.DATE.match(one) or source.kind == "time"]
+            if source.kind != "time":
+                known += self._told_by(values.DATE)
+            if self._random.random() < 0.8:
+                known = [one for one in known if one[:10] >= self._now[:10]]
             return values.likely_moment(self._now, source.kind, known, self._random)
         if source.kind == "email" and (tool.writes or self._random.random() < 0.5):
             return values.fresh_email(self._random)
@@ -311,7 +359,7 @@ class Drawer:
 
     def _best(self, tool: Tool, path: str, among: Sequence[Any]) -> Any:
         """One of a few values: most often the one that is likeliest to be taken."""
-        some = [self._random.choice(among) for _ in range(min(4, len(among)))]
+        some = [self._random.choice(among) for _ in range(min(COMPARED, len(among)))]
         if len(some) == 1 or self._random.random() < 0.25:
             return some[0]
         return max(some, key=lambda one: self.experience.chance(tool.name, path, self._features(tool, path, one)))
@@ -319,6 +367,13 @@ class Drawer:
     def _worst(self, tool: Tool, path: str, among: Sequence[Any]) -> Any:
         some = [self._random.choice(among) for _ in range(min(3, len(among)))]
         return min(some, key=lambda one: self.experience.chance(tool.name, path, self._features(tool, path, one)))
+
+    def _told_by(self, pattern: re.Pattern[str]) -> list[str]:
+        return [one for text in self._told for one in pattern.findall(text)]
+
+    def named_by_refusals(self) -> list[str]:
+        """The tools that the last refusals name."""
+        return [word for word in self._told_by(values.WORD) if word in self.environment.tools]
 
     def _features(self, tool: Tool, path: str, value: Any) -> Features:
         source = self._sources.get((tool.name, path))
@@ -350,6 +405,9 @@ class Drawer:
 
     def _numbers(self, source: Source, schema: Schema, drawn: dict[str, Any]) -> Sequence[float]:
         """Numbers of the rows that were chosen already, of the same unit; else those of columns of the same name."""
+        told = [number for text in self._told_by(values.NUMBER) for number in values.numbers_of(text)]
+        if told and self._random.random() < 0.35:
+            return told
         unit = source.name.rsplit("_", 1)[-1]
         found = [one for one in self._related(drawn, unit) if isinstance(one, int | float)]
         if not found or self._random.random() < 0.3:

@@ -29,8 +29,9 @@ class Stage:
         BundleError: the bundle cannot be read, or does not start.
     """
 
-    def __init__(self, folder: Path, *, call_seconds: float = CALL_SECONDS) -> None:
+    def __init__(self, folder: Path, *, call_seconds: float = CALL_SECONDS, covering: bool = False) -> None:
         self.folder = folder.resolve()
+        self._covering = covering
         self._call_seconds = call_seconds
         self._stack = AsyncExitStack()
 
@@ -39,13 +40,17 @@ class Stage:
         self.environment: Environment = library.environment(self.folder.name)
         async with AsyncExitStack() as stack:
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="farm-stage-"))
-            worker = Worker(library, Path(state), call_seconds=self._call_seconds)
+            worker = Worker(library, Path(state), call_seconds=self._call_seconds, covering=self._covering)
             self.worker = await stack.enter_async_context(worker)
             self._stack = stack.pop_all()
         return self
 
     async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
+
+    async def taken(self) -> set[int]:
+        """The branches of tools.py that were taken so far, by number, on a stage that covers."""
+        return await self.worker.guests.taken(self.environment)
 
     async def launch(self, *, setup: str = "", clock: str | None = None, seed: int = 0) -> "Scene":
         """A fresh instance. The same setup, clock and seed begin the same."""

@@ -1,5 +1,6 @@
 """Single values of a kind: likely ones, ones that are a little wrong, and ones that only the schema permits."""
 
+import re
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from random import Random
@@ -7,6 +8,8 @@ from typing import Any, cast
 
 from synth.proving.sources import DATE, Kind
 
+NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
+WORD = re.compile(r"[a-z][a-z0-9_]*")
 WORDS = (
     "garden",
     "silver",
@@ -34,6 +37,11 @@ STRANGE = (
 NUMBERS = (0, -1, 1, 2, 10**6, -(10**6), 2**31, 2**53 + 1, 2**63 - 1, -(2**63), 2**63, 10**30)
 FLOATS = (0.0, -0.5, 0.1, 1e-9, 1e15, -1e308, 1e308)
 NOT_DATES = ("2026-02-30", "tomorrow", "16.03.2026", "", "2026-3-1", "0001-01-01", "9999-12-31")
+
+
+def numbers_of(text: str) -> list[float]:
+    """What a number of a text can mean: itself, and an amount of money in its smallest unit."""
+    return [int(text)] if text.isdigit() else [round(100 * float(text)), float(text)]
 
 
 def moment(now: str, kind: Kind, days: int, random: Random) -> str:

@@ -37,25 +37,29 @@ class Shape:
 
 @dataclass(frozen=True)
 class View:
-    """The rows of one moment."""
+    """The rows of one moment. What is worked out from them is kept."""
 
     rows: dict[str, list[Row]]
-    _where: dict[tuple[str, str], dict[Any, list[Row]]] = field(
-        default_factory=dict[tuple[str, str], dict[Any, list[Row]]]
+    _where: dict[Column, dict[Any, list[Row]]] = field(default_factory=dict[Column, dict[Any, "list[Row]"]])
+    _values: dict[Column, list[Any]] = field(default_factory=dict[Column, "list[Any]"])
+    kinds: dict[tuple[Column, str, Any], dict[str, Any]] = field(
+        default_factory=dict[tuple[Column, str, Any], dict[str, Any]]
     )
+    """What kind of row a key names, by `experience.features_of`."""
 
     def values(self, column: Column) -> list[Any]:
         """What stands in a column, each value once."""
-        return list(
-            dict.fromkeys(row[column.name] for row in self.rows.get(column.table, ()) if row[column.name] is not None)
-        )
+        found = self._values.get(column)
+        if found is None:
+            cells = [row.get(column.name) for row in self.rows.get(column.table, ())]
+            found = self._values[column] = list(dict.fromkeys(cell for cell in cells if cell is not None))
+        return found
 
     def where(self, column: Column, value: Any) -> list[Row]:
         """The rows with a value in a column."""
-        place = (column.table, column.name)
-        index = self._where.get(place)
+        index = self._where.get(column)
         if index is None:
-            index = self._where[place] = defaultdict(list)
+            index = self._where[column] = defaultdict(list)
             for row in self.rows.get(column.table, ()):
                 index[row.get(column.name)].append(row)
         return index.get(value, [])

@@ -23,7 +23,7 @@ from servers.worker import Worker
 from tests.bundles import SEED, SOUND_SCENARIO, TOOLS, write_bundle
 from tests.processes import offspring
 
-CALL_SECONDS = 1.0
+CALL_SECONDS = 2.0
 SECRET = "the-answer-is-forty-two"
 """Stands in everything that a guest may not see."""
 

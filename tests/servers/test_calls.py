@@ -201,6 +201,36 @@ async def test_arguments_that_no_database_holds_end_in_an_outcome(
     assert worker.guests.started == guests
 
 
+async def test_a_number_that_no_database_holds_is_refused_in_words(instance: Instance) -> None:
+    outcome = await instance.call("price", {"id": "t1", "cents": 10**30})
+    assert (outcome.kind, outcome.text.split(":")[0]) == ("refused", "a number is too large")
+
+
+SWAP = '''
+def swap(db: Database, *, one: str, other: str) -> dict:
+    """Let two things change their names.
+
+    Args:
+        one: The first.
+        other: The second.
+    """
+    names = {row["id"]: row["name"] for row in db.all("SELECT id, name FROM things")}
+    db.run("UPDATE things SET name = '' WHERE id = :id", id=one)
+    db.run("UPDATE things SET name = :name WHERE id = :id", id=other, name=names[one])
+    db.run("UPDATE things SET name = :name WHERE id = :id", id=one, name=names[other])
+    return {}
+'''
+
+
+async def test_rows_that_change_places_under_a_unique_index_are_kept(tmp_path: Path) -> None:
+    folder = await write_bundle(tmp_path / "shelf" / "shop", tools=SWAP, scenarios=())
+    async with Worker(Library([folder.parent]), tmp_path / "state") as worker:
+        instance = await launched(worker)
+        assert (await instance.call("swap", {"one": "t1", "other": "t2"})).kind == "ok"
+        names = await worker.query(instance.id, "SELECT name FROM things ORDER BY id")
+    assert names.rows == (("bell",), ("anvil",), ("candle",))
+
+
 FAULT = "{} failed; this is a fault of the tool, not of your request, and nothing was changed"
 CRASH = "{} crashed; this is a fault of the tool, and nothing was changed"
 

@@ -6,7 +6,8 @@ import os
 import shutil
 import sys
 import sysconfig
-from collections.abc import AsyncGenerator
+import tempfile
+from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
 import pytest
@@ -45,14 +46,18 @@ async def test_the_history_of_a_hostile_guest_can_be_read(prepared: Kit) -> None
         call.model_dump_json()
 
 
-async def test_an_ordinary_user_keeps_all_walls_but_the_one_that_needs_root(tmp_path: Path) -> None:
+@pytest.fixture
+def theirs() -> Generator[Path]:
+    """A folder of an ordinary user's. Not below pytest's own, which each pytest that starts closes to others again."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chown(folder, NOBODY, NOBODY)
+        yield Path(folder)
+
+
+async def test_an_ordinary_user_keeps_all_walls_but_the_one_that_needs_root(theirs: Path) -> None:
     if os.geteuid() != 0 or shutil.which("setpriv") is None:
         pytest.skip("only root can become another user, with setpriv")
-    folder = tmp_path / "theirs"
-    folder.mkdir()
-    os.chown(folder, NOBODY, NOBODY)
-    for above in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        above.chmod(0o755)
+    folder = theirs
     python = await their_python(folder)
     if python is None:
         pytest.skip("there is no Python here that an ordinary user may run")

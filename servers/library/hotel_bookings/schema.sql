@@ -183,10 +183,13 @@ JOIN room_types USING (room_type_id);
 CREATE TRIGGER new_bookings_fit BEFORE INSERT ON bookings
 WHEN NEW.status IN ('tentative', 'confirmed', 'in_house')
 BEGIN
+    -- rule: room_for_all
     SELECT RAISE(ABORT, 'the party is too large for the room; find_rooms lists the rooms for a party')
     FROM room_list WHERE room_id = NEW.room_id AND NEW.adults + NEW.children > capacity;
+    -- rule: closed_rooms
     SELECT RAISE(ABORT, 'the room is closed for some of these nights; find_rooms lists the rooms that are free')
     FROM rooms WHERE room_id = NEW.room_id AND NEW.arrival < closed_until;
+    -- rule: one_booking_a_night
     SELECT RAISE(ABORT, 'the room is taken for some of these nights; find_rooms lists the rooms that are free')
     FROM bookings
     WHERE room_id = NEW.room_id AND status IN ('tentative', 'confirmed', 'in_house')
@@ -196,10 +199,13 @@ END;
 CREATE TRIGGER changed_bookings_fit BEFORE UPDATE OF room_id, arrival, departure, adults, children ON bookings
 WHEN NEW.status IN ('tentative', 'confirmed', 'in_house')
 BEGIN
+    -- rule: room_for_all
     SELECT RAISE(ABORT, 'the party is too large for the room; find_rooms lists the rooms for a party')
     FROM room_list WHERE room_id = NEW.room_id AND NEW.adults + NEW.children > capacity;
+    -- rule: closed_rooms
     SELECT RAISE(ABORT, 'the room is closed for some of these nights; find_rooms lists the rooms that are free')
     FROM rooms WHERE room_id = NEW.room_id AND NEW.arrival < closed_until;
+    -- rule: one_booking_a_night
     SELECT RAISE(ABORT, 'the room is taken for some of these nights; find_rooms lists the rooms that are free')
     FROM bookings
     WHERE room_id = NEW.room_id AND status IN ('tentative', 'confirmed', 'in_house') AND booking_id <> NEW.booking_id
@@ -209,6 +215,7 @@ END;
 CREATE TRIGGER blocked_guests_book_nothing BEFORE INSERT ON bookings
 WHEN NEW.status IN ('tentative', 'confirmed')
 BEGIN
+    -- rule: blocked_guests
     SELECT RAISE(ABORT, 'the guest is blocked and gets no booking; find_guests shows why, only the manager lifts it')
     FROM guests WHERE guest_id = NEW.guest_id AND blocked_reason IS NOT NULL;
 END;
@@ -226,6 +233,7 @@ END;
 CREATE TRIGGER deposits_come_before_confirmation BEFORE UPDATE OF status ON bookings
 WHEN NEW.status = 'confirmed' AND OLD.status <> 'confirmed'
 BEGIN
+    -- rule: deposit_first
     SELECT RAISE(ABORT, 'the deposit has not been paid in full; show_booking tells what is missing')
     FROM folios WHERE booking_id = NEW.booking_id AND paid_cents < NEW.deposit_cents;
 END;
@@ -233,12 +241,16 @@ END;
 CREATE TRIGGER guests_enter_ready_rooms BEFORE UPDATE OF status, room_id ON bookings
 WHEN NEW.status = 'in_house' AND (OLD.status <> 'in_house' OR OLD.room_id <> NEW.room_id)
 BEGIN
+    -- rule: blocked_guests
     SELECT RAISE(ABORT, 'the guest is blocked and is not checked in; find_guests shows why, only the manager lifts it')
     FROM guests WHERE guest_id = NEW.guest_id AND blocked_reason IS NOT NULL AND OLD.status <> 'in_house';
+    -- rule: rooms_are_ready
     SELECT RAISE(ABORT, 'another guest is still in the room; find_rooms shows which rooms are occupied')
     FROM bookings WHERE room_id = NEW.room_id AND status = 'in_house' AND booking_id <> NEW.booking_id;
+    -- rule: rooms_are_ready
     SELECT RAISE(ABORT, 'the room waits for a repair; find_tasks shows it, find_rooms lists other rooms')
     FROM housekeeping_tasks WHERE room_id = NEW.room_id AND kind = 'repair' AND done_at IS NULL;
+    -- rule: rooms_are_ready
     SELECT RAISE(ABORT, 'the room has not been cleaned; find_tasks shows its cleaning, find_rooms the clean rooms')
     FROM rooms WHERE room_id = NEW.room_id AND condition <> 'clean';
 END;
@@ -246,6 +258,7 @@ END;
 CREATE TRIGGER guests_leave_settled BEFORE UPDATE OF status ON bookings
 WHEN NEW.status = 'departed' AND OLD.status <> 'departed'
 BEGIN
+    -- rule: bills_are_settled
     SELECT RAISE(ABORT, 'the bill is not settled; show_booking tells what is open')
     FROM folios WHERE booking_id = NEW.booking_id AND balance_cents <> 0;
 END;
@@ -258,6 +271,7 @@ END;
 CREATE TRIGGER cash_has_a_limit BEFORE INSERT ON payments
 WHEN NEW.kind = 'payment' AND NEW.method = 'cash'
 BEGIN
+    -- rule: little_cash
     SELECT RAISE(ABORT, 'no more than 1000.00 EUR in cash are taken for a booking; the rest goes by card or transfer')
     WHERE NEW.amount_cents + (
         SELECT coalesce(sum(iif(kind = 'payment', amount_cents, -amount_cents)), 0)
@@ -268,16 +282,19 @@ END;
 CREATE TRIGGER refunds_follow_their_payment BEFORE INSERT ON payments
 WHEN NEW.kind = 'refund'
 BEGIN
+    -- rule: refunds_by_the_same_method
     SELECT RAISE(ABORT, 'a refund goes to the booking and the method of a payment')
     WHERE NOT EXISTS (
         SELECT 1 FROM payments
         WHERE payment_id = NEW.refunded_payment_id AND kind = 'payment'
             AND booking_id = NEW.booking_id AND method = NEW.method
     );
+    -- rule: refunds_are_bounded
     SELECT RAISE(ABORT, 'a refund is no more than what is left of its payment')
     WHERE NEW.amount_cents + (
         SELECT coalesce(sum(amount_cents), 0) FROM payments WHERE refunded_payment_id = NEW.refunded_payment_id
     ) > (SELECT amount_cents FROM payments WHERE payment_id = NEW.refunded_payment_id);
+    -- rule: refunds_are_bounded
     SELECT RAISE(ABORT, 'a refund is no more than what the guest has paid too much')
     FROM folios WHERE booking_id = NEW.booking_id AND NEW.amount_cents > -balance_cents;
 END;

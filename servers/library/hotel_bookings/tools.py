@@ -437,6 +437,7 @@ def confirm_booking(db: Database, *, booking_id: str) -> Folio:
         raise ToolError(f"{booking_id} is {booking['status']}; only a tentative booking is confirmed")
     missing = booking["deposit_cents"] - folio["paid_cents"]
     if missing > 0:
+        # rule: deposit_first
         raise ToolError(f"{_euros(missing)} of the deposit are missing; take that payment first")
     db.run("UPDATE bookings SET status = 'confirmed' WHERE booking_id = :id", id=booking_id)
     return _folio(db, booking_id)
@@ -455,6 +456,7 @@ def change_dates(db: Database, *, booking_id: str, arrival: str, departure: str)
     booking = _live_booking(db, booking_id)
     plan = _rate_plan(db, booking["rate_plan_id"])
     if plan["free_cancel_days"] is None:
+        # rule: fixed_dates
         raise ToolError(f"the dates of the plan {plan['name']} are fixed; the booking can be kept or cancelled")
     price = _longer_stay_price if booking["status"] == "in_house" else _other_dates_price
     total = price(db, booking, plan, arrival, departure)
@@ -487,6 +489,7 @@ def move_room(db: Database, *, booking_id: str, room_id: str, free_upgrade: bool
     charged = _room_type(db, booking["charged_type_id"])
     step = room["grade"] - charged["grade"]
     if step < 0:
+        # rule: no_lower_grade
         raise ToolError(
             f"room {room['number']} is of a lower grade than the type that is paid for, {charged['name']}; "
             "find_rooms shows the grades"
@@ -512,6 +515,7 @@ def cancel_booking(db: Database, *, booking_id: str) -> Folio:
     booking = _booking(db, booking_id)
     fee = _cancellation_fee(db, booking)
     if fee is None:
+        # rule: begun_stays_are_not_cancelled
         raise ToolError(f"{booking_id} is {booking['status']}; only tentative and confirmed bookings are cancelled")
     db.run("UPDATE bookings SET status = 'cancelled' WHERE booking_id = :id", id=booking_id)
     if fee > 0:
@@ -536,6 +540,7 @@ def take_payment(
     if amount_cents < 1:
         raise ToolError(f"a payment is at least 1 cent; {_euros(max(balance, 0))} are open")
     if amount_cents > balance:
+        # rule: nobody_pays_too_much
         raise ToolError(f"only {_euros(max(balance, 0))} are open, so {_euros(amount_cents)} cannot be taken")
     return _receipt(db, _add_payment(db, booking_id, method, amount_cents))
 
@@ -560,6 +565,7 @@ def refund_payment(db: Database, *, payment_id: str, amount_cents: int) -> Recei
     left = payment["amount_cents"] - (refunded["cents"] if refunded else 0)
     credit = max(-_folio(db, payment["booking_id"])["balance_cents"], 0)
     if amount_cents > min(left, credit):
+        # rule: refunds_are_bounded
         raise ToolError(
             f"{_euros(left)} of this payment are left and the guest has paid {_euros(credit)} too much; "
             f"up to {_euros(min(left, credit))} can be refunded"
@@ -586,8 +592,10 @@ def post_charge(
     """
     booking = _booking(db, booking_id)
     if booking["status"] != "in_house":
+        # rule: extras_for_guests_in_house
         raise ToolError(f"{booking_id} is {booking['status']}; extras are charged to guests in house only")
     if not 1 <= amount_cents <= MAX_CHARGE_CENTS:
+        # rule: extras_are_bounded
         raise ToolError(f"an extra is between 0.01 EUR and {_euros(MAX_CHARGE_CENTS)}; the manager posts larger ones")
     _add_charge(db, booking_id, kind, description, amount_cents)
     return _folio(db, booking_id)
@@ -604,8 +612,10 @@ def check_in(db: Database, *, booking_id: str) -> Folio:
     """
     booking, today = _booking(db, booking_id), _today(db)
     if booking["status"] != "confirmed":
+        # rule: check_in_when_confirmed
         raise ToolError(f"{booking_id} is {booking['status']}; only confirmed bookings are checked in")
     if not booking["arrival"] <= today < booking["departure"]:
+        # rule: check_in_when_confirmed
         raise ToolError(f"{booking_id} is for {booking['arrival']} to {booking['departure']}, and today is {today}")
     db.run("UPDATE bookings SET status = 'in_house' WHERE booking_id = :id", id=booking_id)
     return _folio(db, booking_id)
@@ -622,8 +632,10 @@ def check_out(db: Database, *, booking_id: str) -> Folio:
     if booking["status"] != "in_house":
         raise ToolError(f"{booking_id} is {booking['status']}; only guests in house are checked out")
     if balance > 0:
+        # rule: bills_are_settled
         raise ToolError(f"{_euros(balance)} are open; take the payment first")
     if balance < 0:
+        # rule: bills_are_settled
         raise ToolError(f"the guest has paid {_euros(-balance)} too much; refund it first")
     db.run("UPDATE bookings SET status = 'departed' WHERE booking_id = :id", id=booking_id)
     _send_to_cleaning(db, booking["room_id"], f"{booking['guest_name']} has left")
@@ -767,6 +779,7 @@ def _day(text: str) -> date:
 def _stay_length(arrival: str, departure: str) -> int:
     length = (_day(departure) - _day(arrival)).days
     if not 1 <= length <= MAX_NIGHTS:
+        # rule: length_of_stay
         raise ToolError(f"{arrival} to {departure} are {length} nights; a stay has 1 to {MAX_NIGHTS}")
     return length
 
@@ -774,9 +787,11 @@ def _stay_length(arrival: str, departure: str) -> int:
 def _refuse_late_start(db: Database, plan: RatePlan, arrival: str) -> None:
     ahead = (_day(arrival) - _day(_today(db))).days
     if ahead < 0:
+        # rule: booked_ahead
         raise ToolError(f"{arrival} is over; the earliest arrival is today, {_today(db)}")
     if ahead < plan["book_ahead_days"]:
         earliest = _day(_today(db)) + timedelta(days=plan["book_ahead_days"])
+        # rule: booked_ahead
         raise ToolError(
             f"{plan['name']} is booked {plan['book_ahead_days']} days ahead, so the earliest arrival is {earliest}; "
             "list_tariff shows the other plans"
@@ -814,12 +829,14 @@ def _quote(db: Database, room_type: RoomType, plan: RatePlan, arrival: str, depa
     """The price of a stay, if the plan and the seasons allow its length."""
     length = _stay_length(arrival, departure)
     if length < plan["min_nights"]:
+        # rule: long_enough_for_the_plan
         raise ToolError(
             f"{plan['name']} is for {plan['min_nights']} nights or more, and this stay has {length}; "
             "list_tariff shows the other plans"
         )
     nights = _nights(db, room_type, plan, arrival, departure)
     if len(nights) < length:
+        # rule: nights_on_sale
         raise ToolError("some of these nights are not on sale; list_tariff shows the seasons that are")
     strict = db.one(
         """
@@ -832,6 +849,7 @@ def _quote(db: Database, room_type: RoomType, plan: RatePlan, arrival: str, depa
         length=length,
     )
     if strict is not None:
+        # rule: length_of_season
         raise ToolError(f"a stay that touches {strict['name']} has {strict['min_nights']} nights or more, not {length}")
     free_days = plan["free_cancel_days"]
     return {
@@ -846,6 +864,7 @@ def _quote(db: Database, room_type: RoomType, plan: RatePlan, arrival: str, depa
 def _longer_stay_price(db: Database, booking: Booking, plan: RatePlan, arrival: str, departure: str) -> int:
     """The room price of a guest in house who stays on: what was booked, and the added nights."""
     if arrival != booking["arrival"] or departure <= booking["departure"]:
+        # rule: stays_are_not_shortened
         raise ToolError(
             f"the stay began on {booking['arrival']} and is booked until {booking['departure']}; "
             "a guest in house can only leave later"
@@ -859,6 +878,7 @@ def _other_dates_price(db: Database, booking: Booking, plan: RatePlan, arrival: 
     """The room price of a booking that is moved before its arrival: what a new one would cost."""
     fee = _cancellation_fee(db, booking)
     if fee:
+        # rule: dates_change_while_free
         raise ToolError(
             f"the dates could change while cancelling was free; cancelling costs {_euros(fee)} by now, "
             "so the booking can be kept or cancelled"
@@ -925,11 +945,14 @@ def _charge_as(db: Database, booking: Booking, room_type: RoomType) -> None:
 
 def _refuse_free_upgrade(db: Database, booking: Booking, step: int) -> None:
     if _guest(db, booking["guest_id"])["level"] != "gold":
+        # rule: free_upgrades
         raise ToolError(f"{booking['guest_name']} is not a gold member; the upgrade can be paid for")
     if step != 1:
+        # rule: free_upgrades
         raise ToolError(f"a free upgrade goes up one grade, and this room is {step} above what is paid for")
     opens = _day(booking["arrival"]) - timedelta(days=FREE_UPGRADE_DAYS)
     if _day(_today(db)) < opens:
+        # rule: free_upgrades
         raise ToolError(f"this booking can be upgraded free of charge from {opens} on; until then it can be paid for")
 
 

@@ -169,20 +169,25 @@ JOIN membership_kinds USING (kind);
 
 CREATE TRIGGER lend_what_may_be_lent BEFORE INSERT ON loans WHEN NEW.status = 'open'
 BEGIN
+  -- rule: lent_from_the_shelf
   SELECT RAISE(ABORT, 'this copy is on loan, in repair or lost; find_copies shows which copies are on the shelf')
   FROM copy_details WHERE copy_id = NEW.copy_id AND state IN ('on_loan', 'in_repair', 'lost');
 
+  -- rule: lent_from_the_shelf
   SELECT RAISE(ABORT, 'this copy is set aside for another member; find_copies shows which copies are on the shelf')
   FROM reservations WHERE copy_id = NEW.copy_id AND status = 'ready' AND member_id <> NEW.member_id;
 
+  -- rule: one_copy_of_a_book
   SELECT RAISE(ABORT, 'this member already has a copy of this book on loan')
   FROM loan_details
   WHERE member_id = NEW.member_id AND status = 'open'
     AND book_id = (SELECT book_id FROM copies WHERE id = NEW.copy_id);
 
+  -- rule: loan_limit
   SELECT RAISE(ABORT, 'this member has as many loans as the membership allows; one must come back first')
   FROM member_details WHERE member_id = NEW.member_id AND loans >= loan_limit;
 
+  -- rule: books_for_children
   SELECT RAISE(ABORT, 'an adult book is not lent to a child; choose a children''s or teen book')
   FROM members, books JOIN copies ON copies.book_id = books.id
   WHERE members.id = NEW.member_id AND members.kind = 'child' AND copies.id = NEW.copy_id AND books.audience = 'adult';
@@ -190,6 +195,7 @@ END;
 
 CREATE TRIGGER renew_only_when_nobody_waits BEFORE UPDATE OF renewals ON loans WHEN NEW.renewals > OLD.renewals
 BEGIN
+  -- rule: nobody_waits_for_a_renewal
   SELECT RAISE(ABORT, 'somebody is waiting for this book, so the loan cannot be renewed; it stays due when it was')
   FROM reservations JOIN copies USING (book_id)
   WHERE copies.id = NEW.copy_id AND reservations.status = 'waiting';
@@ -202,21 +208,27 @@ END;
 
 CREATE TRIGGER reserve_what_may_be_reserved BEFORE INSERT ON reservations WHEN NEW.status = 'waiting'
 BEGIN
+  -- rule: reserved_once
   SELECT RAISE(ABORT, 'this member already has a reservation for this book; find_reservations shows it')
   FROM reservations WHERE member_id = NEW.member_id AND book_id = NEW.book_id AND status IN ('waiting', 'ready');
 
+  -- rule: reserved_once
   SELECT RAISE(ABORT, 'this member has this book on loan')
   FROM loan_details WHERE member_id = NEW.member_id AND book_id = NEW.book_id AND status = 'open';
 
+  -- rule: reserved_when_all_are_out
   SELECT RAISE(ABORT, 'a copy of this book is on the shelf, so it is not reserved; find_copies shows where, lend it instead')
   FROM book_details WHERE book_id = NEW.book_id AND on_shelf > 0;
 
+  -- rule: reserved_when_all_are_out
   SELECT RAISE(ABORT, 'the library has no copy of this book left, so it cannot be reserved')
   FROM book_details WHERE book_id = NEW.book_id AND copies = 0;
 
+  -- rule: reservation_limit
   SELECT RAISE(ABORT, 'this member has as many reservations as the membership allows; one must be cancelled first')
   FROM member_details WHERE member_id = NEW.member_id AND reservations >= reservation_limit;
 
+  -- rule: books_for_children
   SELECT RAISE(ABORT, 'an adult book is not reserved for a child; choose a children''s or teen book')
   FROM members, books
   WHERE members.id = NEW.member_id AND members.kind = 'child' AND books.id = NEW.book_id AND books.audience = 'adult';
@@ -224,6 +236,7 @@ END;
 
 CREATE TRIGGER serve_the_queue_in_order BEFORE UPDATE OF status ON reservations WHEN NEW.status = 'ready'
 BEGIN
+  -- rule: queue_in_order
   SELECT RAISE(ABORT, 'somebody else reserved this book earlier')
   FROM reservations
   WHERE book_id = NEW.book_id AND status = 'waiting' AND (reserved_at, id) < (NEW.reserved_at, NEW.id);
@@ -247,6 +260,7 @@ END;
 
 CREATE TRIGGER move_only_from_the_shelf BEFORE UPDATE OF branch_id ON copies
 BEGIN
+  -- rule: moved_from_the_shelf
   SELECT RAISE(ABORT, 'only a copy on the shelf can be moved; find_copies shows the state of each')
   FROM copy_details WHERE copy_id = OLD.id AND state <> 'on_shelf';
 END;

@@ -339,12 +339,14 @@ def lend_copy(db: Database, *, member_id: str, copy_id: str) -> Loan:
     overdue = find_loans(db, member_id=member_id, status="overdue")["loans"]
     if overdue:
         titles = ", ".join(loan["title"] for loan in overdue)
+        # rule: overdue_comes_back_first
         raise ToolError(f"{member['name']} has overdue loans ({titles}); they must come back first")
     reserved = find_reservations(db, member_id=member_id, book_id=copy["book_id"], status="ready")["reservations"]
     for reservation in reserved:
         if reservation["copy_id"] != copy_id:
             raise ToolError(f"{reservation['copy_id']} is set aside for {member['name']}; lend that copy")
         if cast("str", reservation["pickup_by"]) < today:
+            # rule: collected_in_time
             raise ToolError(
                 f"{copy_id} was set aside until {reservation['pickup_by']}; release_uncollected comes first"
             )
@@ -371,8 +373,10 @@ def renew_loan(db: Database, *, loan_id: str) -> Loan:
     loan = _open_loan(db, loan_id)
     member = _member_in_good_standing(db, loan["member_id"])
     if loan["renewals"] >= MOST_RENEWALS:
+        # rule: two_renewals
         raise ToolError(f"{loan_id} was renewed {MOST_RENEWALS} times already; it stays due on {loan['due_on']}")
     if loan["due_on"] < _today(db):
+        # rule: no_late_renewal
         raise ToolError(f"{loan_id} is overdue since {loan['due_on']}; it cannot be renewed, only returned")
     db.run(
         "UPDATE loans SET due_on = :due_on, renewals = renewals + 1 WHERE id = :loan_id",
@@ -491,6 +495,7 @@ def waive_fine(db: Database, *, fine_id: str, reason: str) -> Fine:
     fine = _unpaid_fine(db, fine_id)
     today = _today(db)
     if fine["kind"] != "overdue" or fine["cents"] > WAIVER_LIMIT_CENTS:
+        # rule: small_overdue_fines_waived
         raise ToolError(
             f"only an overdue fine of at most {_euros(WAIVER_LIMIT_CENTS)} can be waived;"
             f" {fine_id} is for a book {fine['kind']}, {_euros(fine['cents'])}, and can be paid"
@@ -499,6 +504,7 @@ def waive_fine(db: Database, *, fine_id: str, reason: str) -> Fine:
         raise ToolError("a waiver needs a reason: say why the member could not help being late")
     for earlier in find_fines(db, member_id=fine["member_id"], status="waived")["fines"]:
         if cast("str", earlier["settled_on"]) > _days_after(today, -WAIVER_DAYS):
+            # rule: one_waiver_a_year
             raise ToolError(f"{fine['member']} had a fine waived on {earlier['settled_on']}; this one can be paid")
     db.run(
         "UPDATE fines SET status = 'waived', settled_on = :today, waiver_reason = :reason WHERE id = :fine_id",
@@ -518,11 +524,13 @@ def renew_card(db: Database, *, member_id: str) -> Member:
     member = _member(db, member_id)
     today = _today(db)
     if member["owed_cents"]:
+        # rule: card_renewed_without_debt
         raise ToolError(
             f"{member['name']} owes {_euros(member['owed_cents'])}; it must be paid before the card is renewed"
         )
     opens_on = _days_after(member["card_expires_on"], -CARD_RENEWAL_DAYS)
     if opens_on > today:
+        # rule: card_renewed_when_due
         raise ToolError(
             f"the card of {member['name']} runs until {member['card_expires_on']}; it can be renewed from {opens_on}"
         )
@@ -577,8 +585,10 @@ def _member(db: Database, member_id: str) -> Member:
 def _member_in_good_standing(db: Database, member_id: str) -> Member:
     member = _member(db, member_id)
     if member["card_expires_on"] < _today(db):
+        # rule: valid_card
         raise ToolError(f"the card of {member['name']} expired on {member['card_expires_on']}; renew_card renews it")
     if member["owed_cents"] > DEBT_LIMIT_CENTS:
+        # rule: little_debt
         raise ToolError(
             f"{member['name']} owes {_euros(member['owed_cents'])}; fines must be paid until no more than"
             f" {_euros(DEBT_LIMIT_CENTS)} is owed"

@@ -106,7 +106,7 @@ async def test_a_refusal_that_tells_a_date_is_a_task_in_which_nothing_may_change
     assert (why.id, why.role, why.kind) == ("why_1", "goal", "sql")
     assert guard.kind == "footprint"
     assert guard.allow == ()
-    assert "until 2026-05-01" in scenario.solution.answer
+    assert "until 2026-05-01" in scenario.reference().answer
     assert re.search("If that can't be done|Should that not be possible", scenario.task)
     assert scenario.certificate is not None
     assert scenario.certificate.kill_score >= 0.9

@@ -1,0 +1,118 @@
+"""What a run of synthesis costs beside the model: `python -m bench.synthesis`.
+
+64 environments go through stages of one question each, all at once; an endpoint in a process of its own answers from a
+recording after a second. Beside the model is whatever the run takes longer than its stages have seconds.
+"""
+
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from io import StringIO
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import NamedTuple
+
+import uvloop
+from rich.console import Console
+
+from bench import processes
+from servers.record import Record
+from synth.run.asker import Asker
+from synth.run.plan import Plan
+from synth.run.stage import Made, Stage
+from synth.run.start import Start
+from synth.run.topic import Topic
+from synth.writers.exchange import sent
+from synth.writers.writer import Message
+
+ENVIRONMENTS = 64
+STAGES = 30
+DELAY = 1.0
+WANTED = 0.05
+PROSE = "Write what this stage has to write, in the form that was asked for, and leave nothing out. " * 60
+
+
+class Text(Record):
+    """What a stage makes here: about as much as a stage of a real environment."""
+
+    stage: int
+    lines: tuple[str, ...]
+
+
+async def fine(_text: Text) -> list[str]:
+    """Nothing is wrong with it."""
+    return []
+
+
+def question(title: str, number: int) -> tuple[Message, ...]:
+    """What is asked."""
+    return (Message(role="system", content=PROSE), Message(role="user", content=f"Stage {number} of {title}"))
+
+
+def stage(number: int) -> Stage:
+    """One of the stages."""
+
+    async def make(made: Made, asker: Asker) -> Text:
+        text = await asker.ask(question(made[Topic].title, number), Text, fine)
+        made.write(f"stage{number}.txt", "\n".join(text.lines))
+        return text
+
+    return Stage(f"stage{number}", Text, make)
+
+
+def write_recording(path: Path, titles: Sequence[str]) -> None:
+    """What the endpoint answers."""
+    with path.open("w", encoding="utf-8") as file:
+        for title in titles:
+            for number in range(STAGES):
+                answer = {"stage": number, "lines": [f"line {at} of {title}" for at in range(100)]}
+                message = {"role": "assistant", "content": json.dumps(answer)}
+                response = {
+                    "model": "recorded",
+                    "choices": [{"message": message, "finish_reason": "stop"}],
+                    "usage": {"prompt_tokens": 1500, "completion_tokens": 800},
+                }
+                request = {"messages": sent(question(title, number), Text.model_json_schema())}
+                file.write(json.dumps({"request": request, "response": response}) + "\n")
+
+
+class Took(NamedTuple):
+    """Seconds of a run: by the clock, and of the processor in this process."""
+
+    wall: float
+    processor: float
+
+
+def measured(folder: Path) -> Took:
+    """One run."""
+    titles = [f"Environment {number}" for number in range(ENVIRONMENTS)]
+    write_recording(folder / "recording.jsonl", titles)
+    port = processes.free_port()
+    with processes.started("bench.slow_endpoint", str(DELAY), str(folder / "recording.jsonl"), port=port):
+        base_url = f"http://127.0.0.1:{port}/v1"
+        plan = Plan(out=folder / "run", topics=tuple(titles), base_url=base_url, model="m", at_once=ENVIRONMENTS)
+        start = Start([stage(number) for number in range(STAGES)], None, "", Console(file=StringIO()))
+        begin, worked = perf_counter(), process_time()
+        code = uvloop.run(start.run(plan))
+        took = Took(perf_counter() - begin, process_time() - worked)
+    assert code == 0, "the run broke"
+    return took
+
+
+def main() -> int:
+    """Measure, and say whether it is as wanted."""
+    with tempfile.TemporaryDirectory() as scratch:
+        took = measured(Path(scratch))
+    model = STAGES * DELAY
+    share = (took.wall - model) / took.wall
+    print(
+        f"{ENVIRONMENTS} environments at once, {STAGES} questions each, {DELAY:g} s an answer: {took.wall:.2f} s; "
+        f"{model:g} s of them the model's, {share:.1%} beside it (wanted: under {WANTED:.0%}); "
+        f"{took.processor:.2f} s of processor time."
+    )
+    return 0 if share < WANTED else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""The rules of an environment, as `rules.json` lists them: each with an id, and with who holds it.
+
+The file is optional. Agents read the rules in `policy.md`; this list is for those who show that they hold.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from servers.errors import BundleError
+from servers.record import Name, Record
+
+RULES_FILE = "rules.json"
+LARGEST_RULES = 1024 * 1024
+Holder = Literal["schema", "tool", "agent"]
+MARK = re.compile(r"(?:#|--)\s*rules?:\s*([a-z0-9_]+(?:\s*,\s*[a-z0-9_]+)*)\s*$")
+"""A comment that says which rules a line holds: `# rule: no_late_renewal` in tools.py, `-- rule: …` in schema.sql."""
+ITEM = re.compile(r"(?m)^(\d+)\.\s")
+
+
+class Rule(Record):
+    """One rule. `item` is its number in policy.md, `by` what of schema.sql holds it, `never` what must not be found."""
+
+    id: Name
+    text: str = Field(min_length=1)
+    item: int = Field(ge=1)
+    holder: Holder
+    by: str = ""
+    never: str = ""
+
+
+RULES = TypeAdapter(tuple[Rule, ...])
+
+
+def load_rules(folder: Path) -> tuple[Rule, ...]:
+    """The rules of a bundle; none when it has no `rules.json`.
+
+    Raises:
+        BundleError: the file cannot be read.
+    """
+    path = folder / RULES_FILE
+    try:
+        if path.stat().st_size > LARGEST_RULES:
+            raise BundleError(f"{path}: larger than {LARGEST_RULES // 1024 // 1024} MiB")
+        return RULES.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return ()
+    except OSError as error:
+        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in problem["loc"]) or "the whole"
+        raise BundleError(f"{path}: {field}: {problem['msg']}") from None
+
+
+def rule_findings(folder: Path, *, policy: str, schema: str, source: str) -> list[str]:
+    """Where the rules, the policy's numbered items, and the marks in schema.sql and tools.py do not agree."""
+    try:
+        rules = load_rules(folder)
+    except BundleError as error:
+        return [str(error)]
+    return list(_findings(folder, rules, policy, {"schema.sql": schema, "tools.py": source}))
+
+
+def marked(text: str) -> dict[int, tuple[str, ...]]:
+    """Which lines of a text bear marks of rules, and of which."""
+    found: dict[int, tuple[str, ...]] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        mark = MARK.search(line)
+        if mark is not None:
+            found[number] = tuple(one.strip() for one in mark[1].split(","))
+    return found
+
+
+def _findings(folder: Path, rules: tuple[Rule, ...], policy: str, texts: dict[str, str]) -> Iterator[str]:
+    path = folder / RULES_FILE
+    ids = [rule.id for rule in rules]
+    items = {int(number) for number in ITEM.findall(policy)}
+    yield from (f"{path}: {one}: stands there {ids.count(one)} times" for one in sorted(set(ids)) if ids.count(one) > 1)
+    for rule in rules:
+        if rule.item not in items:
+            yield f"{path}: {rule.id}.item: policy.md has no item {rule.item}"
+        if rule.by and rule.holder != "schema":
+            yield f"{path}: {rule.id}.by: is for rules that the schema holds, and the holder is {rule.holder}"
+        if rule.by and not re.search(rf"(?i)\b{re.escape(rule.by.split('.')[0])}\b", texts["schema.sql"]):
+            yield f"{path}: {rule.id}.by: there is no {rule.by!r} in schema.sql"
+    for name, text in texts.items():
+        for line, marks in marked(text).items():
+            for one in sorted(set(marks) - set(ids)):
+                yield f"{folder / name}: line {line}: rule {one!r} is not in {RULES_FILE}"

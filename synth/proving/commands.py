@@ -1,0 +1,100 @@
+"""The command that proves environments: `farm prove`."""
+
+import asyncio
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import uvloop
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from servers.commands import folder_of
+from servers.errors import RequestError
+from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
+from synth.proving.prove import CALLS, TIMES_MADE, prove
+
+app = typer.Typer()
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+@app.command(name="prove")
+def prove_bundles(
+    bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")],
+    calls: Annotated[int, typer.Option(min=1, max=100_000, help="How many calls to draw.")] = CALLS,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the calls: the same gives the same proof.")] = 0,
+    write: Annotated[bool, typer.Option("--write", help="Write proof.json into each bundle.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Only see whether proof.json is about the files as they are.")
+    ] = False,
+    report: Annotated[
+        bool, typer.Option("--report", help="Show every tool, every rule and every branch missed.")
+    ] = False,
+) -> None:
+    """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
+    if check and write:
+        raise RequestError("choose one: --write makes a proof, --check looks at the one that is there")
+    folders = [folder_of(bundle) for bundle in bundles]
+    proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed)
+    for folder, proof in zip(folders, proofs, strict=True):
+        if proof is None:
+            out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; `farm prove {folder.name} --write`")
+            continue
+        _show(proof, report=report)
+        if write and not check:
+            out.print(f"written: {write_proof(folder, proof)}", soft_wrap=True)
+    if not all(proof is not None and proof.sound for proof in proofs):
+        raise typer.Exit(1)
+
+
+def _kept(folder: Path) -> Proof | None:
+    digests(folder)
+    return load_proof(folder)
+
+
+def _made(folders: list[Path], calls: int, seed: int) -> list[Proof | None]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    proofs: list[Proof | None] = []
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        for folder in folders:
+            task = progress.add_task(folder.name, total=TIMES_MADE * calls)
+            proof = prove(folder, calls=calls, seed=seed, on_call=lambda made, task=task: progress.advance(task, made))
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                proofs.append(runner.run(proof))
+    return proofs
+
+
+def _show(proof: Proof, *, report: bool) -> None:
+    ok, refused = (sum(getattr(tool, name) for tool in proof.tools.values()) for name in ("ok", "refused"))
+    claimed = [rule for rule in proof.rules.values() if rule.holder != "agent"]
+    coverage = proof.coverage
+    verdict = "[green]sound[/]" if proof.sound else "[red]not sound[/]"
+    out.print(
+        f"[bold]{proof.environment}[/] {verdict}, score {proof.score:g}: {len(proof.tools)} tools; "
+        f"{ok} calls succeeded, {refused} were refused; {coverage.taken} of {coverage.branches} branches; "
+        f"{sum(rule.shown for rule in claimed)} of {len(claimed)} rules shown",
+        soft_wrap=True,
+    )
+    for finding in proof.findings:
+        times = f" ({finding.times} times)" if finding.times > 1 else ""
+        out.print(f"  {finding.check}: {finding.subject}: {finding.text}{times}", markup=False, soft_wrap=True)
+    if report:
+        _show_all(proof)
+    elif claimed and not all(rule.shown for rule in claimed):
+        names = ", ".join(name for name, rule in proof.rules.items() if rule.holder != "agent" and not rule.shown)
+        out.print(f"  not shown: {names}", markup=False, soft_wrap=True)
+
+
+def _show_all(proof: Proof) -> None:
+    tools = Table("tool", "succeeded", "refused", "can refuse")
+    for name, tool in proof.tools.items():
+        tools.add_row(name, str(tool.ok), str(tool.refused), "yes" if tool.can_refuse else "no")
+    rules = Table("rule", "held by", "refused", "states without a breach", "shown")
+    for name, rule in proof.rules.items():
+        shown = "" if rule.holder == "agent" else "[green]yes[/]" if rule.shown else "[red]no[/]"
+        rules.add_row(name, rule.holder, str(rule.refused), str(rule.states or ""), shown)
+    out.print(tools, rules)
+    for missed in proof.coverage.missed:
+        out.print(f"  never: {missed}", markup=False, soft_wrap=True)

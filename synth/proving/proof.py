@@ -1,0 +1,135 @@
+"""What was shown about an environment by running it: `proof.json`. It is void once a file of the bundle differs."""
+
+import hashlib
+from pathlib import Path
+from typing import Literal
+
+from pydantic import ValidationError
+
+from servers.bundle import SERVED_FILES, as_json
+from servers.errors import BundleError
+from servers.record import Record
+from servers.rules import RULES_FILE, Holder
+
+PROOF_FILE = "proof.json"
+PROVED_FILES = (*SERVED_FILES, RULES_FILE)
+FORMAT = 1
+COVERAGE_WEIGHT, RULES_WEIGHT = 60, 40
+Check = Literal[
+    "loads", "answers", "result", "reads_only", "refusal", "integrity", "succeeds", "refuses", "repeats", "shares",
+    "rules",
+]  # fmt: skip
+
+
+class Finding(Record):
+    """One thing that is not as it must be, with the first call that showed it, and how often it was seen."""
+
+    check: Check
+    subject: str
+    text: str
+    times: int = 1
+
+
+class ToolShown(Record):
+    """How often a tool answered, and how often it refused. `can_refuse`: whether its code has a refusal."""
+
+    ok: int
+    refused: int
+    can_refuse: bool
+
+
+class RuleShown(Record):
+    """How often a rule was seen to hold: calls refused at a place that bears its name, and states without a breach."""
+
+    holder: Holder
+    refused: int
+    states: int
+    shown: bool
+
+
+class Coverage(Record):
+    """The branches of tools.py that were taken, and where the others are."""
+
+    branches: int
+    taken: int
+    missed: tuple[str, ...]
+
+
+class Proof(Record):
+    """The whole. `score` is what to sort by: 0 for what is not sound, otherwise up to 100."""
+
+    format: int = FORMAT
+    environment: str
+    version: str
+    files: dict[str, str]
+    seed: int
+    calls: int
+    sound: bool
+    score: float
+    checks: dict[Check, int]
+    findings: tuple[Finding, ...]
+    tools: dict[str, ToolShown]
+    rules: dict[str, RuleShown]
+    coverage: Coverage
+
+
+def score_of(findings: tuple[Finding, ...], coverage: Coverage, rules: dict[str, RuleShown]) -> float:
+    """0 with any finding; else 60 by the share of branches taken, and 40 by the share of rules shown.
+
+    Only rules that a tool or the schema claims to hold count; an environment that lists none has none of these 40.
+    """
+    if findings:
+        return 0.0
+    claimed = [rule for rule in rules.values() if rule.holder != "agent"]
+    covered = coverage.taken / coverage.branches if coverage.branches else 1.0
+    shown = sum(rule.shown for rule in claimed) / len(claimed) if claimed else 0.0
+    return round(COVERAGE_WEIGHT * covered + RULES_WEIGHT * shown, 1)
+
+
+def digests(folder: Path) -> dict[str, str]:
+    """The digest of each file that a proof is about, of those that there are."""
+    found: dict[str, str] = {}
+    for name in PROVED_FILES:
+        try:
+            found[name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise BundleError(f"{folder / name}: cannot be read: {error.strerror}") from None
+    return found
+
+
+def load_proof(folder: Path) -> Proof | None:
+    """The proof of a bundle, if there is one and it is about the files as they are now.
+
+    Raises:
+        BundleError: there is one that cannot be read.
+    """
+    path = folder / PROOF_FILE
+    try:
+        proof = Proof.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValidationError:
+        raise BundleError(
+            f"{path}: is not a proof of this version; `farm prove BUNDLE --write` makes it anew"
+        ) from None
+    return proof if proof.files == digests(folder) else None
+
+
+def write_proof(folder: Path, proof: Proof) -> Path:
+    """Write a proof into its bundle, whole or not at all.
+
+    Raises:
+        BundleError: the folder cannot be written.
+    """
+    path = folder / PROOF_FILE
+    part = path.with_suffix(".part")
+    try:
+        part.write_text(as_json(proof), encoding="utf-8")
+        part.rename(path)
+    except OSError as error:
+        raise BundleError(f"{path}: cannot be written: {error.strerror}") from None
+    return path

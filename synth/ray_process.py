@@ -1,0 +1,33 @@
+"""`farm synth run --engine ray`, in a process of its own: the plan, as JSON, is its argument."""
+
+import asyncio
+import os
+import sys
+
+from rich.console import Console
+
+from servers.errors import FarmError
+from synth.run.plan import Plan
+from synth.run.start import Start
+from synth.stages.line import MINING, STAGES
+
+try:
+    from synth.run.over_ray import machines
+except ModuleNotFoundError as error:
+    sys.exit(f"farm: --engine ray: {error}; pip install 'envfarm[scale]'")
+
+
+def main() -> int:
+    """Do the run; gives the exit code."""
+    start = Start(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Console(highlight=False), machines)
+    try:
+        return asyncio.run(start.run(Plan.model_validate_json(sys.argv[1])))
+    except FarmError as error:
+        sys.stderr.write(f"farm: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,128 @@
+"""The folder of a run: what was asked for, the topics, an environment each, the library that comes out.
+
+run.json          what was asked for, and when the run began
+topics.json       what mining chose
+mining/           what mining keeps
+environments/ID/  the artefacts of one environment
+library/ID/       the bundles that passed everything
+cache/            the exchanges
+batch/            what is to be answered, and the answers
+report.html
+"""
+
+import fcntl
+import json
+import os
+import re
+import unicodedata
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from servers.errors import Conflict, RequestError
+from servers.record import Record
+from synth.run.artefact import read_artefact
+from synth.run.topic import Topic
+from synth.whole import write_whole
+from synth.writers.writer import digest_of
+
+LONGEST_ID = 48
+
+
+class Mined(Record):
+    """The topics that came out of a file of tasks; `asked` is the digest of that file and the number wanted."""
+
+    asked: str
+    topics: tuple[Topic, ...]
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """Where everything of a run lies."""
+
+    path: Path
+
+    @contextmanager
+    def locked(self) -> Generator[None]:
+        """Keep other runs out. Raises Conflict, or RequestError where the folder cannot be written."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+        except OSError as error:
+            raise RequestError(f"--out {self.path}: cannot be written: {error.strerror}") from None
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                holder = os.pread(lock, 32, 0).decode() or "unknown"
+                raise Conflict(f"--out {self.path}: another run works in it (process {holder})") from None
+            os.truncate(lock, 0)
+            os.pwrite(lock, str(os.getpid()).encode(), 0)
+            yield
+        finally:
+            os.close(lock)
+
+    @property
+    def environments(self) -> Path:
+        return self.path / "environments"
+
+    @property
+    def library(self) -> Path:
+        return self.path / "library"
+
+    def note(self, plan: dict[str, Any], now: datetime) -> None:
+        """Write what is asked for. The time at which the run began stays."""
+        file = self.path / "run.json"
+        began = now.isoformat(timespec="seconds")
+        with suppress(OSError, ValueError, LookupError, TypeError):  # a new run, or a file that nobody can read
+            began = str(json.loads(file.read_text(encoding="utf-8"))["began_at"])
+        write_whole(file, json.dumps({"began_at": began, "plan": plan}, ensure_ascii=False, indent=1) + "\n")
+
+    def begun(self) -> dict[str, Topic]:
+        """The environments that were begun, by id. Where the first artefact is damaged, there is none."""
+        found: dict[str, Topic] = {}
+        for path in sorted(self.environments.glob("*/00-topic.json")):
+            artefact = read_artefact(path)
+            if artefact is not None:
+                found[path.parent.name] = Topic.model_validate(artefact.value)
+        return found
+
+    def ids(self, topics: Sequence[Topic]) -> dict[str, Topic]:
+        """All environments of the run by id: those that were begun, and one for each topic that is new."""
+        found = self.begun()
+        for topic in topics:
+            if all(topic.title != other.title for other in found.values()):
+                found[_id(topic.title, found.keys())] = topic
+        return found
+
+    def mined(self, asked: str) -> tuple[Topic, ...] | None:
+        """The topics that were mined, if the same was asked."""
+        try:
+            mined = Mined.model_validate_json((self.path / "topics.json").read_bytes())
+        except (OSError, ValidationError):
+            return None
+        return mined.topics if mined.asked == asked else None
+
+    def keep_mined(self, asked: str, topics: Sequence[Topic]) -> None:
+        """Keep the topics."""
+        mined = Mined(asked=asked, topics=tuple(topics))
+        text = json.dumps(mined.model_dump(mode="json"), ensure_ascii=False, indent=1)
+        write_whole(self.path / "topics.json", text + "\n")
+
+
+def _id(title: str, taken: Any) -> str:
+    """A name for an environment: its title, in the letters of a name."""
+    ascii_only = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    words = re.sub(r"[^a-z0-9]+", "_", ascii_only).strip("_")[:LONGEST_ID].rstrip("_")
+    name = words if re.match(r"[a-z]", words) else f"environment_{words or digest_of(title)[:8]}"
+    number = 2
+    unique = name
+    while unique in taken:
+        unique = f"{name}_{number}"
+        number += 1
+    return unique

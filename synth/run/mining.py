@@ -1,0 +1,20 @@
+"""How topics come out of task texts: a function that the stages give, run once before any environment begins."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from synth.run.asker import Asker
+from synth.run.topic import Topic
+
+
+class Mining(Protocol):
+    """From a file of task texts to at most `n` topics; `folder` keeps what is worth seeing, reports and maps too.
+
+    `asker(label)` gives an Asker, `label` being `mine/000017` or the like. It is called again from the beginning when a
+    run is resumed: what was asked before is answered from the cache.
+    """
+
+    async def __call__(self, tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker]) -> Sequence[Topic]:
+        """Mine and choose."""
+        ...

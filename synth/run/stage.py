@@ -1,0 +1,88 @@
+"""A stage of synthesis: from what was made before it to one artefact more."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, TypeVar, cast
+
+from servers.record import Record
+from synth.run.asker import Asker
+from synth.whole import write_whole
+
+T = TypeVar("T", bound=Record)
+
+
+class Wishes(Record):
+    """What the caller wants of every environment."""
+
+    size: Literal["small", "medium", "large"] = "small"
+
+
+PLAIN = Wishes()
+
+
+@dataclass(frozen=True)
+class Made:
+    """What there is of one environment: the artefacts of the stages before by kind, `made[Topic]`, and a folder.
+
+    `evidence` is what a later stage said when it sent the environment back to this one, `before` what this one had made
+    then. `date` is the day on which the
+    environment was begun; it stays the same however often a run is resumed.
+    """
+
+    environment: str
+    folder: Path
+    date: str
+    wishes: Wishes = PLAIN
+    evidence: tuple[str, ...] = ()
+    before: Record | None = None
+    artefacts: Mapping[type[Record], Record] = field(default_factory=dict[type[Record], Record])
+    written: list[str] = field(default_factory=list[str])
+    """The names of the files that this stage wrote with `write`."""
+
+    def __getitem__(self, kind: type[T]) -> T:
+        """The artefact of a stage before. Raises KeyError where no stage makes such."""
+        return cast("T", self.artefacts[kind])
+
+    @property
+    def bundle(self) -> Path:
+        """Where the bundle of this environment grows. When every stage is done, it is copied into the run's library."""
+        return self.folder / "bundle" / self.environment
+
+    def write(self, name: str, text: str) -> Path:
+        """Write a larger file of this stage into the folder, whole or not at all; a stage whose file is gone is redone.
+
+        `name` may lie in a folder below, such as `bundle/library_loans/tools.py`.
+        """
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text)
+        self.written.append(name)
+        return path
+
+
+class GoBack(Exception):
+    """Raised by a stage that found fault with what an earlier one made; that one is made again, with the evidence."""
+
+    def __init__(self, to: str, evidence: list[str]) -> None:
+        super().__init__(f"back to {to}: {'; '.join(evidence)}")
+        self.to = to
+        self.evidence = tuple(evidence)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A line in the list of stages.
+
+    `make` raises Rejected where the environment must be given up, and GoBack where an earlier stage has to mend it, at
+    most `backs` times. Change `version` when the code changes what it makes. `counts` tells the numbers of an artefact
+    that a report shows, such as how many tables there are.
+    """
+
+    name: str
+    kind: type[Record]
+    make: Callable[[Made, Asker], Awaitable[Record]]
+    needs_model: bool = True
+    version: str = "1"
+    backs: int = 2
+    counts: Callable[[Any], Mapping[str, int]] | None = None

@@ -1,0 +1,114 @@
+"""A run from its plan to its report: lock, writer, environments, what is said at the end."""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from servers.errors import RequestError
+from synth.run.engine import Elsewhere, Run
+from synth.run.environment import utc_now
+from synth.run.folder import RunFolder
+from synth.run.mining import Mining
+from synth.run.plan import Plan
+from synth.run.progress import Progress
+from synth.run.report import write_report
+from synth.run.stage import Stage
+from synth.run.table import live
+from synth.run.topic import Topic
+from synth.run.vllm import serving_vllm
+from synth.run.writing import writer_for
+from synth.writers.batch import BatchWriter
+from synth.writers.batch_folder import results_of
+from synth.writers.writer import Waiting, Writer
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a run needs beside its plan. `api_key` is never written anywhere."""
+
+    stages: Sequence[Stage]
+    mining: Mining | None
+    api_key: str
+    console: Console
+    machines: Callable[[Plan, Sequence[Stage], str], AbstractAsyncContextManager[Elsewhere]] | None = None
+    """What spreads environments over machines, if anything does."""
+
+    async def run(self, plan: Plan) -> int:
+        """Do it; gives the exit code. Raises FarmError where nothing can go on."""
+        folder = RunFolder(plan.out)
+        progress = Progress(prices=plan.prices)
+        with folder.locked():
+            folder.note(json.loads(plan.model_dump_json()), utc_now())
+            async with self._served(plan, folder) as served, writer_for(served, folder, self.api_key) as writer:
+                run = Run(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
+                try:
+                    with live(self.console, progress):
+                        await self._spread(run, served)
+                finally:
+                    report = write_report(folder, self.stages, plan.prices)
+                return self._ended(progress, writer, folder, str(report))
+
+    @asynccontextmanager
+    async def _served(self, plan: Plan, folder: RunFolder) -> AsyncGenerator[Plan]:
+        """The plan, with a vLLM of its own behind it where it asks for one."""
+        if not plan.serve_vllm:
+            yield plan
+            return
+        log = folder.path / "vllm.log"
+        self.console.print(f"Starting vllm serve {plan.serve_vllm}; its log: {log}", soft_wrap=True)
+        async with serving_vllm(plan.serve_vllm, log, plan.vllm_arguments) as base_url:
+            yield plan.model_copy(update={"base_url": base_url, "model": plan.model or plan.serve_vllm})
+
+    async def _spread(self, run: Run, plan: Plan) -> None:
+        if self.machines is None:
+            return await self._advance(run, plan)
+        async with self.machines(plan, self.stages, self.api_key) as elsewhere:
+            run.elsewhere = elsewhere
+            return await self._advance(run, plan)
+
+    async def _advance(self, run: Run, plan: Plan) -> None:
+        topics = [Topic(title=title) for title in plan.topics]
+        if plan.tasks is not None and plan.n is not None:
+            if self.mining is None:
+                raise RequestError("--tasks: there is no stage that mines")
+            try:
+                topics += await run.mine(self.mining, plan.tasks, plan.n)
+            except Waiting as waiting:
+                run.progress.end("(mining)", "waiting", str(waiting))
+                return
+        if not topics and not run.folder.begun():
+            raise RequestError("nothing to make: give --topic or --tasks, or a folder with a run to go on with")
+        await run.make(topics, again=plan.again)
+
+    def _ended(self, progress: Progress, writer: Writer, folder: RunFolder, report: str) -> int:
+        say = self.console.print
+        total = progress.total
+        say(
+            f"{progress.count('accepted')} accepted, {progress.count('rejected')} rejected; "
+            f"{total.asked - total.cached} requests, {total.cached} answers from the cache, "
+            f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens, {total.money:.2f} spent.",
+            soft_wrap=True,
+        )
+        say(f"Report: {report}", soft_wrap=True)
+        if progress.count("accepted"):
+            say(f"Bundles: {folder.library}", soft_wrap=True)
+        if isinstance(writer, BatchWriter) and progress.count("waiting"):
+            self._say_what_is_awaited(writer)
+        broken = [(name, row) for name, row in progress.rows.items() if row.state in ("stopped", "failed")]
+        for name, row in broken:
+            say(f"{name} {row.state}: {row.why}", soft_wrap=True, markup=False)
+        if broken:
+            say("The same command goes on with them.")
+        return 1 if broken else 0
+
+    def _say_what_is_awaited(self, writer: BatchWriter) -> None:
+        writer.close_batch()
+        for path in writer.folder.outstanding():
+            self.console.print(
+                f"Waiting for the answers to {path}. Put them at {results_of(path)}, or name their file with "
+                "--batch-results, and run the same command again.",
+                soft_wrap=True,
+            )

@@ -1,0 +1,60 @@
+"""The writer that a plan asks for."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from agent_client.endpoint import Endpoint
+from synth.run.folder import RunFolder
+from synth.run.plan import Plan
+from synth.writers.batch import BatchWriter
+from synth.writers.batch_folder import BatchFolder
+from synth.writers.cache import Cache
+from synth.writers.endpoint import EndpointWriter
+from synth.writers.exchange import Recorder
+from synth.writers.recording import RecordingWriter
+from synth.writers.writer import Writer
+
+
+@asynccontextmanager
+async def writer_for(plan: Plan, folder: RunFolder, api_key: str) -> AsyncGenerator[Writer]:
+    """Gives the writer, and closes its connections."""
+    cache = Cache(plan.cache or folder.path / "cache")
+    recorder = Recorder(plan.record) if plan.record is not None else None
+    if plan.writer == "recording":
+        yield RecordingWriter(*plan.recordings)
+    elif plan.writer == "batch":
+        yield _batch(plan, folder.path / "batch", cache, recorder)
+    else:
+        endpoint = Endpoint(
+            plan.base_url,
+            api_key=api_key or "none",
+            seconds=plan.seconds,
+            attempts=plan.attempts,
+            connections=plan.at_once,
+        )
+        async with EndpointWriter(
+            endpoint,
+            plan.model,
+            sampling=plan.sampling,
+            cache=cache,
+            recorder=recorder,
+            at_once=plan.at_once,
+            structured=plan.structured,
+        ) as writer:
+            yield writer
+
+
+def _batch(plan: Plan, path: Path, cache: Cache, recorder: Recorder | None) -> BatchWriter:
+    files = BatchFolder(path)
+    if plan.batch_results is not None:
+        files.adopt(plan.batch_results)
+    return BatchWriter(
+        files,
+        plan.model,
+        cache,
+        base_url=plan.base_url,
+        sampling=plan.sampling,
+        structured=plan.structured,
+        recorder=recorder,
+    )

@@ -1,0 +1,83 @@
+"""Assembly: everything that was made becomes a bundle, which the farm checks as it checks every bundle."""
+
+from pathlib import Path
+
+from servers.check import findings
+from servers.environment import Provenance
+from servers.record import Record
+from synth.run.artefact import digest_of_file, read_artefact
+from synth.run.asker import Asker, Rejected
+from synth.run.stage import Made, Stage
+from synth.stages.code import Code, texts_of
+from synth.stages.describing import described
+from synth.stages.ground import guests_here
+from synth.stages.inspection import Inspection
+from synth.stages.schema import Schema
+
+LICENCE = "MIT"
+HERE = Path(__file__).parent
+
+
+class Assembly(Record):
+    """The bundle: where it lies in the environment's folder, and how much there is of what."""
+
+    bundle: str
+    files: dict[str, str]
+    counts: dict[str, int]
+
+
+async def assemble(made: Made, _asker: Asker) -> Assembly:
+    """Write the bundle.
+
+    Raises:
+        Rejected: the farm's own check finds something, which no earlier stage did.
+    """
+    source = made[Code].source
+    async with guests_here() as guests:
+        tools, _ = await described(source, guests)
+        texts = texts_of(made, source, list(tools.values()), made[Code].unbreakable)
+        for name, text in texts.files(_provenance(made)).items():
+            made.write(f"bundle/{made.environment}/{name}", text)
+        wrong = await findings(made.bundle, guests)
+    if wrong:
+        raise Rejected("assemble", [finding.replace(str(made.folder), "") for finding in wrong])
+    rules = made[Schema].rules
+    return Assembly(
+        bundle=f"bundle/{made.environment}",
+        files={path.name: digest_of_file(path) for path in sorted(made.bundle.iterdir())},
+        counts={
+            "tools": len(tools),
+            "commands": sum(tool["writes"] for tool in tools.values()),
+            "rules": len(rules),
+            **{
+                f"rules_of_{holder}": sum(rule.holder == holder for rule in rules)
+                for holder in ("schema", "tool", "agent")
+            },
+            "calls_inspected": len(made[Inspection].cases),
+        },
+    )
+
+
+STAGE = Stage("assemble", Assembly, assemble, needs_model=False, counts=lambda value: value.counts)
+
+
+def _provenance(made: Made) -> Provenance:
+    models = {model for path in sorted(made.folder.glob("[0-9][0-9]-*.json")) for model in _models(path)}
+    return Provenance(
+        source="synthesised",
+        licence=LICENCE,
+        date=made.date,
+        model=", ".join(sorted(models)) or None,
+        prompts=prompts(),
+    )
+
+
+def prompts() -> dict[str, str]:
+    """The digests of the prompt files that write an environment."""
+    names = ("setting", "schema", "seed", "interface", "code", "tester", "checker")
+    return {name: digest_of_file(HERE / f"{name}.md") for name in names}
+
+
+def _models(path: Path) -> tuple[str, ...]:
+    artefact = read_artefact(path)
+    return artefact.models if artefact else ()

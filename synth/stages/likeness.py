@@ -1,0 +1,128 @@
+"""How alike texts are: TF-IDF vectors and cosines, the choice of texts that differ, and a map of them.
+
+Some hundred short texts need no library for it; the same texts give the same numbers everywhere.
+"""
+
+import math
+import re
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+
+WORD = re.compile(r"[a-z]{3,}")
+ROUNDS = 60
+WIDTH, HEIGHT, MARGIN = 900, 640, 40
+Vector = dict[str, float]
+
+
+def vectors(texts: Sequence[str]) -> list[Vector]:
+    """Each text as weights of its words, of length one. Words that stand in nearly every text weigh little."""
+    counts = [Counter(_stem(word) for word in WORD.findall(text.lower())) for text in texts]
+    documents = Counter(word for count in counts for word in count)
+    found: list[Vector] = []
+    for count in counts:
+        weights = {
+            word: (1 + math.log(times)) * math.log((1 + len(texts)) / (1 + documents[word]) + 1)
+            for word, times in count.items()
+        }
+        length = math.sqrt(sum(weight * weight for weight in weights.values())) or 1.0
+        found.append({word: weight / length for word, weight in weights.items()})
+    return found
+
+
+def cosine(one: Vector, other: Vector) -> float:
+    """0 for texts without a common word, 1 for the same words."""
+    small, large = (one, other) if len(one) <= len(other) else (other, one)
+    return sum(weight * large[word] for word, weight in small.items() if word in large)
+
+
+def distinct(texts: Sequence[str], *, most_alike: float) -> list[int]:
+    """The places of texts that are not nearly the same as one before them."""
+    found: list[int] = []
+    space = vectors(texts)
+    for place, vector in enumerate(space):
+        if all(cosine(vector, space[other]) <= most_alike for other in found):
+            found.append(place)
+    return found
+
+
+def diverse(texts: Sequence[str], n: int) -> list[int]:
+    """At most n places, the first text first, then always the text that is farthest from those chosen."""
+    space = vectors(texts)
+    if not space or n < 1:
+        return []
+    chosen = [0]
+    nearest = [cosine(vector, space[0]) for vector in space]
+    while len(chosen) < min(n, len(texts)):
+        place = min((one for one in range(len(texts)) if one not in chosen), key=lambda one: (nearest[one], one))
+        chosen.append(place)
+        nearest = [max(near, cosine(vector, space[place])) for near, vector in zip(nearest, space, strict=True)]
+    return chosen
+
+
+def positions(texts: Sequence[str]) -> list[tuple[float, float]]:
+    """Each text as a point: the first two principal components of the texts' vectors."""
+    space = vectors(texts)
+    count = len(space)
+    gram = [[cosine(one, other) for other in space] for one in space]
+    means = [sum(row) / count for row in gram]
+    mean = sum(means) / count if count else 0.0
+    centred = [[gram[i][j] - means[i] - means[j] + mean for j in range(count)] for i in range(count)]
+    first = _leading(centred)
+    strength = _strength(centred, first)
+    rest = [[centred[i][j] - strength * first[i] * first[j] for j in range(count)] for i in range(count)]
+    second = _leading(rest)
+    scales = [math.sqrt(max(strength, 0.0)), math.sqrt(max(_strength(rest, second), 0.0))]
+    return [(x * scales[0], y * scales[1]) for x, y in zip(first, second, strict=True)]
+
+
+def map_svg(titles: Sequence[str], texts: Sequence[str], chosen: Sequence[int]) -> str:
+    """A picture of the themes: those near each other are alike; the chosen ones are filled and named."""
+    points = positions(texts)
+    spans = [
+        (min(axis, default=0.0), max(axis, default=0.0)) for axis in ([x for x, _ in points], [y for _, y in points])
+    ]
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"'
+        ' font-family="sans-serif" font-size="11">'
+    ]
+    parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>')
+    for place, (x, y) in enumerate(points):
+        left, top = _scaled(x, spans[0], WIDTH), _scaled(y, spans[1], HEIGHT)
+        fill = "#1f6feb" if place in chosen else "none"
+        name = escape(titles[place])
+        parts.append(
+            f'<circle cx="{left:.1f}" cy="{top:.1f}" r="5" fill="{fill}" stroke="#1f6feb">'
+            f"<title>{name}</title></circle>"
+        )
+        if place in chosen:
+            parts.append(f'<text x="{left + 8:.1f}" y="{top + 4:.1f}">{name}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def _stem(word: str) -> str:
+    return word[:-1] if word.endswith("s") and not word.endswith("ss") else word
+
+
+def _scaled(value: float, span: tuple[float, float], size: int) -> float:
+    low, high = span
+    return MARGIN + (value - low) / ((high - low) or 1.0) * (size - 4 * MARGIN)
+
+
+def _leading(matrix: Sequence[Sequence[float]]) -> list[float]:
+    """The leading eigenvector of a symmetric matrix, by power iteration from a fixed start."""
+    vector = [math.cos(place + 1.0) for place in range(len(matrix))]
+    for _ in range(ROUNDS):
+        fresh = [sum(a * b for a, b in zip(row, vector, strict=True)) for row in matrix]
+        length = math.sqrt(sum(one * one for one in fresh))
+        if length < 1e-12:
+            break
+        vector = [one / length for one in fresh]
+    return vector
+
+
+def _strength(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> float:
+    """The eigenvalue that belongs to an eigenvector."""
+    return sum(
+        one * sum(a * b for a, b in zip(row, vector, strict=True)) for one, row in zip(vector, matrix, strict=True)
+    )

@@ -1,0 +1,38 @@
+"""Proof: the finished bundle is proved, with no model; what is not sound goes back to the code."""
+
+from collections.abc import Sequence
+
+from servers.bundle import as_json
+from synth.proving.proof import PROOF_FILE, Finding, Proof
+from synth.proving.prove import prove
+from synth.run.asker import Asker
+from synth.run.stage import GoBack, Made, Stage
+from synth.stages.interface import Interface, Plan
+
+
+async def prove_bundle(made: Made, _asker: Asker) -> Proof:
+    """Prove the bundle and lay the proof beside it.
+
+    Raises:
+        GoBack: to the code, with everything that was found.
+    """
+    proof = await prove(made.bundle)
+    if not proof.sound:
+        raise GoBack("code", evidence_of(proof.findings, made[Interface].tools))
+    made.write(f"bundle/{made.environment}/{PROOF_FILE}", as_json(proof))
+    return proof
+
+
+STAGE = Stage("prove", Proof, prove_bundle, needs_model=False)
+
+
+def evidence_of(findings: Sequence[Finding], plans: Sequence[Plan]) -> list[str]:
+    """What is not sound, told of the tools that it concerns: those of a rule are the ones that enforce it."""
+    names = {plan.name for plan in plans}
+    told: list[str] = []
+    for finding in findings:
+        tools = [finding.subject] if finding.subject in names else []
+        tools = tools or [plan.name for plan in plans if finding.subject in plan.enforces and plan.kind == "command"]
+        about = f"{finding.check}: {finding.subject}: {finding.text} (seen {finding.times} times)"
+        told += [f"{tool}: {about}" for tool in tools] or [about]
+    return told

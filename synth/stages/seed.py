@@ -1,0 +1,159 @@
+"""Seed: the first rows, valid under the schema, varied, linked; multiplied by a program where many are wanted."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from servers.guests import Guests
+from servers.record import Record
+from synth.run.asker import Asker
+from synth.run.stage import Made, Stage
+from synth.stages.building import image_of
+from synth.stages.ground import guests_here
+from synth.stages.growing import Values, grown
+from synth.stages.rules import as_text, breaches
+from synth.stages.schema import Schema
+from synth.stages.setting import Setting
+from synth.stages.shape import Column, Shape, Table, shape_of
+from synth.writers.prompt import Prompt
+
+PROMPT = Prompt.load(Path(__file__).with_name("seed.md"))
+MANY = "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen."
+AMOUNTS = {
+    "small": "50 to 120 rows in all; at least 5 in every table that is not reference data, more where things happen.",
+    "medium": MANY,
+    "large": MANY,
+}
+FEWEST_ROWS = {"small": 45, "medium": 110, "large": 110}
+FEWEST_OF_A_TABLE = {"small": 4, "medium": 7, "large": 7}
+LARGE_ROWS = 2500
+PLACEHOLDERS = re.compile(r"(?i)\b(john doe|jane doe|john smith|lorem ipsum|foo|bar baz|example name|test user)\b")
+NUMBERED = re.compile(r"(?i)^(user|customer|client|item|product|name|person|company|test|sample|entry)[ _-]?\d+$")
+
+
+class Seed(Record):
+    """What the writer gives: the rows, which tables are reference data, and further values for the others."""
+
+    seed_sql: str
+    fixed: tuple[str, ...]
+    values: tuple[Values, ...]
+
+
+class Rows(Record):
+    """The first rows of the environment, as they will be in seed.sql."""
+
+    seed_sql: str
+    fixed: tuple[str, ...]
+    counts: dict[str, int]
+
+
+async def seed(made: Made, asker: Asker) -> Rows:
+    """Ask for the first rows; multiply them where the wish is a large database."""
+    setting, schema, size = made[Setting], made[Schema], made.wishes.size
+    messages = PROMPT.fill(
+        title=setting.title,
+        introduction=setting.introduction,
+        clock=schema.clock,
+        schema=schema.schema_sql,
+        rules=as_text(schema.rules),
+        amount=AMOUNTS[size],
+    )
+    async with guests_here() as guests:
+
+        async def accept(answer: Seed) -> list[str]:
+            return await findings(answer, schema, size, guests)
+
+        answer = await asker.ask(messages, Seed, accept)
+        text = answer.seed_sql.strip() + "\n"
+        if size == "large":
+            text = await grown(
+                guests,
+                schema=schema.schema_sql,
+                seed=text,
+                clock=schema.clock,
+                fixed=answer.fixed,
+                values=answer.values,
+                rows=LARGE_ROWS,
+            )
+        image, _ = await image_of(guests, schema=schema.schema_sql, seed=text, clock=schema.clock)
+    counts = {name: len(rows) for name, rows in shape_of(image).rows.items()}
+    return Rows(seed_sql=text, fixed=answer.fixed, counts=counts)
+
+
+STAGE = Stage("seed", Rows, seed)
+
+
+async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> list[str]:
+    """What is wrong with first rows."""
+    image, wrong = await image_of(guests, schema=schema.schema_sql, seed=answer.seed_sql, clock=schema.clock)
+    if wrong:
+        return [f"seed_sql: {wrong.removeprefix('seed.sql: ')}"]
+    shape = shape_of(image)
+    return [
+        *_amount_findings(answer, shape, size),
+        *(f"seed_sql: {finding}" for finding in breaches(schema.rules, image)),
+        *(finding for table in shape.tables.values() for finding in _table_findings(table, shape, answer.fixed)),
+        *_value_findings(answer.values, shape),
+    ]
+
+
+def _amount_findings(answer: Seed, shape: Shape, size: str) -> Iterator[str]:
+    for name in answer.fixed:
+        if name not in shape.tables:
+            yield f"fixed: there is no table {name!r}"
+    if len(set(answer.fixed)) > len(shape.tables) * 2 // 3:
+        yield "fixed: names most of the tables; only reference data, such as kinds and tariffs, is fixed"
+    total = sum(map(len, shape.rows.values()))
+    if total < FEWEST_ROWS[size]:
+        yield f"seed_sql: {total} rows in all; at least {FEWEST_ROWS[size]} are asked"
+    for name, rows in shape.rows.items():
+        fewest = 2 if name in answer.fixed else FEWEST_OF_A_TABLE[size]
+        if len(rows) < fewest:
+            yield f"seed_sql: {name} has {len(rows)} rows; at least {fewest} are asked"
+
+
+def _table_findings(table: Table, shape: Shape, fixed: Sequence[str]) -> Iterator[str]:
+    rows = shape.rows[table.name]
+    for column in table.columns:
+        values = [row[column.name] for row in rows if row[column.name] is not None]
+        yield from (f"seed_sql: {table.name}.{finding}" for finding in _column_findings(column, values, len(rows)))
+    for link in table.links:
+        if rows and all(row[link.columns[0]] is None for row in rows):
+            yield f"seed_sql: {table.name}.{link.columns[0]}: no row points to a row of {link.parent}; let some"
+    linked = {column for link in table.links for column in link.columns}
+    told = [column for column in table.columns if _is_telling(column) and column.name not in linked]
+    for column in told if table.name not in fixed else ():
+        texts = [str(row[column.name]) for row in rows if row[column.name] is not None]
+        if len(texts) >= 6 and len(set(texts)) < len(texts) * 0.6:
+            common, count = Counter(texts).most_common(1)[0]
+            yield f"seed_sql: {table.name}.{column.name}: {common!r} stands there {count} times; vary it"
+
+
+def _column_findings(column: Column, values: list[Any], count: int) -> Iterator[str]:
+    missing = [choice for choice in column.choices if choice not in values]
+    if missing and count >= 2 * len(column.choices):
+        yield f"{column.name}: no row has {', '.join(map(repr, missing))}; let every state occur"
+    for value in values:
+        if isinstance(value, str) and (PLACEHOLDERS.search(value) or NUMBERED.match(value)):
+            yield f"{column.name}: {value!r} is a placeholder; write what could be real"
+            return
+    if not values:
+        yield f"{column.name}: is NULL in every row; let some rows have a value"
+
+
+def _is_telling(column: Column) -> bool:
+    """Whether a column tells rows apart for people."""
+    words = ("name", "title", "email", "subject", "description", "address", "phone")
+    return column.type == "TEXT" and not column.choices and not column.in_key and column.name.endswith(words)
+
+
+def _value_findings(values: Sequence[Values], shape: Shape) -> Iterator[str]:
+    for one in values:
+        table = shape.tables.get(one.table)
+        column = None if table is None else next((each for each in table.columns if each.name == one.column), None)
+        if column is None:
+            yield f"values: there is no column {one.table}.{one.column}"
+        elif len(set(one.values)) < 8:
+            yield f"values: {one.table}.{one.column}: {len(set(one.values))} different values; 12 to 40 are asked"

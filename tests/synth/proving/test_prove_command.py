@@ -1,0 +1,40 @@
+"""`farm prove` says what it saw and ends with 0, 1 or 2."""
+
+from pathlib import Path
+
+from servers.library import OWN_LIBRARY
+from synth.proving.proof import load_proof
+from tests.bundles import TOOLS, write_bundle
+from tests.processes import farm
+
+
+async def test_a_proof_is_made_written_and_looked_at(tmp_path: Path) -> None:
+    bundle = await write_bundle(tmp_path / "shop", scenarios=())
+    done = await farm("prove", str(bundle), "--calls", "60", "--report", "--write", home=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("shop sound, score 60: 4 tools")
+    assert load_proof(bundle) is not None
+    assert (await farm("prove", str(bundle), "--check", home=tmp_path)).code == 0
+    (bundle / "policy.md").write_text("Another.")
+    done = await farm("prove", str(bundle), "--check", home=tmp_path)
+    assert (done.code, done.out) == (1, "shop: no proof.json about its files as they are; `farm prove shop --write`\n")
+
+
+async def test_what_is_wrong_is_said_and_a_mistake_is_one_line(tmp_path: Path) -> None:
+    bundle = await write_bundle(
+        tmp_path / "shop", tools=TOOLS.replace("name=name, cents=cents)", "cents=cents)"), scenarios=()
+    )
+    done = await farm("prove", str(bundle), "--calls", "20", home=tmp_path)
+    assert done.code == 1
+    assert "  answers: make: tools.py, line" in done.out
+    for arguments in (("nowhere",), (str(bundle), "--calls", "0"), (str(bundle), "--write", "--check")):
+        done = await farm("prove", *arguments, home=tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert "Traceback" not in done.err
+
+
+async def test_the_farms_own_environments_are_named_by_id(tmp_path: Path) -> None:
+    names = sorted(path.parent.name for path in OWN_LIBRARY.glob("*/proof.json"))
+    done = await farm("prove", *names, "--check", home=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert [line.split()[0] for line in done.out.splitlines() if not line.startswith(" ")] == names

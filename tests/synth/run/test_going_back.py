@@ -1,0 +1,114 @@
+"""A stage that finds fault with an earlier one sends the environment back to it, with the evidence."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from servers.record import Record
+from synth.run.asker import Asker
+from synth.run.environment import End, Environment
+from synth.run.folder import RunFolder
+from synth.run.progress import Prices
+from synth.run.stage import GoBack, Made, Stage
+from synth.run.summary import summed_up
+from synth.run.topic import Topic
+from synth.writers.writer import Answer, Message
+
+
+class Word(Record):
+    text: str
+
+
+class Length(Record):
+    signs: int
+
+
+class Verdict(Record):
+    good: bool
+
+
+class Counting:
+    """A writer that answers a, ab, abc: a sign more at each question."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+        self.asked.append(messages[-1].content)
+        value = {"text": "abcdefgh"[: len(self.asked)]}
+        return Answer.nothing(label).model_copy(update={"value": value, "prompt_tokens": 1})
+
+
+async def fine(_value: Word) -> list[str]:
+    return []
+
+
+async def word(made: Made, asker: Asker) -> Word:
+    before = made.before.text if isinstance(made.before, Word) else "nothing"
+    text = f"A word. Before: {before}. Evidence: {', '.join(made.evidence)}"
+    return await asker.ask([Message(role="user", content=text)], Word, fine)
+
+
+async def length(made: Made, _asker: Asker) -> Length:
+    return Length(signs=len(made[Word].text))
+
+
+def line(wanted: int) -> tuple[Stage, ...]:
+    async def judge(made: Made, _asker: Asker) -> Verdict:
+        if made[Length].signs < wanted:
+            raise GoBack("word", [f"{made[Word].text} is too short"])
+        return Verdict(good=True)
+
+    return Stage("word", Word, word), Stage("length", Length, length), Stage("judge", Verdict, judge)
+
+
+def begun(folder: Path, writer: Counting, wanted: int) -> Environment:
+    environment = Environment("words", folder / "environments" / "words", line(wanted), writer)
+    environment.begin(Topic(title="Words"))
+    return environment
+
+
+async def test_it_is_made_again_with_what_was_and_why(tmp_path: Path) -> None:
+    writer = Counting()
+    assert await begun(tmp_path, writer, 3).advance() == End("accepted")
+    assert writer.asked == [
+        "A word. Before: nothing. Evidence: ",
+        "A word. Before: a. Evidence: a is too short",
+        "A word. Before: ab. Evidence: ab is too short",
+    ]
+
+
+async def test_after_two_times_the_environment_is_given_up(tmp_path: Path) -> None:
+    end = await begun(tmp_path, Counting(), 4).advance()
+    assert end == End("rejected", "judge: abc is too short")
+
+
+async def test_a_run_that_comes_later_neither_repeats_nor_forgets_it(tmp_path: Path) -> None:
+    writer = Counting()
+    await begun(tmp_path, writer, 3).advance()
+    assert await begun(tmp_path, writer, 3).advance() == End("accepted")
+    assert len(writer.asked) == 3
+    (tmp_path / "environments/words/01-word.json").unlink()
+    assert await begun(tmp_path, writer, 3).advance() == End("accepted")
+    assert writer.asked[3] == "A word. Before: ab. Evidence: ab is too short"
+
+
+async def test_what_was_said_for_what_was_remade_is_counted(tmp_path: Path) -> None:
+    await begun(tmp_path, Counting(), 3).advance()
+    summary = summed_up(RunFolder(tmp_path), line(3), Prices(prompt=1_000_000))
+    [card] = summary.cards
+    assert (card.state, card.asked, card.money) == ("accepted", 3, 3.0)
+    tallies = {tally.name: tally for tally in summary.stages}
+    assert (tallies["word"].passed, tallies["word"].at_first, tallies["judge"].sent_back) == (1, 0, 2)
+
+
+async def test_trouble_in_a_stage_is_kept_and_the_next_run_tries_again(tmp_path: Path) -> None:
+    async def breaks(_made: Made, _asker: Asker) -> Word:
+        raise ZeroDivisionError("no words")
+
+    environment = begun(tmp_path, Counting(), 1)
+    environment.stages = (Stage("word", Word, breaks),)
+    assert await environment.advance() == End("failed", "ZeroDivisionError: no words")
+    assert "Traceback" in (environment.folder / "failed.txt").read_text()
+    assert await begun(tmp_path, Counting(), 1).advance() == End("accepted")
+    assert not (environment.folder / "failed.txt").exists()
