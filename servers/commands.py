@@ -56,8 +56,7 @@ def scenarios(bundle: Bundle) -> None:
     library = Library([folder.parent])
     environment = library.environment(folder.name)
     table = Table("scenario", "calls", "goals", "guards", "kill score", "changes", "task")
-    found = library.scenarios(folder.name).values()
-    for scenario in sorted(found, key=_length):
+    for scenario in sorted(library.scenarios(folder.name).values(), key=_length):
         roles = [checkpoint.role for checkpoint in scenario.checkpoints]
         calls = str(len(scenario.solution.calls)) if scenario.solution else "none shown"
         score, tables = _certified(environment, scenario)

@@ -131,6 +131,7 @@ class Scenario(Record):
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
     solution: Solution | None = None
     """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
+    certificate: Certificate | None = None
 
     certificate: Certificate | None = None
 

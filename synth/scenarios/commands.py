@@ -22,10 +22,15 @@ from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
 from synth.scenarios.certify import Examined, examine
 
+app = typer.Typer()
+synth = typer.Typer()
+app.add_typer(synth, name="synth")
+synth.callback()(lambda: None)  # one command alone is still called by its name
 out = Console(highlight=False)
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 
 
+@synth.command("scenarios")
 def scenarios(
     bundle: Bundle,
     backward: Annotated[
@@ -81,6 +86,7 @@ def _told(reasons: Counter[str]) -> str:
     return "\n".join(f"{number} × {reason}" for reason, number in reasons.most_common(5))
 
 
+@app.command()
 def certify(
     bundle: Bundle,
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
