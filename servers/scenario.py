@@ -133,8 +133,6 @@ class Scenario(Record):
     """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
     certificate: Certificate | None = None
 
-    certificate: Certificate | None = None
-
     def reference(self) -> Solution:
         """The reference solution.
 
