@@ -107,6 +107,7 @@ class FarmAgentLoop(AgentLoopBase):
         )
 
     def _output(self, done: Attempt, model: TokenModel, *, attempts: int) -> AgentLoopOutput:
+        model.tokens.drop_unanswered()
         told = measures(done, generate_seconds=model.generate_seconds, attempts=attempts)
         return AgentLoopOutput(
             prompt_ids=model.tokens.prompt_ids,

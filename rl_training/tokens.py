@@ -117,3 +117,10 @@ class Tokens:
         self.ids, self.mask, self.logprobs = merged.token_ids, mask, logprobs
         self._messages = updated
         return True
+
+    def drop_unanswered(self) -> None:
+        """Leave out what the model was told and did not answer: an episode ends with what it said."""
+        unanswered = next((at for at, said in enumerate(reversed(self.mask)) if said), len(self.mask))
+        if unanswered:
+            self.ids, self.mask = self.ids[:-unanswered], self.mask[:-unanswered]
+            self.logprobs = self.logprobs and self.logprobs[:-unanswered]

@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false
-"""The tests of training need verl and torch, which have an environment of their own; elsewhere they are not collected."""
+"""The tests of training need verl and torch; where these are not installed, they are not collected."""
 
 import warnings
 from importlib.util import find_spec
@@ -13,9 +13,6 @@ collect_ignore_glob = [] if find_spec("verl") else ["test_*.py"]
 
 if find_spec("verl"):
     with warnings.catch_warnings(action="ignore"):  # in what verl imports; ours are errors all the same
-        import verl.experimental.agent_loop
-        import verl.utils.tokenizer.continuous_token_wiring
-
         from rl_training.cpu.tiny_model import Size, make_model
 
 

@@ -1,6 +1,7 @@
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 """verl's own agent loop worker in this process, with a farm that is real and a model's server that is a script."""
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -26,6 +27,12 @@ SECONDS = 60.0
 """Bounds every episode here. It measures nothing."""
 Turn = str | Callable[[], Any]
 """What the model says, or something that happens instead."""
+
+
+async def hang() -> str:
+    """A server that never answers."""
+    await asyncio.Event().wait()
+    raise AssertionError("it has answered")
 
 
 @dataclass
@@ -63,6 +70,16 @@ class ScriptedServer:
         return TokenOutput(token_ids=token_ids, log_probs=logprobs, num_preempted=1, extra_fields=steps)
 
 
+class LikeV1(AgentLoopWorker):
+    """Gives what the agent loop gave, which verl's V1 worker puts into its queue row by row."""
+
+    async def _agent_loop_postprocess(self, output: Any, validate: bool, **kwargs: Any) -> Any:
+        return output
+
+    def _postprocess(self, inputs: Any, **kwargs: Any) -> Any:
+        return inputs
+
+
 @dataclass(frozen=True)
 class Rig:
     """A worker, its farm, and its server."""
@@ -76,9 +93,14 @@ class Rig:
     def tokenizer(self) -> Any:
         return self.worker.tokenizer
 
-    async def rollouts(self, *extras: Mapping[str, Any], **columns: str) -> DataProto:
+    async def rollouts(self, *extras: Mapping[str, Any], **columns: Any) -> DataProto:
         """What verl's worker makes of some rows."""
         return await self.worker.generate_sequences(rows(*extras, **columns))
+
+    async def end_live_ones(self) -> None:
+        """Close every instance under whoever plays it."""
+        for lease in (await self.farm.leases(status="live")).items:
+            await self.farm.close(lease.instance)
 
     async def live(self) -> int:
         return (await self.farm.leases(status="live")).total
@@ -90,14 +112,15 @@ class Rig:
         return self.tokenizer.decode([int(one) for one in token_ids])
 
 
-def rows(*extras: Mapping[str, Any], task: str = TASK) -> DataProto:
-    """Rows of training data as verl's dataset gives them."""
+def rows(*extras: Mapping[str, Any], task: str = TASK, **more: Sequence[Any]) -> DataProto:
+    """Rows of training data as verl's dataset gives them, with more columns if wanted."""
     extras = extras or ({"environment": "shop", "scenario": "dearer"},)
     columns: dict[str, list[Any]] = {
         "raw_prompt": [[{"role": "user", "content": task}] for _ in extras],
         "extra_info": [dict(extra) for extra in extras],
         "agent_name": ["farm" for _ in extras],
         "index": list(range(len(extras))),
+        **{name: list(values) for name, values in more.items()},
     }
     arrays = {}
     for name, values in columns.items():
@@ -125,14 +148,20 @@ def config(model: Path, loops: Path, *overrides: str) -> Any:
 
 @asynccontextmanager
 async def rig(
-    model: Path, shelf: Path, folder: Path, server: ScriptedServer, *, url: str | None = None, **options: Any
+    model: Path,
+    shelf: Path,
+    folder: Path,
+    server: ScriptedServer,
+    *,
+    worker: type[AgentLoopWorker] = AgentLoopWorker,
+    **options: Any,
 ) -> AsyncGenerator[Rig]:
-    """A rig with an agent loop that has some options. `url` is where the loop looks for the farm, if elsewhere."""
+    """A rig with an agent loop that has some options."""
     async with private((shelf,)) as address, FarmClient(address.url, address.token) as farm:
         loop = {
             "name": "farm",
             "_target_": "rl_training.agent_loop.FarmAgentLoop",
-            "farm_url": url or address.url,
+            "farm_url": address.url,
             "farm_token": address.token,
             "seconds": SECONDS,
             "retry_seconds": 0.0,
@@ -140,9 +169,9 @@ async def rig(
         }
         loops = folder / "agent_loops.yaml"
         OmegaConf.save([loop], loops)
-        worker = AgentLoopWorker(config(model, loops), server)
-        server.tokenizer = worker.tokenizer
+        works = worker(config(model, loops), server)
+        server.tokenizer = works.tokenizer
         try:
-            yield Rig(worker, farm, address, server)
+            yield Rig(works, farm, address, server)
         finally:
             await close_links()
