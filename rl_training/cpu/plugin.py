@@ -14,17 +14,11 @@ from verl.utils import distributed, fsdp_utils
 from verl.workers.rollout import base
 from verl.workers.rollout.replica import RolloutReplicaRegistry
 
+from rl_training.cpu import replica  # as a module: a worker may be reading it just now, and come here through it
 from rl_training.cpu.platform import CpuPlatform
-from rl_training.cpu.replica import CpuReplica
 
 PLATFORM = "cpu"
 ENGINE = "hf_cpu"
-ENVIRONMENT = {
-    "VERL_PLATFORM": PLATFORM,
-    "VERL_USE_EXTERNAL_MODULES": __name__,
-    "VERL_ENGINE_DEVICE": "cuda",  # under which verl registers its FSDP engine; nothing in it needs CUDA
-}
-"""What verl's processes need in their environment."""
 
 _join = distributed.initialize_global_process_group_ray
 
@@ -37,12 +31,12 @@ def _without_pinning(pin_memory: bool = False) -> CPUOffloadPolicy:
     return CPUOffloadPolicy(pin_memory=False)
 
 
-def _replica() -> Any:
-    return CpuReplica
+def _replica_class() -> Any:
+    return replica.CpuReplica
 
 
 PlatformRegistry.register(PLATFORM)(CpuPlatform)
-RolloutReplicaRegistry.register(ENGINE, _replica)
+RolloutReplicaRegistry.register(ENGINE, _replica_class)
 base._ROLLOUT_REGISTRY[ENGINE, "async"] = "rl_training.cpu.adapter.CpuAdapter"
 distributed.initialize_global_process_group_ray = _join_by_gloo
 fsdp_utils.CPUOffloadPolicy = _without_pinning

@@ -9,12 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerFast, Qwen3Config, Qwen3ForCausalLM
 
 TEMPLATE = Path(__file__).parent / "chat_template.jinja"
 PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
-MARKS = ("<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>", "<think>", "</think>")
+MARKS = (
+    '<tool_call>\n{"name": "', '", "arguments": {"', '"}}\n</tool_call>', '}}\n</tool_call>',
+    "<tool_call>", "</tool_call>", '{"', '": "', '": ', '", "', ', "', '"}', "<think>", "</think>",
+)  # fmt: skip
+"""Pieces of tool calls and results that are one token each, so that a call is a handful of choices."""
+WORDS = "[A-Za-z_]+|[0-9]|\n| |[^A-Za-z0-9_ \n]+"
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,12 @@ def make_model(folder: Path, texts: Iterable[str], *, size: Size, seed: int) -> 
 
 
 def make_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
-    """Byte pairs over some texts. Every digit and every line break is a token of its own."""
+    """Byte pairs over the words of some texts. A word is the same token wherever it stands, and so is a digit."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [
-            pre_tokenizers.Split("\n", "isolated"),
-            pre_tokenizers.Digits(individual_digits=True),
-            pre_tokenizers.ByteLevel(add_prefix_space=False),
+            pre_tokenizers.Split(Regex(WORDS), "isolated"),
+            pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False),
         ]
     )
     tokenizer.decoder = decoders.ByteLevel()
