@@ -18,6 +18,7 @@ COMMANDS = {
     "play": "evals",
     "up": "registry",
     "launch": "registry",
+    "rl": "rl_training",
     "score": "registry",
     "close": "registry",
     "connect": "registry",
@@ -45,6 +46,7 @@ def command_line(wanted: str | None = None) -> typer.Typer:
     for folder in folders:
         part: typer.Typer = importlib.import_module(f"{folder}.commands").app
         app.registered_commands += part.registered_commands
+        app.registered_groups += part.registered_groups
     return app
 
 
