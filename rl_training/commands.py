@@ -1,7 +1,10 @@
 """The commands of training: `farm rl prepare`, `farm rl train`, `farm rl demo`."""
 
 import asyncio
+import json
 import os
+import statistics
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -14,6 +17,8 @@ from rich.console import Console
 from registry.client import FarmClient
 from registry.up import Address, private
 from rl_training.config import CONFIGS, TrainConfig, load_config
+from rl_training.demo.demo import Plan
+from rl_training.demo.demo import demo as run_demo
 from rl_training.errors import TrainingError
 from rl_training.prepare import Collected, Measure, Packed, collected
 from rl_training.prepare import prepare as write_data
@@ -99,6 +104,35 @@ def train(
     _need_verl()
     out.print(f"The trainer's log is {run / 'log.txt'}, its figures {run / 'metrics.jsonl'}.", soft_wrap=True)
     asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, library))
+
+
+@rl.command()
+def demo(
+    run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, it goes on.")],
+    seeds: Annotated[int, typer.Option(min=1, help="How often to train, each time from another chance.")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of GRPO.")] = 40,
+    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 400,
+    test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
+) -> None:
+    """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
+    _need_verl()
+    plan = Plan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
+    begun = time.monotonic()
+    curves = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
+    seconds = time.monotonic() - begun
+    result = {"plan": plan.model_dump(), "seconds": seconds, "curves": [one.model_dump() for one in curves]}
+    (run / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    first, last = ([one.points[at].reward for one in curves] for at in (0, -1))
+    out.print(
+        f"Mean reward on held-out scenarios: {_spread(first)} after the warm start, {_spread(last)} after {steps} steps"
+        f" ({len(curves)} seeds, mean and standard error; {seconds / 60:.0f} min). Written: {run / 'result.json'}",
+        soft_wrap=True,
+    )
+
+
+def _spread(values: list[float]) -> str:
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return f"{statistics.mean(values):.2f} ± {error:.2f}"
 
 
 FILES = (("train", "train"), ("val", "validation"))

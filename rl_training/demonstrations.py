@@ -1,6 +1,7 @@
 """Conversations to learn from before reinforcement: the reference solutions, as an agent would have played them."""
 
 import asyncio
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,8 +29,15 @@ class Demonstration(Record):
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
+    @property
+    def texts(self) -> list[str]:
+        """Everything that is said in it, for a tokenizer to learn from."""
+        return [json.dumps(self.tools), *(json.dumps(message) for message in self.messages)]
 
-async def demonstrations(farm: FarmClient, scenarios: Sequence[ScenarioDetail]) -> list[Demonstration]:
+
+async def demonstrations(
+    farm: FarmClient, scenarios: Sequence[ScenarioDetail], *, instructions: bool = True
+) -> list[Demonstration]:
     """Play reference solutions.
 
     Raises:
@@ -51,7 +59,7 @@ async def demonstrations(farm: FarmClient, scenarios: Sequence[ScenarioDetail]) 
                     await farm.close(lease.instance)
             if not score.success:
                 raise RowError(f"the reference solution of {detail.environment}/{detail.scenario.id} does not solve it")
-            return _demonstration(detail, trace)
+            return _demonstration(detail, trace, instructions)
 
         tasks = [group.create_task(one(detail)) for detail in scenarios]
     return [task.result() for task in tasks]
@@ -63,8 +71,8 @@ def _gold(detail: ScenarioDetail) -> ScriptedModel:
     return ScriptedModel(calls, solution.answer, name="gold")
 
 
-def _demonstration(detail: ScenarioDetail, trace: Trace) -> Demonstration:
-    messages = conversation(trace.instructions, trace.task, trace.turns)
+def _demonstration(detail: ScenarioDetail, trace: Trace, instructions: bool) -> Demonstration:
+    messages = conversation(trace.instructions if instructions else "", trace.task, trace.turns)
     if not isinstance(messages[-1], Reply):
         messages = (*messages, Reply(text=trace.answer))
     return Demonstration(
