@@ -4,10 +4,10 @@ import asyncio
 import json
 import os
 import statistics
+import sys
 import time
 from collections.abc import Generator
 from contextlib import contextmanager
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -111,7 +111,7 @@ def demo(
     run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, it goes on.")],
     seeds: Annotated[int, typer.Option(min=1, help="How often to train, each time from another chance.")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="Steps of GRPO.")] = 40,
-    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 400,
+    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 280,
     test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
@@ -199,7 +199,7 @@ def _band(option: str, text: str | None) -> Band | None:
 
 
 def _need_verl() -> None:
-    if find_spec("verl") is None:
+    if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
         raise TrainingError("training needs verl, which is not installed: see docs/training.md for how")
 
 

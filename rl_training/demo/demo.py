@@ -33,7 +33,7 @@ class Plan(Record):
 
     seeds: int = 3
     steps: int = 40
-    lessons: int = 400
+    lessons: int = 280
     test_every: int = 5
 
 
