@@ -1,4 +1,4 @@
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 """Most tests of training need verl and torch; where these are not installed, they are not collected."""
 
 import warnings
@@ -14,6 +14,9 @@ collect_ignore = [] if find_spec("verl") else NEED_VERL
 
 if find_spec("verl"):
     with warnings.catch_warnings(action="ignore"):  # in what verl imports; ours are errors all the same
+        import verl.experimental.agent_loop
+        import verl.utils.tokenizer.continuous_token_wiring  # noqa: F401
+
         from rl_training.cpu.tiny_model import Size, make_model
 
 
