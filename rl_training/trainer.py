@@ -80,5 +80,6 @@ def train(command: list[str], environment: Mapping[str, str], log: Path) -> None
 
 def _last_words(log: Path) -> str:
     lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
-    telling = [line for line in lines if "Error" in line] or lines
+    ours = [line for line in lines if "rl_training.errors." in line]  # verl goes on after these, and fails over nothing
+    telling = ours or [line for line in lines if "Error" in line] or lines
     return telling[-1][-500:] if telling else "nothing"

@@ -102,6 +102,7 @@ async def test_a_group_begins_at_the_same_and_is_one_row_each(tiny: Path, shelf:
     [
         ([DEARER, DEARER, DEARER], {"turns": 2}, "turn_limit", 1.0),
         ([LOOK] * 9, {}, "token_limit", 0.0),
+        ([DEARER, "Done. " * 200], {}, "token_limit", 1.0),
         ([DEARER, "Done. " * 20], {"turn_tokens": 40}, "token_limit", 1.0),
         ([DEARER, hang], {"seconds": 3.0}, "time_limit", 1.0),
     ],

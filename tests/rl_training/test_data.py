@@ -1,6 +1,7 @@
 """Data for training: which scenarios are taken, how they are split, and what stands in a row."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from rl_training.errors import RowError, TrainingError
 from rl_training.rows import rows, scenarios_of
 from rl_training.selection import Band, Selection, split
 from rl_training.task import Task
+from rl_training.trainer import train
 from servers.scenario import Scenario
 from tests.bundles import SOUND_SCENARIO
 
@@ -102,3 +104,11 @@ def test_a_config_goes_over_the_one_that_it_extends(tmp_path: Path) -> None:
     config = load_config(tmp_path / "own.toml")
     assert config.episodes.turns == 7
     assert overrides(config.verl) == ["++a.x=null", "++a.y=['it\\'s',true]", "++a.b.c=1e-06"]
+
+
+def test_a_trainer_that_fails_is_told_by_what_lies_at_the_bottom_of_it(tmp_path: Path) -> None:
+    script = "print('x rl_training.errors.RowError: a prompt is too long'); raise ValueError('an empty list')"
+    with pytest.raises(TrainingError, match=r"ended with 1; .*log says: x .*RowError: a prompt is too long"):
+        train([sys.executable, "-c", script], {}, tmp_path / "log")
+    with pytest.raises(TrainingError, match="log says: ValueError: an empty list"):
+        train([sys.executable, "-c", script.partition("; ")[2]], {}, tmp_path / "log")
