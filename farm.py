@@ -23,6 +23,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "judge": "evals",
     "up": "registry",
     "launch": "registry",
+    "rl": "rl_training",
     "score": "registry",
     "close": "registry",
     "connect": "registry",
