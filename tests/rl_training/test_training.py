@@ -36,9 +36,11 @@ max_response_length = 256
 
 [verl.actor_rollout_ref.actor]
 ppo_mini_batch_size = 2
+ppo_micro_batch_size_per_gpu = 4
 
 [verl.actor_rollout_ref.rollout]
 n = 2
+log_prob_micro_batch_size_per_gpu = 4
 val_kwargs.n = 1
 
 [verl.trainer]
