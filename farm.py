@@ -8,41 +8,44 @@ import sys
 
 import typer
 from pydantic import ValidationError
-from typer.models import TyperInfo
+from typer.models import CommandInfo, TyperInfo
 
 from servers.errors import FarmError, RequestError
 from servers.logs import to_stderr
 
 COMMANDS: dict[str, str | tuple[str, ...]] = {
-    "bench": "bench",
     "demo": "evals",
+    "environments": "servers",
+    "scenarios": "servers",
     "play": "evals",
+    "connect": "registry",
+    "serve": "servers",
+    "up": "registry",
+    "launch": "registry",
+    "score": "registry",
+    "close": "registry",
+    "doctor": "servers",
+    "worker": "servers",
+    "check": "servers",
+    "derive": "servers",
+    "prove": "synth.proving",
+    "certify": "synth.scenarios",
+    "synth": ("synth", "synth.scenarios"),
+    "import": "synth.envscaler",
+    "audit": "synth.envscaler",
     "eval": "evals",
     "report": "evals",
     "show": "evals",
     "judge": "evals",
-    "up": "registry",
-    "launch": "registry",
-    "rl": "rl_training",
-    "score": "registry",
-    "close": "registry",
-    "connect": "registry",
-    "prove": "synth.proving",
-    "environments": "servers",
-    "scenarios": "servers",
-    "check": "servers",
-    "derive": "servers",
-    "doctor": "servers",
-    "serve": "servers",
-    "synth": ("synth", "synth.scenarios"),
-    "certify": "synth.scenarios",
-    "worker": "servers",
-    "import": "synth.envscaler",
     "export": ("synth.envscaler", "evals"),
-    "audit": "synth.envscaler",
+    "rl": "rl_training",
+    "bench": "bench",
 }
-"""Which folder has a command, or which ones have parts of it. Only those are loaded: loading what others need takes
-longer than most commands."""
+"""Which folder has a command, or which ones have parts of it, in the order of `farm --help`. Only those are loaded:
+loading what others need takes longer than most commands."""
+
+HEADINGS = {"demo": "Look and play", "up": "Operate", "check": "Write and prove", "eval": "Evaluate and train"}
+"""What `farm --help` writes above a command and those that come after it."""
 
 
 def command_line(wanted: str | None = None) -> typer.Typer:
@@ -61,7 +64,21 @@ def command_line(wanted: str | None = None) -> typer.Typer:
         app.registered_commands += part.registered_commands
         for group in part.registered_groups:
             _add(app, group)
+    app.registered_commands.sort(key=_place)
+    app.registered_groups.sort(key=_place)
+    for info in (*app.registered_commands, *app.registered_groups):
+        info.rich_help_panel = _heading(_place(info))
     return app
+
+
+def _place(info: CommandInfo | TyperInfo) -> int:
+    """Where a command stands in `COMMANDS`."""
+    return list(COMMANDS).index(info.name or getattr(info.callback, "__name__", ""))
+
+
+def _heading(place: int) -> str:
+    """The last heading at or above a place."""
+    return next(HEADINGS[name] for name in reversed(list(COMMANDS)[: place + 1]) if name in HEADINGS)
 
 
 def _add(app: typer.Typer, group: TyperInfo) -> None:

@@ -24,7 +24,7 @@ from evals.report_commands import app as report_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
-from servers.commands import folder_of
+from servers.commands import bundle_of
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
@@ -104,7 +104,7 @@ def play(
         raise RequestError("choose one: --gold, or --model NAME")
     if save is not None:
         _make_sure_of(save)
-    folder = folder_of(Path(environment))
+    folder = bundle_of(Path(environment))
     limits = Limits(turns=turns, seconds=seconds)
     chat = None if model is None else ChatModel(base_url, model, api_key=api_key or "none", temperature=temperature)
     run = asyncio.run(_play(folder, scenario, chat, limits, seed))
@@ -118,7 +118,7 @@ def play(
 def _make_sure_of(file: Path) -> None:
     """See that a file can be written before there is something to lose."""
     try:
-        file.touch()
+        file.open("a").close()
     except OSError as error:
         raise RequestError(f"--save {file}: cannot be written: {error.strerror}") from None
 

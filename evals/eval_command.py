@@ -15,6 +15,7 @@ from evals.run_folder import RunFolder
 from evals.suite import ChatAgent, Suite, read_suite
 from registry.client import FarmClient
 from registry.up import Address, Options, private, running
+from servers.commands import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.serving import run as run_served
@@ -45,10 +46,10 @@ def evaluate(
         raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")
     if isinstance(told.agent, ChatAgent) and not api_key and told.agent.base_url is None and "openai.com" in base_url:
         raise RequestError("the agent's endpoint needs a key: --api-key or OPENAI_API_KEY (or another --base-url)")
+    shelf = (*shelves(library), OWN_LIBRARY)
     folder = RunFolder(run)
     endpoint = Endpoint(base_url, api_key, user_api_key)
     progress = Progress(out, told.name)
-    shelf = (*(library or ()), OWN_LIBRARY)
     with folder.writing():
         run_served(_evaluate(told, folder, endpoint, progress, farm, token, shelf, workers))
     _tell_end(progress, folder)

@@ -18,7 +18,7 @@ from evals.rejudging import Rejudged, Stored, rejudged
 from evals.run_folder import RunFolder
 from registry.client import FarmClient
 from registry.up import private
-from servers.commands import folder_of
+from servers.commands import bundle_of
 from servers.errors import RequestError
 
 AT_ONCE = 8
@@ -36,7 +36,7 @@ def judge(
     save: Annotated[Path | None, typer.Option("--out", help="Write a line (JSON) for each rollout here.")] = None,
 ) -> None:
     """Make stored rollouts' calls again on fresh instances, judge by today's checkpoints, and say what changed."""
-    folder = folder_of(bundle)
+    folder = bundle_of(bundle)
     stored = [one for run in runs for one in _stored(run, folder.name, several=len(runs) > 1)]
     if not stored:
         raise RequestError(f"no rollout of {folder.name} in {', '.join(map(str, runs))}")

@@ -14,7 +14,7 @@ from rich.console import Console
 
 from registry.client import FarmClient
 from registry.up import Options, address_of, running
-from servers.commands import folder_of
+from servers.commands import bundle_of, shelves
 from servers.errors import FarmError, RequestError
 from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
@@ -70,7 +70,7 @@ def up(
     """Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next start."""
     to_stderr(log_level, process="farm", otel=otel)
     options = Options(
-        library=(*_folders(library or []), OWN_LIBRARY),
+        library=(*shelves(library), OWN_LIBRARY),
         state=state,
         host=host,
         port=port,
@@ -189,9 +189,9 @@ def connect(
     """Print the configuration with which Claude, or another MCP client, connects to an environment."""
     if lease and client is Client.desktop:
         raise RequestError("Claude Desktop starts its servers itself, over stdio; leave --lease out")
-    name = folder_of(Path(environment)).name if not lease else environment
+    name = bundle_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
-        folder = folder_of(Path(environment))
+        folder = bundle_of(Path(environment))
         Library([folder.parent]).scenario(folder.name, scenario)
     entry = _leased_entry(environment, scenario, state, token) if lease else _own_entry(environment, scenario)
     if client is Client.json:
@@ -252,10 +252,3 @@ def desktop_file() -> Path:
     if sys.platform == "win32":
         return Path.home() / "AppData" / "Roaming" / "Claude" / "claude_desktop_config.json"
     return Path.home() / ".config" / "Claude" / "claude_desktop_config.json"
-
-
-def _folders(given: list[Path]) -> list[Path]:
-    for folder in given:
-        if not folder.is_dir():
-            raise RequestError(f"--library {folder}: no such folder")
-    return given

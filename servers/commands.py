@@ -17,7 +17,7 @@ from servers import check as checking
 from servers.agent_door import AgentDoor, serve_stdio
 from servers.bundle import Environment, load, load_scenarios
 from servers.certified import is_current
-from servers.errors import BundleError, NotFound
+from servers.errors import BundleError, NotFound, RequestError
 from servers.guest.walls import WALLS
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
@@ -40,7 +40,7 @@ def environments(
     library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
 ) -> None:
     """List the environments that there are."""
-    shelf = Library([*(library or []), OWN_LIBRARY])
+    shelf = Library([*shelves(library), OWN_LIBRARY])
     table = Table("environment", "tools", "scenarios", "what it is")
     for name in shelf.ids():
         environment = shelf.environment(name)
@@ -52,7 +52,7 @@ def environments(
 @app.command()
 def scenarios(bundle: Bundle) -> None:
     """List the scenarios of an environment, the shortest solution first."""
-    folder = folder_of(bundle)
+    folder = bundle_of(bundle)
     library = Library([folder.parent])
     environment = library.environment(folder.name)
     table = Table("scenario", "calls", "goals", "guards", "kill score", "changes", "task")
@@ -141,7 +141,7 @@ def serve(
     ] = None,
 ) -> None:
     """Serve one fresh instance of a bundle to one MCP client: over stdio, or over HTTP with --port."""
-    folder = folder_of(bundle)
+    folder = bundle_of(bundle)
     if port is not None:
         run(_serve(folder, scenario, seed, lambda worker, ticket: _over_http(worker, ticket, port)))
         return
@@ -218,6 +218,18 @@ async def _walls() -> tuple[str, ...]:
         return await guests.walls()
 
 
+def shelves(given: list[Path] | None) -> list[Path]:
+    """The folders of bundles that `--library` names.
+
+    Raises:
+        RequestError: one of them is not there.
+    """
+    for folder in given or []:
+        if not folder.is_dir():
+            raise RequestError(f"--library {folder}: no such folder")
+    return given or []
+
+
 def folder_of(bundle: Path) -> Path:
     """The folder of a bundle that is named by path, or by the id of one of the farm's own.
 
@@ -229,3 +241,15 @@ def folder_of(bundle: Path) -> Path:
             return folder.resolve()
     own = ", ".join(Library([OWN_LIBRARY]).ids())
     raise NotFound(f"{bundle}: no such bundle; give a folder, or one of: {own}")
+
+
+def bundle_of(bundle: Path) -> Path:
+    """The folder of a bundle that is to be used, not looked at for what it lacks.
+
+    Raises:
+        NotFound: there is no such folder, or it is of something else.
+    """
+    folder = folder_of(bundle)
+    if not (folder / "environment.json").is_file():
+        raise NotFound(f"{bundle}: no bundle: it has no environment.json")
+    return folder

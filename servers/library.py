@@ -7,6 +7,7 @@ from servers.errors import BundleError, NotFound
 from servers.scenario import Scenario
 
 Signature = tuple[tuple[int, int], ...]
+SHOWN = 10  # names in a message
 OWN_LIBRARY = Path(__file__).parent / "library"
 
 
@@ -61,7 +62,7 @@ class Library:
         """
         scenarios = self.scenarios(environment_id)
         if scenario_id not in scenarios:
-            some = ", ".join(list(scenarios)[:10])
+            some = _some(list(scenarios))
             raise NotFound(f"{environment_id} has no scenario {scenario_id!r}; it has: {some}")
         return scenarios[scenario_id]
 
@@ -70,8 +71,14 @@ class Library:
             for folder in self.folders:
                 if (folder / environment_id / "environment.json").is_file():
                     return folder / environment_id
-        some = ", ".join(self.ids()[:10]) or "none"
+        some = _some(self.ids()) or "none"
         raise NotFound(f"no environment {environment_id!r} in the library; there are: {some}")
+
+
+def _some(names: list[str]) -> str:
+    """The first names, and how many there are besides."""
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(names[:SHOWN]) + more
 
 
 def _signature(folder: Path, names: tuple[str, ...]) -> Signature:

@@ -16,6 +16,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from agent_client.toolbox import connect
 from evals.rollout import Rollout
+from farm import COMMANDS
 from registry.client import FarmClient
 from registry.up import Options, running
 from registry.wire import Lease, Score
@@ -65,6 +66,9 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         (*gold, "cheaper"): "shop has no scenario 'cheaper'; it has: dearer",
         (*gold, "../x"): "farm: ",
         (*gold, "dearer", "--save", "no/x.json"): "--save no/x.json: cannot be written",
+        (*gold, "dearer", "--save", tmp_path): f"--save {tmp_path}: cannot be written: Is a directory",
+        ("environments", "--library", tmp_path / "no"): f"--library {tmp_path}/no: no such folder",
+        ("scenarios", tmp_path): f"{tmp_path}: no bundle: it has no environment.json",
         ("launch", "shop"): "`farm up --state ",
         ("score", "0123456789abcdef", "--state", tmp_path / "no"): "no farm was started on",
         ("connect", "json", "zoo"): "zoo: no such bundle; give a folder, or one of: hotel_bookings, library_loans",
@@ -81,6 +85,16 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
     for done, words in zip(answers, asked.values(), strict=True):
         assert misused(done, words)
     assert named(tmp_path) == set()
+
+
+async def test_help_lists_every_command_below_a_heading_the_first_one_to_try_first(tmp_path: Path) -> None:
+    done = await farm("--help", home=tmp_path)
+    frames = [line.split("─")[1].strip() for line in done.out.splitlines() if line.startswith("╭")]
+    assert (done.code, frames) == (0, ["Options", "Look and play", "Operate", "Write and prove", "Evaluate and train"])
+    below = done.out.partition(frames[1])[2].splitlines()
+    listed = [line[2:].split(" ")[0] for line in below if line.startswith("│")]
+    assert {name for name in listed if name} == set(COMMANDS) - {"worker"}
+    assert listed[0] == "demo"
 
 
 async def test_a_command_or_an_option_that_is_not_there_is_a_misuse(tmp_path: Path) -> None:

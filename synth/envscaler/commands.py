@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from servers.bundle import Environment, load, load_scenarios
-from servers.commands import folder_of
+from servers.commands import bundle_of
 from servers.errors import BundleError
 from servers.guests import Guests
 from servers.scenario import Scenario
@@ -135,7 +135,7 @@ def export_envscaler(
     to: Annotated[Path, typer.Option("--out", help="The folder that the two files are written into.")],
 ) -> None:
     """Write a bundle as EnvScaler's two files, and say what their format cannot express."""
-    environment = load(folder_of(bundle))
+    environment = load(bundle_of(bundle))
     scenarios = list(load_scenarios(environment).values())
     found = asyncio.run(_export(environment, scenarios))
     to.mkdir(parents=True, exist_ok=True)

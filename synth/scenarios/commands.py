@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from servers.bundle import load_scenarios
-from servers.commands import folder_of
+from servers.commands import bundle_of
 from servers.errors import BundleError, NotFound, RequestError
 from servers.scenario import Certificate, Scenario
 from synth.proving.stage import Stage
@@ -45,7 +45,7 @@ def scenarios(
     """Make certified scenarios for an environment. A run that was stopped goes on with the same command."""
     if not backward:
         raise RequestError("say how: --backward makes scenarios of what the tools do, without a model")
-    folder = folder_of(bundle)
+    folder = bundle_of(bundle)
     made = asyncio.run(_make(folder, to or folder / "scenarios.jsonl", n, seed))
     _show_yield(made)
 
@@ -93,7 +93,7 @@ def certify(
     write: Annotated[bool, typer.Option("--write", help="Write the certificates into scenarios.jsonl.")] = False,
 ) -> None:
     """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
-    folder = folder_of(bundle)
+    folder = bundle_of(bundle)
     seen = asyncio.run(_certify(folder, scenario or []))
     if write:
         _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in seen})
