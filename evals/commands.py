@@ -105,6 +105,8 @@ def play(
     if save is not None:
         _make_sure_of(save)
     folder = bundle_of(Path(environment))
+    if model is not None and not api_key and "openai.com" in base_url:
+        raise RequestError("the endpoint needs a key: --api-key or OPENAI_API_KEY (or another --base-url)")
     limits = Limits(turns=turns, seconds=seconds)
     chat = None if model is None else ChatModel(base_url, model, api_key=api_key or "none", temperature=temperature)
     run = asyncio.run(_play(folder, scenario, chat, limits, seed))

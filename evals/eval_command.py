@@ -44,6 +44,8 @@ def evaluate(
     told = read_suite(suite)
     if farm is not None and (library or workers > 1):
         raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")
+    if farm is not None and not token:
+        raise RequestError(f"--farm {farm} wants its control token: --token or FARM_TOKEN")
     if isinstance(told.agent, ChatAgent) and not api_key and told.agent.base_url is None and "openai.com" in base_url:
         raise RequestError("the agent's endpoint needs a key: --api-key or OPENAI_API_KEY (or another --base-url)")
     shelf = (*shelves(library), OWN_LIBRARY)

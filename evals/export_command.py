@@ -68,6 +68,9 @@ def sft(
         with_thinking=thinking,
         errors_in_loss=errors_in_loss,
     )
+    for library in reference or []:
+        if not library.is_dir():
+            raise RequestError(f"--reference {library}: no such folder")
     shown = ChatTemplate(template) if template is not None else None
     try:
         folder.mkdir(parents=True, exist_ok=True)

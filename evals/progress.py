@@ -66,7 +66,8 @@ class Progress:
     state: str = "looking for scenarios"
 
     def live(self) -> Live:
-        return Live(get_renderable=self.table, console=self.console, refresh_per_second=4)
+        """A table that is drawn anew, or, off a terminal, once at the end if there is anything in it."""
+        return Live(get_renderable=self._shown, console=self.console, refresh_per_second=4)
 
     def preparing(self, done: int, of: int) -> None:
         self.state = f"playing the reference solutions: {done} of {of}"
@@ -90,6 +91,9 @@ class Progress:
         self.resumed += not now
         if now and self.total.done % max(1, self.total.planned // LINES) == 0:
             self._line(f"{self.total.done} of {self.total.planned} rollouts, {self.total.broken} broken")
+
+    def _shown(self) -> Table | str:
+        return self.table() if self.tallies or self.console.is_terminal else ""
 
     def table(self) -> Table:
         """The run as it stands."""

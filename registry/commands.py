@@ -19,6 +19,7 @@ from servers.errors import FarmError, RequestError
 from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
 from servers.serving import run
+from servers.worker import INSTANCE_ID
 from servers.worker_process import until_told_to_stop
 
 app = typer.Typer()
@@ -129,6 +130,7 @@ def score(
     token: Token = None,
 ) -> None:
     """Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON."""
+    _make_sure_of(instance)
     scored = asyncio.run(_asked(state, token, lambda farm: farm.score(instance, answer)))
     out.print_json(scored.model_dump_json())
     if scored.outcome == "infra_error":
@@ -142,11 +144,18 @@ def close(
     token: Token = None,
 ) -> None:
     """End instances of the running farm, and delete their state. Exit code 1 when one could not be ended."""
+    _make_sure_of(*instances)
     failures = asyncio.run(_asked(state, token, lambda farm: _closed(farm, instances)))
     for failure in failures:
         err.print(f"farm: {failure}", markup=False)
     if failures:
         raise typer.Exit(1)
+
+
+def _make_sure_of(*instances: str) -> None:
+    for instance in instances:
+        if not INSTANCE_ID.fullmatch(instance):
+            raise RequestError(f"{instance}: not the id of an instance; `farm launch` prints it as `instance`")
 
 
 async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:

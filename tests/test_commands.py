@@ -67,6 +67,10 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         (*gold, "../x"): "farm: ",
         (*gold, "dearer", "--save", "no/x.json"): "--save no/x.json: cannot be written",
         (*gold, "dearer", "--save", tmp_path): f"--save {tmp_path}: cannot be written: Is a directory",
+        ("score", "The one before"): "The one before: not the id of an instance; `farm launch` prints it",
+        ("close", "0123456789abcdef", "x"): "x: not the id of an instance",
+        ("play", shop, "--scenario", "dearer", "--model", "m"): "the endpoint needs a key: --api-key",
+        ("export", "sft", "--reference", tmp_path / "no", "--out", "x"): f"--reference {tmp_path}/no: no such folder",
         ("environments", "--library", tmp_path / "no"): f"--library {tmp_path}/no: no such folder",
         ("scenarios", tmp_path): f"{tmp_path}: no bundle: it has no environment.json",
         ("launch", "shop"): "`farm up --state ",
@@ -232,7 +236,7 @@ async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: 
         nobody = "0123456789abcdef"
         asked = {
             ("score", nobody): f"there is no instance '{nobody}'; it was never launched",
-            ("score", "TOKEN"): "String should match pattern",
+            ("score", "TOKEN"): "not the id of an instance",
             ("launch", "zoo"): "no environment 'zoo' in the library; there are: shop",
             ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; it has: dearer",
         }

@@ -66,6 +66,8 @@ function curves(passing) {
   const width = 560, height = 270, left = 40, bottom = 32, top = 12, right = 92, last = passing[passing.length - 1].k;
   const x = (k) => left + (last === 1 ? 0 : (k - 1) / (last - 1)) * (width - left - right);
   const y = (share) => top + (1 - share) * (height - top - bottom);
+  const [any, all] = ["any_of", "all_of"].map((name) => passing[passing.length - 1][name][0]);
+  const apart = y(all) - y(any) < 16 ? 8 : 0; // their labels, where the curves end side by side
   const drawn = [["any_of", "var(--accent)", "pass@k"], ["all_of", "var(--part)", "pass^k"]].map(([name, colour, label]) => {
     const sure = passing.filter((one) => one[name][1] !== null);
     const band = [...sure.map((one) => `${x(one.k)},${y(one[name][2])}`), ...sure.slice().reverse().map((one) => `${x(one.k)},${y(one[name][1])}`)];
@@ -75,7 +77,7 @@ function curves(passing) {
       s("polyline", { points: passing.map((one) => `${x(one.k)},${y(one[name][0])}`).join(" "), fill: "none", stroke: colour, "stroke-width": 2.5, "stroke-linejoin": "round" }),
       passing.map((one) => s("circle", { cx: x(one.k), cy: y(one[name][0]), r: 4, fill: colour, stroke: "var(--card)", "stroke-width": 1.5 },
         s("title", {}, `${label.replace("k", one.k)}: ${percent(one[name][0])} % [${bounds(one[name])}]`))),
-      s("text", { class: "strong", x: x(last) + 12, y: y(end) + 4 }, `${label} ${percent(end, 0)} %`)];
+      s("text", { class: "strong", x: x(last) + 12, y: y(end) + 4 + (name === "any_of" ? -apart : apart) }, `${label} ${percent(end, 0)} %`)];
   });
   return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" },
     [0, .25, .5, .75, 1].map((share) => [

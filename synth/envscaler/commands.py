@@ -12,7 +12,7 @@ from rich.table import Table
 
 from servers.bundle import Environment, load, load_scenarios
 from servers.commands import bundle_of
-from servers.errors import BundleError
+from servers.errors import BundleError, RequestError
 from servers.guests import Guests
 from servers.scenario import Scenario
 from synth.envscaler.auditing import EnvironmentAudit, audit, imported_in
@@ -62,7 +62,7 @@ def import_envscaler(
         keep_schemas=keep_schemas,
     )
     files = read(env_metadata, scenarios)
-    to.mkdir(parents=True, exist_ok=True)
+    _make(to)
     arrivals = asyncio.run(_import(files, to, origin))
     lost = _told(files, arrivals)
     if lost:
@@ -104,6 +104,13 @@ def _told(files: Files, arrivals: list[Arrival]) -> int:
     return len(lost)
 
 
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise RequestError(f"--out {folder}: cannot be made: {error.strerror}") from None
+
+
 def _notice(metadata: Path, licence: Path | None) -> str | None:
     beside = [path for pattern in NOTICES for path in sorted(metadata.parent.glob(pattern)) if path.is_file()]
     path = licence or (beside[0] if beside else None)
@@ -138,7 +145,7 @@ def export_envscaler(
     environment = load(bundle_of(bundle))
     scenarios = list(load_scenarios(environment).values())
     found = asyncio.run(_export(environment, scenarios))
-    to.mkdir(parents=True, exist_ok=True)
+    _make(to)
     for name, entries in ((ENVIRONMENTS, found.environments), (SCENARIOS, found.scenarios)):
         part = to / f"{name}.part"
         part.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")

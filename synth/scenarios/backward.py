@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
+from pydantic import ValidationError
+
 from servers.bundle import load_scenarios
 from servers.errors import BundleError
 from servers.phrases import Phrases, read_phrases
@@ -147,5 +149,7 @@ def line_of(scenario: Scenario) -> str:
 def _read(path: Path, number: int, line: str) -> Scenario:
     try:
         return Scenario.model_validate_json(line)
-    except ValueError as error:
-        raise BundleError(f"{path}: line {number}: {error}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        field = ".".join(map(str, first["loc"])) or "the whole"
+        raise BundleError(f"{path}: line {number}: {field}: {first['msg']}") from None

@@ -47,13 +47,14 @@ def scenarios(
         raise RequestError("say how: --backward makes scenarios of what the tools do, without a model")
     folder = bundle_of(bundle)
     made = asyncio.run(_make(folder, to or folder / "scenarios.jsonl", n, seed))
-    _show_yield(made)
+    _show_yield(made, n)
 
 
 async def _make(folder: Path, path: Path, n: int, seed: int) -> Yield:
     begin = time.perf_counter()
     async with Stage(folder) as stage:
         shelf = Shelf(path, stage)
+        _make_sure_of(path)
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=out, transient=True) as progress:
             task = progress.add_task("certified", total=n)
@@ -71,7 +72,18 @@ async def _make(folder: Path, path: Path, n: int, seed: int) -> Yield:
     return made
 
 
-def _show_yield(made: Yield) -> None:
+def _make_sure_of(file: Path) -> None:
+    """See that a file can be written before there is something to lose."""
+    try:
+        file.open("a").close()
+    except OSError as error:
+        raise RequestError(f"--out {file}: cannot be written: {error.strerror}") from None
+
+
+def _show_yield(made: Yield, wanted: int) -> None:
+    if not made.walks:
+        out.print(f"There are {wanted} of this seed already; --n says how many there shall be.")
+        return
     table = Table("stage", "scenarios", "lost here because")
     table.add_row("walked", str(made.walks), "")
     table.add_row("told", str(made.told), _told(made.dropped))

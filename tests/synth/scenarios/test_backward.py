@@ -155,9 +155,15 @@ async def test_the_commands_say_what_is_wrong_with_what_they_are_given(tmp_path:
     shop = await write_bundle(tmp_path / "shop")
     missing: dict[str, Any] = {**SOUND_SCENARIO, "solution": {"calls": [{"tool": "buy"}], "answer": ""}}
     wrong = await write_bundle(tmp_path / "wrong", scenarios=[missing])
+    backward = ("synth", "scenarios", str(shop), "--backward", "--n", "1", "--out")
+    junk = tmp_path / "junk.jsonl"
+    junk.write_text("junk\n")
     for arguments, code, told in (
         (("synth", "scenarios", str(shop)), 2, "say how: --backward"),
         (("synth", "scenarios", str(tmp_path / "none"), "--backward"), 2, "no such bundle"),
+        ((*backward, str(tmp_path)), 2, f"--out {tmp_path}: cannot be written: Is a directory"),
+        ((*backward, str(tmp_path / "no/x.jsonl")), 2, "cannot be written: No such file or directory"),
+        ((*backward, str(junk)), 1, f"{junk}: line 1: the whole: Invalid JSON"),
         (("certify", str(shop), "--scenario", "nope"), 2, "shop has no scenario 'nope'"),
         (("certify", str(wrong)), 1, "solution.calls.1: no tool named 'buy'"),
     ):
