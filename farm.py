@@ -29,6 +29,7 @@ COMMANDS = {
     "doctor": "servers",
     "serve": "servers",
     "synth": "synth",
+    "certify": "synth",
     "worker": "servers",
 }
 """Which folder has a command. Only that one is loaded: loading what others need takes longer than most commands."""

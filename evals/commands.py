@@ -15,7 +15,7 @@ from agent_client.chat_model import ChatModel
 from agent_client.model import Model
 from agent_client.play import Limits
 from agent_client.show import show
-from evals.demo import Shown, gold_model
+from evals.demo import FIRST_FEW, Shown, gold_model
 from evals.demo import demo as play_demo
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
@@ -29,9 +29,11 @@ out = Console(highlight=False)
 
 
 @app.command()
-def demo() -> None:
-    """Start a farm, play every scenario three ways over real HTTP, and show the rewards. Needs no key."""
-    shown, seconds = asyncio.run(_demo())
+def demo(
+    every: Annotated[bool, typer.Option("--all", help="Play all scenarios, not the first few of each.")] = False,
+) -> None:
+    """Start a farm, play scenarios three ways over real HTTP, and show the rewards. Needs no key."""
+    shown, seconds = asyncio.run(_demo(None if every else FIRST_FEW))
     calls = sum(run.trace.calls for one in shown for run in (one.gold, one.idle, one.sabotaged) if run.trace)
     wrong = [one for one in shown if not one.as_it_must_be]
     out.print(f"\n{3 * len(shown)} rollouts, {calls} tool calls, {seconds:.1f} s.")
@@ -49,7 +51,7 @@ def demo() -> None:
     )
 
 
-async def _demo() -> tuple[list[Shown], float]:
+async def _demo(most: int | None) -> tuple[list[Shown], float]:
     table = Table("environment", "scenario", "calls", "reference", "idle", "sabotaged", "")
     done: list[Shown] = []
     with Live(table, console=out, refresh_per_second=8):
@@ -60,7 +62,7 @@ async def _demo() -> tuple[list[Shown], float]:
 
         begin = time.perf_counter()
         async with private((OWN_LIBRARY,)) as address, FarmClient(address.url, address.token) as farm:
-            await play_demo(farm, on_shown)
+            await play_demo(farm, on_shown, most=most)
     return done, time.perf_counter() - begin
 
 

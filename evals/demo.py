@@ -19,6 +19,8 @@ from servers.errors import BundleError
 from servers.scenario import Scenario, Solution
 
 AT_ONCE = 8
+FIRST_FEW = 8
+"""So many scenarios of each environment are played unless all are wanted: those at the head of its file."""
 LIMITS = Limits(turns=100, seconds=60)
 
 
@@ -44,8 +46,8 @@ class Shown:
         )
 
 
-async def demo(farm: FarmClient, on_shown: Callable[[Shown], None]) -> list[Shown]:
-    """Play every scenario of every environment of a farm.
+async def demo(farm: FarmClient, on_shown: Callable[[Shown], None], *, most: int | None = None) -> list[Shown]:
+    """Play scenarios of every environment of a farm: the first `most` of each, or all.
 
     Raises:
         BundleError: there are bundles that cannot be played.
@@ -59,7 +61,7 @@ async def demo(farm: FarmClient, on_shown: Callable[[Shown], None]) -> list[Show
         tasks = [
             group.create_task(_shown(farm, environment, card.id, http, room, on_shown))
             for environment in environments
-            for card in (await farm.scenarios(environment.id)).items
+            for card in (await farm.scenarios(environment.id, limit=1000)).items[:most]
         ]
     return [task.result() for task in tasks]
 

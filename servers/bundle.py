@@ -251,14 +251,7 @@ def _argument_names(tool: Tool) -> set[str]:
 
 def _reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
     """Tools and tables that a scenario names and its environment does not have."""
-    for number, call in enumerate(scenario.solution.calls, start=1):
-        tool = environment.tools.get(call.tool)
-        if tool is None:
-            yield f"solution.calls.{number}: no tool named {call.tool!r}"
-            continue
-        unknown = sorted(call.arguments.keys() - _argument_names(tool))
-        if unknown:
-            yield f"solution.calls.{number}: {call.tool} has no argument {', '.join(map(repr, unknown))}"
+    yield from _call_problems(scenario, environment)
     tables = table_names(environment.schema)
     for checkpoint in scenario.checkpoints:
         if checkpoint.kind == "footprint":
@@ -270,6 +263,20 @@ def _reference_problems(scenario: Scenario, environment: Environment) -> Iterato
                 ast.parse(checkpoint.python)
             except NOT_PYTHON as error:
                 yield f"checkpoints.{checkpoint.id}: not Python: {error or 'nested too deep'}"
+
+
+def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
+    for number, call in enumerate(scenario.solution.calls, start=1):
+        tool = environment.tools.get(call.tool)
+        if tool is None:
+            yield f"solution.calls.{number}: no tool named {call.tool!r}"
+            continue
+        unknown = sorted(call.arguments.keys() - _argument_names(tool))
+        if unknown:
+            yield f"solution.calls.{number}: {call.tool} has no argument {', '.join(map(repr, unknown))}"
+        open_to_none = sorted(set(call.free) - call.arguments.keys())
+        if open_to_none:
+            yield f"solution.calls.{number}.free: this call gives no {', '.join(map(repr, open_to_none))}"
 
 
 def as_json(value: BaseModel) -> str:

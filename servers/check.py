@@ -4,10 +4,12 @@ from pathlib import Path
 from typing import Any
 
 from servers.bundle import Environment, read_environment, read_scenarios
+from servers.certified import is_current
 from servers.environment import Tool
 from servers.errors import BundleError
 from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.phrases import read_phrases
 from servers.rules import rule_findings
 from servers.scenario import Scenario
 from servers.starts import built
@@ -20,6 +22,8 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     found += wrong
     found += _checkpoint_findings(folder, scenarios)
     if environment is not None:
+        found += read_phrases(folder, environment)[0]
+        found += _certificate_findings(environment, scenarios)
         found += await _setup_findings(environment, scenarios, guests)
     return found
 
@@ -48,6 +52,17 @@ def _checkpoint_findings(folder: Path, scenarios: list[Scenario]) -> list[str]:
         if checkpoint.kind == "python"
         for problem in checkpoint_problems(checkpoint.python)
         if "not Python" not in problem
+    ]
+
+
+def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -> list[str]:
+    """Certificates of something that has changed since."""
+    path = environment.folder / "scenarios.jsonl"
+    return [
+        f"{path}: scenario {scenario.id!r}: certificate: is of another version of it or of the environment; "
+        "`farm certify BUNDLE --write` renews it"
+        for scenario in scenarios
+        if scenario.certificate is not None and not is_current(environment, scenario)
     ]
 
 

@@ -15,13 +15,15 @@ from rich.table import Table
 
 from servers import check as checking
 from servers.agent_door import AgentDoor, serve_stdio
-from servers.bundle import load, load_scenarios
+from servers.bundle import Environment, load, load_scenarios
+from servers.certified import is_current
 from servers.errors import BundleError, NotFound
 from servers.guest.walls import WALLS
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
 from servers.orders import Launch, Ticket
+from servers.scenario import Scenario
 from servers.serving import listen, run, serving, url_of
 from servers.worker import Worker
 from servers.worker_process import die_with_parent, until_told_to_stop
@@ -51,13 +53,26 @@ def environments(
 def scenarios(bundle: Bundle) -> None:
     """List the scenarios of an environment, the shortest solution first."""
     folder = folder_of(bundle)
-    table = Table("scenario", "calls", "goals", "guards", "task")
-    found = Library([folder.parent]).scenarios(folder.name).values()
+    library = Library([folder.parent])
+    environment = library.environment(folder.name)
+    table = Table("scenario", "calls", "goals", "guards", "kill score", "changes", "task")
+    found = library.scenarios(folder.name).values()
     for scenario in sorted(found, key=lambda scenario: len(scenario.solution.calls)):
         roles = [checkpoint.role for checkpoint in scenario.checkpoints]
         calls = str(len(scenario.solution.calls))
-        table.add_row(scenario.id, calls, str(roles.count("goal")), str(roles.count("guard")), scenario.task)
+        score, tables = _certified(environment, scenario)
+        table.add_row(
+            scenario.id, calls, str(roles.count("goal")), str(roles.count("guard")), score, tables, scenario.task
+        )
     out.print(table)
+
+
+def _certified(environment: Environment, scenario: Scenario) -> tuple[str, str]:
+    """What a scenario's certificate says: the kill score, and the tables that the reference changes."""
+    if scenario.certificate is None:
+        return "-", ""
+    score = f"{scenario.certificate.kill_score:.2f}" if is_current(environment, scenario) else "out of date"
+    return score, ", ".join(scenario.certificate.difficulty.tables)
 
 
 @app.command()

@@ -65,10 +65,14 @@ Checkpoint = Annotated[SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint, F
 
 
 class PlannedCall(Record):
-    """One call of a reference solution; its strings may refer to earlier results as `${2.loans[0].loan_id}`."""
+    """One call of a reference solution; its strings may refer to earlier results as `${2.loans[0].loan_id}`.
+
+    `free` names the arguments whose value the task leaves to the agent.
+    """
 
     tool: str
     arguments: dict[str, Any] = {}
+    free: tuple[str, ...] = ()
 
 
 class Solution(Record):
@@ -76,6 +80,41 @@ class Solution(Record):
 
     calls: tuple[PlannedCall, ...]
     answer: str
+
+
+class Survivor(Record):
+    """A wrong run or a wrong final state that the checkpoints let pass, and why they may."""
+
+    mutant: str
+    why: str
+
+
+class Difficulty(Record):
+    """How long a reference solution is, what it uses, and which tables it changes."""
+
+    calls: int
+    tools: tuple[str, ...]
+    tables: tuple[str, ...]
+    pass_rate: float | None = None
+
+
+class Certificate(Record):
+    """What was shown, by running it, about a scenario. Computed, never typed; `digest` says of what.
+
+    `killed` of `mutants` wrong runs and states fail, and all `variants` of the reference pass.
+    """
+
+    digest: str
+    mutants: int = Field(ge=0)
+    killed: int = Field(ge=0)
+    survivors: tuple[Survivor, ...] = ()
+    variants: int = Field(ge=0)
+    difficulty: Difficulty
+
+    @property
+    def kill_score(self) -> float:
+        """The share of the mutants that fail."""
+        return self.killed / self.mutants if self.mutants else 0.0
 
 
 class Scenario(Record):
@@ -90,6 +129,7 @@ class Scenario(Record):
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
     solution: Solution
+    certificate: Certificate | None = None
 
     @field_validator("checkpoints")
     @classmethod

@@ -91,7 +91,7 @@ async def test_a_command_or_an_option_that_is_not_there_is_a_misuse(tmp_path: Pa
         assert "Traceback" not in done.err
 
 
-async def test_the_demo_plays_every_scenario_of_both_bundles_three_ways(tmp_path: Path) -> None:
+async def test_the_demo_plays_the_first_scenarios_of_both_bundles_three_ways(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     with watching_for_orphans() as left:
         done = await farm("demo", home=tmp_path, TMPDIR=str(tmp_path / "tmp"))
@@ -99,7 +99,7 @@ async def test_the_demo_plays_every_scenario_of_both_bundles_three_ways(tmp_path
     assert (done.code, done.err) == (0, "")
     library = Library([OWN_LIBRARY])
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.out.splitlines() if "│" in line]
-    scenarios = {(name, scenario) for name in library.ids() for scenario in library.scenarios(name)}
+    scenarios = {(name, scenario) for name in library.ids() for scenario in list(library.scenarios(name))[:8]}
     assert {(row[0], row[1]) for row in rows} == scenarios
     assert len(rows) == len(scenarios) == 16
     for environment, scenario, calls, gold, idle, sabotaged, mark in rows:
@@ -126,7 +126,7 @@ async def test_the_demo_reports_a_solution_that_does_not_solve(tmp_path: Path) -
     assert (done.code, done.err) == (1, "")
     assert f"library_loans/{broken['id']} is not as it must be" in done.out
     assert done.out.count("│ wrong │") == 1
-    assert done.out.count("│ ok    │") == len(lines) - 1
+    assert done.out.count("│ ok    │") == 7
 
 
 async def test_play_gold_shows_the_episode_and_the_verdicts(shop: Path, tmp_path: Path) -> None:

@@ -1,0 +1,124 @@
+"""How people speak of an environment: `phrases.json`, an optional file of a bundle from which tasks are put into words.
+
+It is text with holes for arguments and columns; nothing in it runs, and no agent is shown it.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, cast
+
+from pydantic import Field, ValidationError
+
+from servers.bundle import Environment, table_names
+from servers.record import Name, Record
+
+Speaking = Literal["self", "other", "chores"]
+"""The person speaks; somebody speaks for the person; somebody asks for work that is nobody's own."""
+HOLE = re.compile(r"\{(?P<name>\w+)(?P<own>\.my)?(?P<small>~)?(?:\|(?P<one>[^{}|]+))?(?:\|(?P<many>[^{}|]+))?\}")
+PRONOUNS = {"name", "me", "my", "I"}
+
+
+class Voice(Record):
+    """How a request begins and how it ends."""
+
+    open: tuple[str, ...] = Field(min_length=1)
+    close: tuple[str, ...] = ("",)
+
+
+class Tell(Record):
+    """Something that may be asked about a call's result, and how the answer says it."""
+
+    value: str
+    ask: str
+    say: str = "{value}"
+
+
+class Phrases(Record):
+    """The words for an environment's rows and tools."""
+
+    speaker: Name | None = None
+    speaker_if: dict[str, tuple[Any, ...]] = {}
+    name: str = "{name}"
+    currency: str = "{}"
+    voices: dict[Speaking, Voice] = {}
+    rows: dict[Name, tuple[str, ...]] = {}
+    made: dict[Name, str] = {}
+    asks: dict[str, dict[Speaking, tuple[str, ...]]] = {}
+    tells: dict[str, tuple[Tell, ...]] = {}
+    examples: dict[str, tuple[dict[str, Any], ...]] = {}
+    amounts: dict[str, dict[str, str]] = {}
+    words: dict[str, str] = {}
+    then: dict[str, str] = {}
+    chains: tuple[tuple[str, ...], ...] = ()
+    only_if: dict[str, dict[str, tuple[Any, ...]]] = {}
+
+
+def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phrases | None]:
+    """The phrases of a bundle, or None where it has none, and everything that is wrong with them."""
+    path = folder / "phrases.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return [], None
+    except (OSError, UnicodeDecodeError) as error:
+        return [f"{path}: cannot be read: {error}"], None
+    try:
+        phrases = Phrases.model_validate_json(text)
+    except ValidationError as error:
+        return [
+            f"{path}: {'.'.join(str(part) for part in problem['loc']) or 'the whole'}: {problem['msg']}"
+            for problem in error.errors(include_url=False)
+        ], None
+    return [f"{path}: {problem}" for problem in _problems(phrases, environment)], phrases
+
+
+def holes(template: str) -> list[str]:
+    """The names that a template has holes for."""
+    return [hole["name"] for hole in HOLE.finditer(template)]
+
+
+def _problems(phrases: Phrases, environment: Environment) -> Iterator[str]:
+    tables = table_names(environment.schema)
+    named = {*phrases.rows, *phrases.made, *([phrases.speaker] if phrases.speaker else [])}
+    for table in sorted(named - tables):
+        yield f"no table named {table!r}"
+    tools = {*phrases.asks, *phrases.tells, *phrases.examples, *phrases.then, *phrases.then.values(), *phrases.only_if}
+    tools |= {tool for chain in phrases.chains for tool in chain}
+    tools |= {place.partition(".")[0] for place in phrases.amounts}
+    for tool in sorted(tools - environment.tools.keys()):
+        yield f"no tool named {tool!r}"
+    for tool, by_voice in phrases.asks.items():
+        if tool in environment.tools:
+            yield from _ask_problems(tool, by_voice, environment)
+    for tool, examples in phrases.examples.items():
+        for number, example in enumerate(examples, start=1):
+            unknown = sorted(example.keys() - _arguments(environment, tool))
+            if tool in environment.tools and unknown:
+                yield f"examples.{tool}.{number}: {tool} has no argument {', '.join(map(repr, unknown))}"
+
+
+def _ask_problems(tool: str, by_voice: dict[Speaking, tuple[str, ...]], environment: Environment) -> Iterator[str]:
+    arguments = _arguments(environment, tool)
+    required = set(cast("list[str]", environment.tools[tool].arguments.get("required", [])))
+    for voice, templates in by_voice.items():
+        for template in templates:
+            there = set(holes(template))
+            unknown = sorted(there - arguments - PRONOUNS)
+            if unknown:
+                yield f"asks.{tool}.{voice}: {tool} has no argument {', '.join(map(repr, unknown))}: {template!r}"
+            prose = {name for name in required if environment_prose(environment, tool, name)}
+            missing = sorted(required - there - prose) if voice == "chores" else []
+            if missing:
+                yield f"asks.{tool}.{voice}: does not tell {', '.join(map(repr, missing))}: {template!r}"
+
+
+def environment_prose(environment: Environment, tool: str, argument: str) -> bool:
+    """Whether an argument is plain text, by its schema."""
+    schema = cast("dict[str, Any]", environment.tools[tool].arguments.get("properties", {}).get(argument, {}))
+    return schema.get("type") == "string" and "enum" not in schema
+
+
+def _arguments(environment: Environment, tool: str) -> set[str]:
+    found = environment.tools.get(tool)
+    return set(cast("dict[str, Any]", found.arguments.get("properties", {}))) if found else set()

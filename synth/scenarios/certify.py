@@ -1,0 +1,214 @@
+"""The certificate of a scenario: its checkpoints mean what they say, as far as running it shows."""
+
+import time
+from dataclasses import dataclass, field
+
+from servers.certified import digest_of
+from servers.errors import BundleError
+from servers.guests import Guests
+from servers.reading import Reader
+from servers.scenario import Certificate, Checkpoint, Difficulty, Scenario, Survivor
+from synth.proving.stage import Stage
+from synth.scenarios import leaks
+from synth.scenarios.answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
+from synth.scenarios.reference import Reference, fails, judged, played
+from synth.scenarios.run_mutants import Tried, harmless, mistaken
+from synth.scenarios.state_mutants import damaged
+
+LOWEST_KILL_SCORE = 0.9
+
+
+@dataclass
+class Examined:
+    """What was seen of a scenario. Without a finding, it has a certificate."""
+
+    scenario: Scenario
+    findings: list[str] = field(default_factory=list[str])
+    tried: list[Tried] = field(default_factory=list[Tried])
+    certificate: Certificate | None = None
+    seconds: float = 0.0
+
+    @property
+    def mutants(self) -> list[Tried]:
+        """The wrong runs, states and answers."""
+        return [tried for tried in self.tried if tried.must_fail]
+
+
+async def examine(stage: Stage, scenario: Scenario) -> Examined:
+    """Play a scenario in every way that tells what its checkpoints are worth."""
+    begin = time.perf_counter()
+    seen = Examined(scenario)
+    try:
+        reference = await played(stage, scenario)
+    except BundleError as error:
+        seen.findings.append(str(error))
+        seen.seconds = time.perf_counter() - begin
+        return seen
+    try:
+        await _examine(stage, reference, seen)
+    finally:
+        await reference.scene.close()
+    seen.seconds = time.perf_counter() - begin
+    return seen
+
+
+async def _examine(stage: Stage, reference: Reference, seen: Examined) -> None:
+    seen.findings += await _start_findings(reference)
+    seen.findings += await _reference_findings(reference)
+    seen.findings += leaks.of_text(reference)
+    seen.findings += await leaks.of_answers(reference)
+    if seen.findings:
+        return
+    seen.findings += await _repeated(stage, reference)
+    seen.tried += [tried async for tried in mistaken(reference)]
+    seen.tried += await damaged(reference)
+    seen.tried += await _answers(reference)
+    seen.tried += [tried async for tried in harmless(reference)]
+    seen.tried += await _another_seed(stage, reference)
+    seen.tried += await _other_words(reference)
+    _weigh(reference, seen)
+
+
+def _weigh(reference: Reference, seen: Examined) -> None:
+    """Turn what was tried into findings, or into a certificate."""
+    strict = [tried.what for tried in seen.tried if not tried.must_fail and tried.fails]
+    seen.findings += [f"too strict: a right run fails: {what}" for what in strict]
+    alive = [tried for tried in seen.mutants if not tried.fails]
+    score = 1 - len(alive) / len(seen.mutants) if seen.mutants else 0.0
+    if score < LOWEST_KILL_SCORE:
+        told = "; ".join(tried.what for tried in alive[:5]) or "there is nothing that could be done wrong"
+        seen.findings.append(
+            f"kill score {score:.2f}: of {len(seen.mutants)} wrong runs and states {len(alive)} pass: {told}"
+        )
+    if seen.findings:
+        return
+    seen.certificate = Certificate(
+        digest=digest_of(reference.environment, seen.scenario),
+        mutants=len(seen.mutants),
+        killed=len(seen.mutants) - len(alive),
+        survivors=tuple(Survivor(mutant=tried.what, why=_why(tried)) for tried in alive),
+        variants=len(seen.tried) - len(seen.mutants),
+        difficulty=Difficulty(
+            calls=len(reference.made),
+            tools=tuple(sorted({one.step.tool for one in reference.made})),
+            tables=tuple(sorted({change.table for change in reference.changes})),
+        ),
+    )
+
+
+def _why(tried: Tried) -> str:
+    return f"no checkpoint tells it from the reference; it differs in {tried.differs}"
+
+
+async def _start_findings(reference: Reference) -> list[str]:
+    """Goals are false at the start and guards true; an agent that does nothing, or refuses everything, earns 0."""
+    found: list[str] = []
+    checkpoints = reference.scenario.checkpoints
+    reader = Reader(reference.start, reference.start)
+    try:
+        for name, answer in (("does nothing", IDLE), ("refuses everything", REFUSAL)):
+            said = await judged(
+                reader, checkpoints, answer=answer, made=(), now=reference.window.first, guests=reference.guests
+            )
+            if answer == IDLE:
+                found += [
+                    f"checkpoint {verdict.checkpoint}: a goal that holds at the start"
+                    for verdict in said.verdicts
+                    if verdict.role == "goal" and verdict.holds
+                ]
+                found += [
+                    f"checkpoint {verdict.checkpoint}: a guard that does not hold at the start"
+                    + (f": {verdict.error}" if verdict.error else "")
+                    for verdict in said.verdicts
+                    if verdict.role == "guard" and not verdict.holds
+                ]
+            if said.reward > 0:
+                found.append(f"an agent that {name} earns {said.reward:g}")
+    finally:
+        reader.close()
+    return found
+
+
+async def _reference_findings(reference: Reference) -> list[str]:
+    """The reference passes everything."""
+    found = [
+        f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
+        for one in reference.made
+        if one.outcome.kind in ("failed", "timeout", "died", "invalid")
+    ]
+    reader = Reader(reference.final, reference.start)
+    try:
+        said = await judged(
+            reader,
+            reference.scenario.checkpoints,
+            answer=reference.answer,
+            made=reference.made,
+            now=reference.scene.now,
+            guests=reference.guests,
+        )
+    finally:
+        reader.close()
+    found += [
+        f"checkpoint {verdict.checkpoint}: does not hold after the reference"
+        + (f": {verdict.error}" if verdict.error else f"; seen {verdict.seen}" if verdict.seen else "")
+        for verdict in said.verdicts
+        if not verdict.holds
+    ]
+    return found
+
+
+async def _repeated(stage: Stage, reference: Reference) -> list[str]:
+    """Played twice, the reference leaves the same state and reads the same texts."""
+    again = await played(stage, reference.scenario)
+    await again.scene.close()
+    found = [
+        f"solution.calls.{one.step.number}: {one.step.tool} answers differently when it is played again"
+        for one, other in zip(reference.made, again.made, strict=True)
+        if one.outcome.text != other.outcome.text or one.outcome.kind != other.outcome.kind
+    ]
+    if reference.exact != again.exact:
+        found.append("the reference leaves another state when it is played again")
+    return found
+
+
+async def _another_seed(stage: Stage, reference: Reference) -> list[Tried]:
+    """The same calls where the instance makes other ids: nothing may hang on them."""
+    other = await played(stage, reference.scenario, seed=1)
+    await other.scene.close()
+    return [Tried("with other made-up ids", False, await _fails(other, other.answer))]
+
+
+async def _answers(reference: Reference) -> list[Tried]:
+    """The right state with wrong last words, where the task wants to be told something."""
+    deaf = not await _fails(reference, IDLE)
+    if deaf and not asks(reference.scenario.task):
+        return []
+    words = {
+        "saying nothing": IDLE,
+        "only claiming to be done": CLAIM,
+        "refusing in words": REFUSAL,
+        "with other numbers and names": altered(reference.answer, reference.scenario.task, reference.rows),
+    }
+    return [
+        Tried(what, True, not deaf and await _fails(reference, answer), "the answer")
+        for what, answer in words.items()
+        if answer != reference.answer
+    ]
+
+
+async def _other_words(reference: Reference) -> list[Tried]:
+    return [
+        Tried(f"saying {answer!r}", False, await _fails(reference, answer)) for answer in reworded(reference.answer)
+    ]
+
+
+async def _fails(reference: Reference, answer: str) -> bool:
+    reader = Reader(reference.final, reference.start)
+    checkpoints: tuple[Checkpoint, ...] = reference.scenario.checkpoints
+    guests: Guests = reference.guests
+    try:
+        return await fails(
+            reader, checkpoints, answer=answer, made=reference.made, now=reference.window.last, guests=guests
+        )
+    finally:
+        reader.close()

@@ -1,0 +1,153 @@
+"""The commands about scenarios: `farm synth scenarios` makes them, `farm certify` examines those that there are."""
+
+import asyncio
+import json
+import time
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from servers.bundle import load_scenarios
+from servers.commands import folder_of
+from servers.errors import BundleError, NotFound, RequestError
+from servers.scenario import Certificate, Scenario
+from synth.proving.stage import Stage
+from synth.scenarios.backward import Shelf, Yield
+from synth.scenarios.backward import backward as make_backward
+from synth.scenarios.certify import Examined, examine
+
+out = Console(highlight=False)
+Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
+
+
+def scenarios(
+    bundle: Bundle,
+    backward: Annotated[
+        bool, typer.Option("--backward", help="Make them of what the tools do; needs no model.")
+    ] = False,
+    n: Annotated[int, typer.Option(min=1, help="How many of this seed there shall be.")] = 60,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same scenarios.")] = 1,
+    to: Annotated[
+        Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")
+    ] = None,
+) -> None:
+    """Make certified scenarios for an environment. A run that was stopped goes on with the same command."""
+    if not backward:
+        raise RequestError("say how: --backward makes scenarios of what the tools do, without a model")
+    folder = folder_of(bundle)
+    made = asyncio.run(_make(folder, to or folder / "scenarios.jsonl", n, seed))
+    _show_yield(made)
+
+
+async def _make(folder: Path, path: Path, n: int, seed: int) -> Yield:
+    begin = time.perf_counter()
+    async with Stage(folder) as stage:
+        shelf = Shelf(path, stage)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=out, transient=True) as progress:
+            task = progress.add_task("certified", total=n)
+
+            def on_certified(scenario: Scenario, _seen: Examined) -> None:
+                shelf.add(scenario)
+
+            def on_walk(made: Yield) -> None:
+                progress.update(task, completed=made.certified, description=f"{made.walks} walks, certified")
+
+            made = await make_backward(
+                stage, n=n, seed=seed, there=shelf.there, on_certified=on_certified, on_walk=on_walk
+            )
+    made.seconds = time.perf_counter() - begin
+    return made
+
+
+def _show_yield(made: Yield) -> None:
+    table = Table("stage", "scenarios", "lost here because")
+    table.add_row("walked", str(made.walks), "")
+    table.add_row("told", str(made.told), _told(made.dropped))
+    table.add_row("new", str(made.told - made.twice), "")
+    table.add_row("certified", str(made.certified), _told(made.rejected))
+    out.print(table)
+    a_minute = 60 * made.certified / made.seconds if made.seconds else 0
+    out.print(f"{made.certified} certified scenarios in {made.seconds:.1f} s, {a_minute:.0f} a minute.")
+
+
+def _told(reasons: Counter[str]) -> str:
+    return "\n".join(f"{number} × {reason}" for reason, number in reasons.most_common(5))
+
+
+def certify(
+    bundle: Bundle,
+    scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
+    write: Annotated[bool, typer.Option("--write", help="Write the certificates into scenarios.jsonl.")] = False,
+) -> None:
+    """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
+    folder = folder_of(bundle)
+    seen = asyncio.run(_certify(folder, scenario or []))
+    if write:
+        _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in seen})
+    _show_examined(seen)
+    if any(one.certificate is None for one in seen):
+        raise typer.Exit(1)
+
+
+async def _certify(folder: Path, wanted: list[str]) -> list[Examined]:
+    seen: list[Examined] = []
+    async with Stage(folder) as stage:
+        there = load_scenarios(stage.environment)
+        unknown = [name for name in wanted if name not in there]
+        if unknown:
+            raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; `farm scenarios {folder.name}` lists them")
+        chosen = [there[name] for name in wanted] or list(there.values())
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        with Progress(*columns, console=out, transient=True) as progress:
+            task = progress.add_task("examined", total=len(chosen))
+            for scenario in chosen:
+                seen.append(await examine(stage, scenario))
+                progress.advance(task)
+    return seen
+
+
+def _show_examined(seen: Sequence[Examined]) -> None:
+    table = Table("scenario", "mutants", "kill score", "variants", "seconds", "")
+    for one in seen:
+        kept = one.certificate
+        alive = [tried.what for tried in one.mutants if not tried.fails]
+        remarks = one.findings or [f"passes: {what}" for what in alive]
+        table.add_row(
+            one.scenario.id,
+            str(len(one.mutants)),
+            f"{kept.kill_score:.2f}" if kept else "-",
+            str(len(one.tried) - len(one.mutants)),
+            f"{one.seconds:.2f}",
+            "\n".join(remarks[:5]) or "certified",
+        )
+    out.print(table)
+    certified = sum(one.certificate is not None for one in seen)
+    out.print(f"{certified} of {len(seen)} scenarios are certified.")
+
+
+def _write(path: Path, certificates: dict[str, Certificate | None]) -> None:
+    """Put certificates into the lines of their scenarios; everything else in a line stays as its author wrote it."""
+    lines: list[str] = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        told: dict[str, Any] = json.loads(line) if line.strip() else {}
+        if told.get("id") not in certificates:
+            lines.append(line)
+            continue
+        told.pop("certificate", None)
+        kept = certificates[told["id"]]
+        if kept is not None:
+            told["certificate"] = kept.model_dump(mode="json", exclude_defaults=True)
+        lines.append(json.dumps(told, ensure_ascii=False))
+    part = path.with_suffix(".part")
+    try:
+        part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        raise BundleError(f"{path}: cannot be written: {error.strerror}") from None

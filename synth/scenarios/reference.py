@@ -1,0 +1,153 @@
+"""A scenario's reference solution, played: what it did, what it left, and what was said at the end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from agent_client.errors import AgentError
+from agent_client.references import resolve_text
+from agent_client.trace import ToolResult
+from servers import judge
+from servers.bundle import Environment
+from servers.changes import between
+from servers.errors import BundleError
+from servers.guests import Guests
+from servers.orders import Judgement, RowChange
+from servers.reading import Reader
+from servers.scenario import Checkpoint, Scenario
+from synth.proving.stage import Scene, Stage
+from synth.scenarios.essence import Window, essence, exactly
+from synth.scenarios.plausible import Rows
+from synth.scenarios.run import Made, Step, play, results_of, steps_of
+
+COST = {"sql": 0, "footprint": 1, "python": 2}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference of a scenario. `scene` is an instance of it, to play variations on."""
+
+    environment: Environment
+    scenario: Scenario
+    scene: Scene
+    guests: Guests
+    made: list[Made]
+    answer: str
+    start: bytes
+    final: bytes
+    rows: Rows
+    changes: list[RowChange]
+
+    @cached_property
+    def results(self) -> list[ToolResult]:
+        """What each call gave back."""
+        return results_of(self.made)
+
+    @cached_property
+    def window(self) -> Window:
+        """The times of its run."""
+        return Window(self.scenario.clock or self.environment.description.clock)
+
+    @cached_property
+    def exact(self) -> str:
+        """What it changed, to the byte."""
+        return exactly(self.changes)
+
+    @cached_property
+    def essence(self) -> str:
+        """What it changed, without made-up ids and times."""
+        return essence(self.changes, self.window)
+
+    @cached_property
+    def writing(self) -> list[int]:
+        """The indices of the calls that may write."""
+        return [index for index, one in enumerate(self.made) if self.environment.tools[one.step.tool].writes]
+
+    @cached_property
+    def left_open(self) -> set[Any]:
+        """Values of arguments that are left to the agent: those said to be free, and prose that the task does not give."""
+        task = plain(self.scenario.task)
+        found: set[Any] = set()
+        for one in self.made:
+            for name, value in one.arguments.items():
+                if name in one.step.free or (is_prose(value, self.rows) and plain(str(value)) not in task):
+                    found.add(value if isinstance(value, (str, int, float)) else str(value))
+        return found
+
+    def answered(self, made: Sequence[Made]) -> str:
+        """The reference's last words, with what a run found put in."""
+        return _answer(self.scenario, results_of(made, self.results))
+
+
+async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Reference:
+    """Launch a scenario and play its reference solution.
+
+    Raises:
+        BundleError: the scenario does not start, or a reference of the solution leads nowhere.
+    """
+    scene = await stage.launch(setup=scenario.setup, clock=scenario.clock, seed=seed)
+    async with scene.reading() as reader:
+        rows, start = Rows(reader), reader.connection.serialize("start")
+    made = await play(scene, steps_of(scenario.solution))
+    answer = _answer(scenario, results_of(made))
+    async with scene.reading() as reader:
+        final, changes = reader.connection.serialize("main"), between(reader)
+    environment = stage.environment
+    guests = stage.worker.guests
+    return Reference(environment, scenario, scene, guests, made, answer, start, final, rows, changes)
+
+
+def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:
+    try:
+        return resolve_text(scenario.solution.answer, results)
+    except AgentError as error:
+        raise BundleError(f"solution.answer: {error}") from None
+
+
+async def judged(
+    reader: Reader,
+    checkpoints: Sequence[Checkpoint],
+    *,
+    answer: str,
+    made: Sequence[Made],
+    now: str,
+    guests: Guests,
+) -> Judgement:
+    """What checkpoints say of a state."""
+    calls = [one.told() for one in made]
+    return await judge.judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
+
+
+async def fails(
+    reader: Reader,
+    checkpoints: Sequence[Checkpoint],
+    *,
+    answer: str,
+    made: Sequence[Made],
+    now: str,
+    guests: Guests,
+) -> bool:
+    """Whether some checkpoint does not hold. One is enough; those that take longest are asked last."""
+    for one in sorted(checkpoints, key=lambda one: COST[one.kind]):
+        said = await judged(reader, [one], answer=answer, made=made, now=now, guests=guests)
+        if not said.verdicts[0].holds:
+            return True
+    return False
+
+
+def plain(text: str) -> str:
+    """A text for comparing: small letters, single spaces, no full stop at its end."""
+    return " ".join(text.casefold().split()).strip(" .!")
+
+
+def is_prose(value: Any, rows: Rows) -> bool:
+    """Whether a value is words of somebody's own, not the key of a row nor a choice."""
+    return isinstance(value, str) and value not in rows.tables_of and " " in value.strip()
+
+
+def ordered(steps: Sequence[Step], first: int, second: int) -> list[Step]:
+    """Steps with two of them in each other's place."""
+    swapped = list(steps)
+    swapped[first], swapped[second] = swapped[second], swapped[first]
+    return swapped

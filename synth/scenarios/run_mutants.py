@@ -1,0 +1,166 @@
+"""Runs that differ from the reference by one mistake, and runs that differ from it and are right all the same."""
+
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from servers.changes import between
+from synth.scenarios.essence import essence, exactly
+from synth.scenarios.plausible import enum_of, other_arguments
+from synth.scenarios.reference import Reference, fails, is_prose, ordered, plain
+from synth.scenarios.run import NOTHING, Made, Step, play, steps_of
+
+MOST_SWAPS = 12
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One changed run: what was changed, whether it must fail or pass, whether it fails, what it left otherwise."""
+
+    what: str
+    must_fail: bool
+    fails: bool
+    differs: str = ""
+
+
+async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
+    """Play the reference with one mistake at a time. A mistake that changes nothing is none, and is not told."""
+    steps = steps_of(reference.scenario.solution)
+    replay = _Replay(reference)
+    seen = {reference.exact}
+    for what, at, changed in _mistakes(reference, steps):
+        made = await replay.play(at, changed)
+        async with reference.scene.reading() as reader:
+            changes = between(reader)
+            exact = exactly(changes)
+            if exact in seen:
+                continue
+            seen.add(exact)
+            if what.startswith("repeated") and essence(changes, reference.window) == reference.essence:
+                continue
+            yield Tried(
+                what,
+                True,
+                await _fails(reference, reader, reference.answer, made),
+                _difference(exact, changes, reference),
+            )
+
+
+async def harmless(reference: Reference) -> AsyncIterator[Tried]:
+    """Play the reference in other ways that are as good: with a query more, without its queries, in another order.
+
+    Two neighbours that cannot change places without another result are a mistake instead, and must fail.
+    """
+    steps = steps_of(reference.scenario.solution)
+    query = _query(reference)
+    if query is not None:
+        yield await _other_way(reference, f"with {query.tool} called first", [query, *steps])
+    looking = [step for index, step in enumerate(steps) if index not in reference.writing]
+    if looking and reference.writing:
+        only_writing = [step for index, step in enumerate(steps) if index in reference.writing]
+        yield await _other_way(reference, "without its queries", only_writing)
+    for first, second in list(zip(reference.writing, reference.writing[1:], strict=False))[:MOST_SWAPS]:
+        if f"${{{steps[first].number}." in str(steps[second].arguments):
+            continue
+        tried = await _other_way(
+            reference, f"calls {first + 1} and {second + 1} swapped", ordered(steps, first, second), may_differ=True
+        )
+        yield tried
+
+
+async def _other_way(reference: Reference, what: str, steps: list[Step], *, may_differ: bool = False) -> Tried:
+    made = await _Replay(reference).play(0, steps)
+    async with reference.scene.reading() as reader:
+        changes = between(reader)
+        same = essence(changes, reference.window) == reference.essence
+        failed = await _fails(reference, reader, reference.answer, made)
+        if same and failed:
+            failed = await _fails(reference, reader, reference.answered(made), made)
+        return Tried(what, may_differ and not same, failed, _difference("", changes, reference))
+
+
+class _Replay:
+    """Plays variations in the reference's instance, beginning where they part from it."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self._steps = steps_of(reference.scenario.solution)
+        self._same = 0
+        """So many calls of the instance's history are the reference's."""
+
+    async def play(self, at: int, steps: list[Step]) -> list[Made]:
+        """Play steps in place of the reference's, which they equal before `at`."""
+        reference = self._reference
+        same = min(at, self._same)
+        await reference.scene.rewind(same)
+        await play(reference.scene, self._steps[same:at], reference.results)
+        made = await play(reference.scene, steps[at:], reference.results)
+        self._same = at
+        return [*reference.made[:at], *made]
+
+
+async def _fails(reference: Reference, reader: Any, answer: str, made: list[Made]) -> bool:
+    return await fails(
+        reader,
+        reference.scenario.checkpoints,
+        answer=answer,
+        made=[one for one in made if one.step is not NOTHING],
+        now=reference.scene.now,
+        guests=reference.guests,
+    )
+
+
+def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[tuple[str, int, list[Step]]]:
+    """What each mistake is, from which step on it differs, and the steps."""
+    task = plain(reference.scenario.task)
+    for index in reference.writing:
+        step = steps[index]
+        name = f"call {index + 1} ({step.tool})"
+        yield f"left out {name}", index, [*steps[:index], NOTHING, *steps[index + 1 :]]
+        again = Step(0, step.tool, reference.made[index].arguments)
+        yield f"repeated {name}", index + 1, [*steps[: index + 1], again, *steps[index + 1 :]]
+        for argument, value, other in _other_values(reference, index, task):
+            arguments = {**step.arguments, argument: other}
+            changed = step._replace(arguments=arguments)
+            yield (
+                f"{name} with {argument} {other!r} for {value!r}",
+                index,
+                [*steps[:index], changed, *steps[index + 1 :]],
+            )
+
+
+def _other_values(reference: Reference, index: int, task: str) -> Iterator[tuple[str, Any, Any]]:
+    made = reference.made[index]
+    schema: dict[str, Any] = reference.environment.tools[made.step.tool].arguments.get("properties", {})
+    for argument, value in made.arguments.items():
+        if argument in made.step.free or argument not in schema:
+            continue
+        if isinstance(value, str) and not enum_of(schema[argument]) and is_prose(value, reference.rows):
+            others = ["Something else"] if plain(value) in task else []
+        else:
+            others = other_arguments(schema[argument], value, reference.rows)
+        for other in others:
+            yield argument, value, other
+
+
+def _query(reference: Reference) -> Step | None:
+    """A query that can be asked without arguments, or one that the reference asks."""
+    for name, tool in reference.environment.tools.items():
+        if not tool.writes and not tool.arguments.get("required"):
+            return Step(0, name, {})
+    for one in reference.made:
+        if not reference.environment.tools[one.step.tool].writes and one.outcome.kind == "ok":
+            return Step(0, one.step.tool, one.arguments)
+    return None
+
+
+def _difference(_exact: str, changes: Any, reference: Reference) -> str:
+    """Which tables and columns a run left otherwise than the reference."""
+    mine = {_line(change) for change in changes}
+    theirs = {_line(change) for change in reference.changes}
+    return ", ".join(sorted({line.split("\t")[0] for line in mine ^ theirs})) or "only times and ids"
+
+
+def _line(change: Any) -> str:
+    columns = "" if change.operation != "update" else "." + "/".join(sorted(change.after))
+    return f"{change.table}{columns}\t{change.model_dump_json()}"

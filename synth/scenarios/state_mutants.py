@@ -1,0 +1,174 @@
+"""Final states that differ from the reference's in one row, judged straight on the images: no call brings them about.
+
+The database's own constraints hold in them; its triggers do not run.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from servers.orders import RowChange
+from servers.reading import Reader, quoted
+from synth.scenarios.essence import made_up
+from synth.scenarios.plausible import moved
+from synth.scenarios.reference import Reference, fails, plain
+from synth.scenarios.run_mutants import Tried
+
+MOST = 60
+"""The most final states that are tried for one scenario; which ones is drawn by its id."""
+
+
+@dataclass(frozen=True)
+class Damage:
+    """One statement that makes a final state wrong."""
+
+    what: str
+    sql: str
+    values: tuple[Any, ...]
+
+
+async def damaged(reference: Reference) -> list[Tried]:
+    """Judge wrong final states. One that the database refuses, or that is the same, is left out."""
+    draw = random.Random(reference.scenario.id)  # noqa: S311 - a choice that can be repeated, no secret
+    must_be_tried = [*_of_changed_rows(reference), *_of_other_rows(reference, draw)]
+    if len(must_be_tried) > MOST:
+        must_be_tried = draw.sample(must_be_tried, MOST)
+    tried: list[Tried] = []
+    for damage in must_be_tried:
+        reader = Reader(reference.final, reference.start)
+        try:
+            if not _done(reader, damage):
+                continue
+            failed = await fails(
+                reader,
+                reference.scenario.checkpoints,
+                answer=reference.answer,
+                made=reference.made,
+                now=reference.scene.now,
+                guests=reference.guests,
+            )
+            tried.append(Tried(damage.what, True, failed, damage.what.split(":")[0]))
+        finally:
+            reader.close()
+    return tried
+
+
+def _done(reader: Reader, damage: Damage) -> bool:
+    connection = reader.connection
+    try:
+        before = connection.total_changes()
+        connection.execute(damage.sql, damage.values).fetchall()
+        return connection.total_changes() > before
+    except apsw.Error:
+        return False
+
+
+def _of_changed_rows(reference: Reference) -> Iterator[Damage]:
+    """Rows that should have changed left as they were, or changed otherwise."""
+    ids = made_up(reference.changes)
+    for change in reference.changes:
+        table, key = change.table, _key(change.key)
+        name = f"{table} {', '.join(str(value) for value in change.key.values())}"
+        where, values = key
+        if change.operation == "insert":
+            yield Damage(f"{name}: not there", f"DELETE FROM main.{quoted(table)} WHERE {where}", values)
+        elif change.operation == "delete":
+            yield _inserted(f"{name}: still there", table, change.before)
+        else:
+            columns = ", ".join(f"{quoted(column)} = ?" for column in change.before)
+            yield Damage(
+                f"{name}: as it was",
+                f"UPDATE main.{quoted(table)} SET {columns} WHERE {where}",
+                (*change.before.values(), *values),
+            )
+        if change.operation != "delete":
+            yield from _otherwise(reference, change, name, ids)
+
+
+def _otherwise(reference: Reference, change: RowChange, name: str, ids: set[str]) -> Iterator[Damage]:
+    where, values = _key(change.key)
+    for column, value in change.after.items():
+        if column in change.key or value is None or reference.window.is_now(value) or value in ids:
+            continue
+        if value in reference.left_open or _composed(reference, value):
+            continue
+        for other in _others(reference, change.table, column, value)[:1]:
+            yield Damage(
+                f"{name}: {column} {other!r} for {value!r}",
+                f"UPDATE main.{quoted(change.table)} SET {quoted(column)} = ? WHERE {where}",
+                (other, *values),
+            )
+
+
+def _of_other_rows(reference: Reference, draw: random.Random) -> Iterator[Damage]:
+    """Rows that should not have changed, changed or deleted; and rows too many."""
+    touched = {(change.table, tuple(change.key.values())) for change in reference.changes}
+    tables = sorted({change.table for change in reference.changes})
+    others = sorted(table for table in reference.rows.rows if table not in tables and reference.rows.rows[table])
+    for table in [*tables, *draw.sample(others, min(3, len(others)))]:
+        keys = reference.rows.keys[table]
+        rows = [row for row in reference.rows.rows[table] if (table, tuple(row[key] for key in keys)) not in touched]
+        for row in draw.sample(rows, min(2, len(rows))):
+            where, values = _key({key: row[key] for key in keys})
+            name = f"{table} {', '.join(str(row[key]) for key in keys)}"
+            yield from _spoilt(reference, table, row, name, draw)
+            yield Damage(f"{name}: deleted", f"DELETE FROM main.{quoted(table)} WHERE {where}", values)
+        for row in draw.sample(rows, min(1, len(rows))):
+            yield _inserted(f"{table}: one row too many", table, _copied(reference, table, row))
+
+
+def _spoilt(reference: Reference, table: str, row: dict[str, Any], name: str, draw: random.Random) -> Iterator[Damage]:
+    keys = reference.rows.keys[table]
+    where, values = _key({key: row[key] for key in keys})
+    columns = [column for column, value in row.items() if column not in keys and value is not None]
+    for column in draw.sample(columns, len(columns)):
+        for other in _others(reference, table, column, row[column])[:1]:
+            yield Damage(
+                f"{name}: {column} {other!r} for {row[column]!r}, which nobody asked for",
+                f"UPDATE main.{quoted(table)} SET {quoted(column)} = ? WHERE {where}",
+                (other, *values),
+            )
+            return
+
+
+def _inserted(what: str, table: str, row: dict[str, Any]) -> Damage:
+    columns = ", ".join(map(quoted, row))
+    places = ", ".join("?" * len(row))
+    return Damage(what, f"INSERT INTO main.{quoted(table)} ({columns}) VALUES ({places})", tuple(row.values()))
+
+
+def _copied(reference: Reference, table: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A row like another, under a key of its own."""
+    copy = dict(row)
+    for key in reference.rows.keys[table]:
+        if isinstance(copy[key], str):
+            copy[key] += "_again"
+        elif isinstance(copy[key], int):
+            copy[key] = max(other[key] for other in reference.rows.rows[table]) + 1000
+    return copy
+
+
+def _others(reference: Reference, table: str, column: str, value: Any) -> list[Any]:
+    if isinstance(value, str):
+        later = list(moved(value))
+        return later or reference.rows.others(table, column, value)
+    if isinstance(value, int):
+        if value in (0, 1) and {row[column] for row in reference.rows.rows[table]} <= {0, 1, None}:
+            return [1 - value]
+        return [value + 1]
+    return [value + 1.0] if isinstance(value, float) else []
+
+
+def _composed(reference: Reference, value: Any) -> bool:
+    """Whether a text is prose that a tool put together, so that no agent can bring about another."""
+    if not isinstance(value, str) or value.count(" ") < 2:
+        return False
+    given = {plain(str(argument)) for one in reference.made for argument in one.arguments.values()}
+    return plain(value) not in given
+
+
+def _key(key: dict[str, Any]) -> tuple[str, tuple[Any, ...]]:
+    return " AND ".join(f"{quoted(name)} IS ?" for name in key), tuple(key.values())

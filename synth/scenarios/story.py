@@ -1,0 +1,145 @@
+"""From a walk to a scenario: its task, its checkpoints, its reference solution. Not certified yet."""
+
+from random import Random
+
+from servers.changes import between
+from servers.scenario import Checkpoint, Scenario, Solution
+from synth.scenarios.essence import Window
+from synth.scenarios.goals import Changed, answer_goal, footprint, goal
+from synth.scenarios.run import Made, play, steps_of
+from synth.scenarios.setting import Setting
+from synth.scenarios.tally import Tally, Wish
+from synth.scenarios.telling import Telling, facts_of, tellings
+from synth.scenarios.walk import Command, Walk
+from synth.scenarios.words import Values, composed
+
+MOST_CALLS = 14
+HOW_MUCH_TO_TELL = (0, 1, 1, 1, 2)
+
+
+async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Scenario | None:
+    """Walk once; the scenario that came of it, or None. Why there is none is counted."""
+    await setting.scene.rewind(0)
+    walk = await Walk.begin(setting, tally, random)
+    if walk is None:
+        tally.dropped["nobody to speak for"] += 1
+        return None
+    await walk.go(wish)
+    reason = await _unfit(walk, wish)
+    if reason is None:
+        made = await _played(walk)
+        if made is not None:
+            return await _scenario(walk, wish, made, random)
+        reason = "the plan does not play as it was walked"
+    tally.dropped[reason] += 1
+    return None
+
+
+async def _unfit(walk: Walk, wish: Wish) -> str | None:
+    """Why no scenario can be made of a walk."""
+    refused = [command for command in walk.commands if command.kind == "refused"]
+    if walk.is_broken:
+        return "what must follow could not be put into words"
+    if not walk.commands or (wish.refusal and not refused):
+        return "no command that could be put into words"
+    if len(walk.plan.calls) > MOST_CALLS:
+        return "too long"
+    if not await walk.stays_refused():
+        return "what was refused is possible in another order"
+    return None
+
+
+async def _played(walk: Walk) -> list[Made] | None:
+    """The plan, played from the start; None where it does not do what the walk did."""
+    scene = walk.setting.scene
+    await scene.rewind(0)
+    made = await play(scene, steps_of(Solution(calls=tuple(walk.plan.calls), answer="-")))
+    expected = {command.number: command.kind for command in walk.commands}
+    as_walked = all(one.outcome.kind == expected.get(one.step.number, "ok") for one in made)
+    return made if as_walked else None
+
+
+async def _scenario(walk: Walk, wish: Wish, made: list[Made], random: Random) -> Scenario:
+    whole = await _changed(walk, made)
+    clauses = [command.clause for command in walk.commands]
+    tells = _chosen(walk, made, random)
+    refused = [command for command in walk.commands if command.kind == "refused"]
+    goals: list[Checkpoint] = [*_goals(walk, made, whole), *(tell.goal(at) for at, tell in enumerate(tells, start=1))]
+    goals += _reasons(refused, " ".join(clauses))
+    task = composed(
+        walk.setting.phrases,
+        walk.voice,
+        walk.name,
+        clauses,
+        [tell.ask for tell in tells],
+        may_fail=bool(refused),
+        random=random,
+    )
+    tags = ["backward", walk.voice, *(["refusal"] if refused else []), *(one.drawn.tool for one in walk.commands)]
+    return Scenario(
+        id=wish.id,
+        title=_title(walk),
+        task=task,
+        tags=tuple(dict.fromkeys(tags)),
+        checkpoints=(*goals, footprint(whole)),
+        solution=Solution(calls=tuple(walk.plan.calls), answer=_answer(walk, refused, tells)),
+    )
+
+
+async def _changed(walk: Walk, made: list[Made]) -> Changed:
+    async with walk.setting.scene.reading() as reader:
+        changes = between(reader)
+    left_open = frozenset(
+        str(made[command.number - 1].arguments[name])
+        for command in walk.commands
+        for name in walk.plan.calls[command.number - 1].free
+    )
+    return Changed(changes, Window(walk.setting.clock), left_open)
+
+
+def _goals(walk: Walk, made: list[Made], whole: Changed) -> list[Checkpoint]:
+    """One goal for each command, over the rows that it was the last to change."""
+    last = {(change.table, str(change.key)): one.step.number for one in made for change in one.changes}
+    goals: list[Checkpoint] = []
+    for number, command in enumerate(walk.commands, start=1):
+        rows = [one for one in whole.changes if last.get((one.table, str(one.key))) == command.number]
+        if rows:
+            goals.append(goal(f"done_{number}", f"Was this done: {command.clause.rstrip('.')}?", rows, whole))
+    return goals
+
+
+def _reasons(refused: list[Command], given: str) -> list[Checkpoint]:
+    """Goals over what an answer must tell of the refusals: a date or an amount that cannot be guessed."""
+    found = [fact for command in refused for fact in facts_of(command.text, given)[:1]]
+    return [
+        answer_goal(f"why_{number}", f"Does the answer tell {fact}, which stands in the way?", expression)
+        for number, (fact, expression) in enumerate(found, start=1)
+    ]
+
+
+def _chosen(walk: Walk, made: list[Made], random: Random) -> list[Telling]:
+    """What the task asks to be told: of results that nothing later in the errand could change."""
+    given = " ".join(command.clause for command in walk.commands)
+    options: list[Telling] = []
+    for index, command in enumerate(walk.commands):
+        result = made[command.number - 1].outcome.structured
+        after = {place for later in walk.commands[index + 1 :] for place in walk.about(later.drawn)}
+        touched = {(one.table, next(iter(one.key.values()))) for one in command.changes}
+        if command.kind == "ok" and result is not None and not after & (command.own_places(walk.person) | touched):
+            values = Values(command.spoken, command.drawn.arguments)
+            options += tellings(walk.setting.phrases, command.drawn.tool, result, values, given, walk.setting.clock)
+    chosen = random.sample(options, min(len(options), random.choice(HOW_MUCH_TO_TELL)))
+    return list({tell.words: tell for tell in chosen}.values())
+
+
+def _answer(walk: Walk, refused: list[Command], tells: list[Telling]) -> str:
+    all_refused = len(refused) == len(walk.commands)
+    first = "I have left everything as it is." if all_refused else "It is done."
+    return " ".join(
+        [first, *(tell.saying for tell in tells), *(f"This could not be done: {one.text}." for one in refused)]
+    )
+
+
+def _title(walk: Walk) -> str:
+    done = ", ".join(dict.fromkeys(one.drawn.tool.replace("_", " ") for one in walk.commands))
+    return f"{walk.name}: {done}" if walk.name else done[:1].upper() + done[1:]

@@ -1,0 +1,174 @@
+"""The words of a task: sentences over templates, in the voice of one person, that say what cannot be looked up."""
+
+import re
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from servers.environment import Tool
+from servers.phrases import HOLE, Phrases, Speaking, Voice
+from synth.scenarios.facts import counted, said
+
+OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
+PLAIN_VOICE = Voice(open=("Please take care of this for me.", "There is something I need done.", "Good morning."))
+STARTS = ("Please {}.", "Could you {}?", "Please {}.", "I need you to {}.")
+LATER = ("Then {}, please.", "Please also {}.", "After that, please {}.", "And {}, please.")
+PLAIN_STARTS = ("Please {}.", "I'd like you to {}.")
+PLAIN_LATER = ("Please also {}.", "After that, please {}.", "Then please {}.")
+JOINED = ("Please {}, and then {}.", "Could you {} and {}?", "Please {} and {}.")
+TELLING = ("Tell me {}.", "Let me know {}.", "At the end, tell me {}.", "I also need to know {}.")
+TELLING_MORE = ("Tell me {} and {}.", "Let me know {}, and {}.")
+NOT_POSSIBLE = (
+    "If that can't be done, leave it as it is and tell me exactly why, with the dates or amounts that matter.",
+    "Should that not be possible, change nothing about it and tell me what stands in the way, with any date or amount.",
+)
+ANY_NOT_POSSIBLE = (
+    "If something of this can't be done, leave that part and tell me exactly why, with any dates or amounts.",
+    "Should one of these not be possible, skip it and tell me what stands in the way, with any date or amount.",
+)
+
+
+@dataclass(frozen=True)
+class Values:
+    """What fills the holes of one command's template: words by argument, and the arguments' own values."""
+
+    words: dict[str, str]
+    arguments: dict[str, Any]
+
+
+def filled(template: str, values: Values) -> str | None:
+    """A template with its holes filled; None where it speaks of an argument that is not given."""
+    text = OPTIONAL.sub(lambda part: _optional(part, values), template)
+    missing = [hole["name"] for hole in HOLE.finditer(text) if hole["name"] not in values.words]
+    if missing:
+        return None
+    return HOLE.sub(lambda hole: _word(hole, values), text)
+
+
+def _optional(part: re.Match[str], values: Values) -> str:
+    if part[2] is not None:
+        return part[3] if (values.arguments.get(part[2]) is True) == (part[1] == "") else ""
+    return part[3] if all(values.arguments.get(hole["name"]) for hole in HOLE.finditer(part[3])) else ""
+
+
+def _word(hole: re.Match[str], values: Values) -> str:
+    name, value = hole["name"], values.arguments.get(hole["name"])
+    if hole["one"] and isinstance(value, int):
+        return counted(value, hole["one"], hole["many"] or f"{hole['one']}s")
+    word = values.words[name]
+    return word[:1].lower() + word[1:] if hole["small"] else word
+
+
+def words_of(arguments: dict[str, Any], spoken: dict[str, str], *, clock: str, phrases: Phrases) -> dict[str, str]:
+    """Words for every argument: those that were chosen for rows, and plain values as people write them."""
+    return {
+        name: spoken.get(name) or said(name, value, clock=clock, currency=phrases.currency, words=phrases.words)
+        for name, value in arguments.items()
+    }
+
+
+def derived_ask(tool: Tool, values: Values, nouns: dict[str, str]) -> str:
+    """A clause for a tool that has no template: the first sentence of its description, with its things named in it.
+
+    `nouns` says what the row of an argument is called: `Lend a copy to a member.` becomes `lend Dune to Ada Lindqvist`.
+    """
+    sentence = re.split(r"\.(?:\s|$)|\n|;", tool.description.strip())[0]
+    clause = sentence[:1].lower() + sentence[1:]
+    rest: list[str] = []
+    for name, word in values.words.items():
+        noun = nouns.get(name)
+        put = None if noun is None else _put_in(clause, noun, word)
+        if put is not None:
+            clause = put
+        else:
+            told = _quoted(values.arguments[name], word)
+            said_already = noun is not None and re.match(rf"(?:the )?{noun.replace('_', ' ')}\b", word)
+            rest.append(told if said_already else f"{_human(name)} {told}")
+    loose = LOOSE.search(clause)
+    if loose is not None and nouns and not any(word in loose[0] for word in values.words.values()):
+        clause = clause[: loose.start()]
+    return f"{clause}: {', '.join(rest)}" if rest else clause
+
+
+LOOSE = re.compile(r" (?:that|which|whose) (?:is|are|was|were|has|have|waits|wait|belongs?|can|may)\b[^,.“]*$")
+"""A clause at a sentence's end that only says which rows may be meant."""
+
+
+def _put_in(clause: str, noun: str, word: str) -> str | None:
+    """A clause that speaks of a row in place of `a copy`, `another branch`; None where it has no such words."""
+    words = noun.replace("_", "[ -]")
+    for form in (words, words.split("[ -]")[-1]):
+        found = re.search(rf"\b(?:an?|the|another|one|some|its|their)\s+(?:\w+\s+){{0,2}}{form}(?:'s)?\b(?!')", clause)
+        if found is not None:
+            ending = "'s" if found[0].endswith("'s") else ""
+            return f"{clause[: found.start()]}{word}{ending}{clause[found.end() :]}"
+    return None
+
+
+def _human(name: str) -> str:
+    return re.sub(r"_(id|cents|on|at)$", "", name).replace("_", " ")
+
+
+def _quoted(value: Any, word: str) -> str:
+    return f"“{word}”" if isinstance(value, str) and value == word and " " in word else word
+
+
+def composed(
+    phrases: Phrases,
+    voice: Speaking,
+    name: str,
+    clauses: list[str],
+    tells: list[str],
+    *,
+    may_fail: bool,
+    random: Random,
+) -> str:
+    """The whole task."""
+    manner = phrases.voices.get(voice, PLAIN_VOICE)
+    sentences = _sentences(clauses, random)
+    if may_fail:
+        sentences.append(random.choice(NOT_POSSIBLE if len(clauses) == 1 else ANY_NOT_POSSIBLE))
+    if len(tells) == 1:
+        sentences.append(random.choice(TELLING).format(tells[0]))
+    elif tells:
+        sentences.append(random.choice(TELLING_MORE).format(tells[0], tells[1]))
+    opening = random.choice(manner.open).replace("{name}", name)
+    closing = random.choice(manner.close)
+    return " ".join(part for part in (opening, *sentences, closing) if part)
+
+
+def _sentences(clauses: list[str], random: Random) -> list[str]:
+    found: list[str] = []
+    at = 0
+    later = random.sample(LATER, len(LATER))
+    plain_later = random.sample(PLAIN_LATER, len(PLAIN_LATER))
+    while at < len(clauses):
+        clause = clauses[at]
+        if _is_whole(clause):
+            found.append(clause[:1].upper() + clause[1:])
+        elif at + 1 < len(clauses) and _go_together(clause, clauses[at + 1]) and random.random() < 0.6:
+            found.append(_first_up(random.choice(JOINED).format(clause, clauses[at + 1])))
+            at += 1
+        else:
+            simple = not any(mark in clause for mark in ",;:")
+            starts, goes_on = (STARTS, later) if simple else (PLAIN_STARTS, plain_later)
+            before = found[-1].split(" ")[0] if found else ""
+            fresh = [form for form in goes_on if form.split(" ")[0] != before]
+            start = random.choice(starts) if at == 0 else fresh[at % len(fresh)]
+            found.append(_first_up(start.format(clause)))
+        at += 1
+    return found
+
+
+def _is_whole(clause: str) -> bool:
+    """Whether a clause is a sentence of its own."""
+    return clause.endswith((".", "!", "?"))
+
+
+def _go_together(first: str, second: str) -> bool:
+    """Whether two clauses can be one sentence without either being misread."""
+    return not _is_whole(second) and not any(mark in clause for clause in (first, second) for mark in ",;:(")
+
+
+def _first_up(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]

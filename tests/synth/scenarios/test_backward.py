@@ -1,0 +1,198 @@
+"""Scenarios are made of any bundle whose tools change rows: the same each time, once each, and in a person's words."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.bundle import load_scenarios
+from servers.certified import is_current
+from servers.errors import BundleError
+from servers.library import OWN_LIBRARY, Library
+from servers.scenario import Scenario
+from synth.proving.stage import Stage
+from synth.scenarios.backward import Shelf, Yield, backward
+from synth.scenarios.certify import Examined
+from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write, write_bundle
+from tests.processes import farm
+
+READS = TOOLS[: TOOLS.index("def make")]
+REFUSES = (
+    READS
+    + '''
+def price(db: Database, *, id: str, cents: int) -> dict:
+    """Set a price.
+
+    Args:
+        id: The thing.
+        cents: The price.
+    """
+    if cents > -1:
+        raise ToolError("prices stay as they are until 2026-05-01")
+    return {"changed": db.run("UPDATE things SET cents = :cents WHERE id = :id", id=id, cents=cents)}
+'''
+)
+MADE = [
+    (name, scenario.id, scenario)
+    for name in Library([OWN_LIBRARY]).ids()
+    for scenario in Library([OWN_LIBRARY]).scenarios(name).values()
+    if "backward" in scenario.tags
+]
+
+
+async def made(folder: Path, out: Path, n: int, seed: int = 1) -> Yield:
+    """Make scenarios of a bundle into a file."""
+    async with Stage(folder) as stage:
+        shelf = Shelf(out, stage)
+
+        def on_certified(scenario: Scenario, seen: Examined) -> None:
+            assert seen.findings == []
+            shelf.add(scenario)
+
+        return await backward(
+            stage, n=n, seed=seed, there=shelf.there, on_certified=on_certified, on_walk=lambda _: None
+        )
+
+
+async def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
+    for name in ("first", "second"):
+        await made(OWN_LIBRARY / "library_loans", tmp_path / name, 4)
+    await made(OWN_LIBRARY / "library_loans", tmp_path / "other", 4, seed=2)
+    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
+    assert (tmp_path / "first").read_bytes() != (tmp_path / "other").read_bytes()
+
+
+async def test_a_run_that_was_stopped_goes_on_without_loss_or_duplicates(tmp_path: Path) -> None:
+    await made(OWN_LIBRARY / "hotel_bookings", tmp_path / "whole", 5)
+    await made(OWN_LIBRARY / "hotel_bookings", tmp_path / "stopped", 2)
+    went_on = await made(OWN_LIBRARY / "hotel_bookings", tmp_path / "stopped", 5)
+    assert (went_on.certified, (tmp_path / "stopped").read_bytes()) == (3, (tmp_path / "whole").read_bytes())
+    again = await made(OWN_LIBRARY / "hotel_bookings", tmp_path / "stopped", 5)
+    assert (again.walks, (tmp_path / "stopped").read_bytes()) == (0, (tmp_path / "whole").read_bytes())
+
+
+async def test_a_bundle_without_phrases_has_its_tasks_from_its_descriptions(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    await made(shop, shop / "scenarios.jsonl", 4)
+    async with Stage(shop) as stage:
+        scenarios = list(load_scenarios(stage.environment).values())
+        assert [one.id for one in scenarios][0] == "dearer"
+        assert len({one.task for one in scenarios}) == len(scenarios) == 5
+        assert all(is_current(stage.environment, one) for one in scenarios[1:])
+
+
+async def test_a_bundle_whose_tools_all_read_is_refused(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", tools=READS, scenarios=())
+    with pytest.raises(BundleError, match="shop: all of its tools only read"):
+        await made(shop, tmp_path / "out", 1)
+
+
+async def test_a_bundle_whose_commands_all_refuse_says_so(tmp_path: Path) -> None:
+    silent = REFUSES.replace(" until 2026-05-01", "")
+    shop = await write_bundle(tmp_path / "shop", tools=silent, scenarios=())
+    with pytest.raises(
+        BundleError, match="shop: no scenario came of 60 walks: no command that could be put into words"
+    ):
+        await made(shop, tmp_path / "out", 1)
+
+
+async def test_a_refusal_that_tells_a_date_is_a_task_in_which_nothing_may_change(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", tools=REFUSES, scenarios=())
+    await made(shop, shop / "scenarios.jsonl", 1)
+    async with Stage(shop) as stage:
+        [scenario] = load_scenarios(stage.environment).values()
+    why, guard = scenario.checkpoints
+    assert (why.id, why.role, why.kind) == ("why_1", "goal", "sql")
+    assert guard.kind == "footprint"
+    assert guard.allow == ()
+    assert "until 2026-05-01" in scenario.solution.answer
+    assert re.search("If that can't be done|Should that not be possible", scenario.task)
+    assert scenario.certificate is not None
+    assert scenario.certificate.kill_score >= 0.9
+
+
+@pytest.mark.parametrize(
+    ("phrases", "finding"),
+    [
+        ('{"rows": {"thingies": ["{name}"]}}', "no table named 'thingies'"),
+        ('{"asks": {"buy": {"self": ["buy it"]}}}', "no tool named 'buy'"),
+        ('{"asks": {"scrap": {"self": ["scrap {thing}"]}}}', "asks.scrap.self: scrap has no argument 'thing'"),
+        ('{"examples": {"make": [{"colour": "red"}]}}', "examples.make.1: make has no argument 'colour'"),
+        ('{"asked": {}}', "asked: Extra inputs are not permitted"),
+        ("{", "Invalid JSON"),
+    ],
+)
+async def test_phrases_that_are_wrong_are_refused(tmp_path: Path, phrases: str, finding: str) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    write(shop, {"phrases.json": phrases})
+    done = await farm("check", str(shop), home=tmp_path)
+    assert done.code == 1
+    assert f"{shop}/phrases.json: " in done.out
+    assert finding in done.out
+    with pytest.raises(BundleError, match="phrases.json"):
+        await made(shop, tmp_path / "out", 1)
+
+
+@pytest.mark.parametrize(("name", "_id", "scenario"), MADE, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_task_is_in_a_persons_words(name: str, _id: str, scenario: Scenario) -> None:
+    assert not re.search(r"\w_\w", scenario.task.replace("_", "_")), scenario.task
+    assert "{" not in scenario.task
+    assert "  " not in scenario.task
+    assert not re.search(r"\b(\w+) \1\b", scenario.task), scenario.task
+    assert not re.search(r"\d{4}-\d\d-\d\d", scenario.task), scenario.task
+    assert scenario.certificate is not None
+    assert 1 <= scenario.certificate.difficulty.calls <= 14
+
+
+def test_the_made_scenarios_of_the_library_are_different_tasks() -> None:
+    for name in ("library_loans", "hotel_bookings"):
+        tasks = [scenario.task for environment, _, scenario in MADE if environment == name]
+        assert len(tasks) == len(set(tasks)) >= 60
+
+
+async def test_the_commands_say_what_is_wrong_with_what_they_are_given(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    missing: dict[str, Any] = {**SOUND_SCENARIO, "solution": {"calls": [{"tool": "buy"}], "answer": ""}}
+    wrong = await write_bundle(tmp_path / "wrong", scenarios=[missing])
+    for arguments, code, told in (
+        (("synth", "scenarios", str(shop)), 2, "say how: --backward"),
+        (("synth", "scenarios", str(tmp_path / "none"), "--backward"), 2, "no such bundle"),
+        (("certify", str(shop), "--scenario", "nope"), 2, "shop has no scenario 'nope'"),
+        (("certify", str(wrong)), 1, "solution.calls.1: no tool named 'buy'"),
+    ):
+        done = await farm(*arguments, home=tmp_path)
+        assert (done.code, done.out) == (code, "")
+        assert told in done.err
+        assert "Traceback" not in done.err
+
+
+async def test_certify_writes_certificates_and_leaves_the_rest_of_a_line_alone(tmp_path: Path) -> None:
+    loose = {**SOUND_SCENARIO, "id": "loose"}
+    shop = await write_bundle(tmp_path / "shop", scenarios=[loose])
+    done = await farm("certify", str(shop), "--write", home=tmp_path)
+    assert done.code == 1  # it has no footprint
+    assert "kill score" in done.out
+    assert "certificate" not in (shop / "scenarios.jsonl").read_text()
+    assert HEAD  # the bundle itself is as it was
+    guard = {
+        "id": "nothing_else",
+        "role": "guard",
+        "question": "Has nothing else changed?",
+        "kind": "footprint",
+        "allow": [
+            {"table": "things", "operation": "update", "columns": ["cents"], "where": "id = 't2'", "rows": 1},
+            {"table": "log", "operation": "insert", "rows": 1},
+        ],
+    }
+    tight = {**SOUND_SCENARIO, "checkpoints": [*SOUND_SCENARIO["checkpoints"], guard]}
+    sound = await write_bundle(tmp_path / "sound", scenarios=[tight])
+    before = (sound / "scenarios.jsonl").read_text().rstrip("\n")
+    assert (await farm("certify", str(sound), "--write", home=tmp_path)).code == 0
+    after = (sound / "scenarios.jsonl").read_text()
+    assert after.startswith(before[:-1] + ', "certificate": {"digest": "')
+    listed = await farm("scenarios", str(sound), home=tmp_path)
+    assert re.search(r"│ dearer +│ 1 +│ 1 +│ 1 +│ (1.00|0.9\d) +│ log, things │", listed.out), listed.out
+    write(sound, {"policy.md": "# Other rules\n"})
+    stale = await farm("check", str(sound), home=tmp_path)
+    assert "certificate: is of another version of it or of the environment" in stale.out
