@@ -53,6 +53,8 @@ class Round:
 
     bundle: Stage
     there: Sequence[Scenario]
+    taken: frozenset[str]
+    """The ids of what was proposed before, kept or dropped."""
     wanted: int
 
     async def make(self, _made: Made, asker: Asker) -> Record:
@@ -63,11 +65,11 @@ class Round:
 
     async def _accept(self, answer: Proposals) -> list[str]:
         found = [f"{len(answer.proposals)} proposals; {self.wanted} are asked"] * (len(answer.proposals) != self.wanted)
-        taken = {one.id for one in self.there}
+        taken = {*self.taken, *(one.id for one in self.there)}
         tasks = [one.task for one in self.there]
         for proposal in answer.proposals:
             if proposal.id in taken:
-                found.append(f"{proposal.title!r}: there is a scenario of this title already")
+                found.append(f"{proposal.title!r}: this title was proposed before")
             found += await findings(proposal, self.bundle, tasks)
             taken.add(proposal.id)
             tasks.append(proposal.task)

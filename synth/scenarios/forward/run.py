@@ -5,11 +5,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
 from servers.environment import Provenance
-from servers.errors import InfraError
 from servers.scenario import Scenario
 from synth.proving.stage import Stage
 from synth.run.artefact import Artefact
@@ -31,7 +31,8 @@ from synth.writers.writer import Writer
 
 MOST_AT_ONCE = 6
 """So many scenarios are proposed in one answer."""
-MOST_ROUNDS = 8
+MOST_BARREN = 2
+"""So many rounds in a row of which nothing is certified, and the run ends."""
 
 
 class Batch(NamedTuple):
@@ -54,6 +55,11 @@ class Outcome:
         """How many scenarios ended so."""
         return sum(end.state == state for end in self.ends.values())
 
+    @property
+    def proposed(self) -> int:
+        """How many scenarios were proposed."""
+        return sum(name.startswith("fwd_") for name in self.ends)
+
 
 @dataclass
 class Forward:
@@ -74,16 +80,19 @@ class Forward:
 
         Raises:
             Conflict: another run works in the folder.
-            InfraError: no proposals can be had.
             WriterRefused: nobody will get an answer.
         """
         with RunFolder(self.folder).locked("--work"):
-            for number in range(1, MOST_ROUNDS + 1):
-                missing = n - len(self._of_this_kind())
-                if missing <= 0 or self._stopped():
+            barren = 0
+            for number in count(1):
+                before = len(self._of_this_kind())
+                if before >= n or barren == MOST_BARREN or self._stopped():
                     break
-                batch = await self._proposed(number, min(missing, MOST_AT_ONCE))
+                batch = await self._proposed(f"round_{number:02}", min(n - before, MOST_AT_ONCE))
+                if batch is None:
+                    break
                 await asyncio.gather(*(self._one(name, batch) for name in batch.proposals))
+                barren = 0 if len(self._of_this_kind()) > before else barren + 1
         return self.outcome
 
     def _of_this_kind(self) -> list[Scenario]:
@@ -92,14 +101,16 @@ class Forward:
     def _stopped(self) -> bool:
         return any(end.state not in ("accepted", "rejected") for end in self.outcome.ends.values())
 
-    async def _proposed(self, number: int, wanted: int) -> Batch:
-        step = Step("proposals", Proposals, Round(self.bundle, tuple(self.shelf.there), wanted).make)
-        name = f"round_{number:02}"
+    async def _proposed(self, name: str, wanted: int) -> Batch | None:
+        """What is proposed in a round; None, and the round among the ends, where nothing is."""
+        taken = frozenset(self.outcome.ends)
+        step = Step("proposals", Proposals, Round(self.bundle, tuple(self.shelf.there), taken, wanted).make)
         line = self._line(name, self.folder / "rounds" / name, (step,))
-        line.begin(Topic(title=f"Round {number} for {self.bundle.environment.id}"))
+        line.begin(Topic(title=f"{name} for {self.bundle.environment.id}"))
         end = await self._advanced(line)
         if end.state != "accepted":
-            raise InfraError(f"no proposals: {end.why}; the same command goes on, with --again where they were refused")
+            self.outcome.ends[name] = end
+            return None
         artefact = line.line.standing()[-1]
         found = Proposals.model_validate(artefact.value)
         return Batch({proposal.id: proposal for proposal in found.proposals}, artefact)

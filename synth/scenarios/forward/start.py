@@ -53,7 +53,7 @@ def show_outcome(outcome: Outcome, console: Console) -> None:
         table.add_row(name, "certified" if end.state == "accepted" else end.state, end.why[:300])
     console.print(table)
     console.print(f"Answers refused: {_listed(outcome.refused)}. Sent back: {_listed(outcome.backs)}.")
-    console.print(f"{outcome.count('accepted')} of {len(outcome.ends)} proposed scenarios are certified.")
+    console.print(f"{outcome.count('accepted')} of {outcome.proposed} proposed scenarios are certified.")
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -20,6 +20,8 @@ from tests.doubles import refused, said, serving
 
 RECORDING = Path(__file__).parent.parent / "recordings" / "library_loans_forward.jsonl.gz"
 NAME = re.compile(r"^# The scenario: (.*)$", re.MULTILINE)
+OPENING = 2
+"""So many messages stand before a solver's first turn."""
 Key = tuple[str, str]
 
 
@@ -47,7 +49,10 @@ def answered(kind: str, about: str = "") -> dict[str, Any]:
 
 @dataclass
 class RecordedModel:
-    """`instead` are answers that come before the recorded ones; the last answer of a kind is given again and again."""
+    """`instead` are answers that come before the recorded ones; a writer's last answer is given again and again.
+
+    A solver plays the recorded runs of a task in turn, one attempt after another.
+    """
 
     instead: Mapping[Key, Sequence[dict[str, Any]]] = field(default_factory=dict[Key, Sequence[dict[str, Any]]])
     asked: list[Key] = field(default_factory=list[Key])
@@ -59,10 +64,16 @@ class RecordedModel:
     async def serve(self) -> AsyncGenerator[str]:
         """Gives the base URL."""
         self._left: dict[Key, list[dict[str, Any]]] = defaultdict(list)
+        self._runs: dict[Key, list[list[dict[str, Any]]]] = defaultdict(list)
         for key, values in self.instead.items():
             self._left[key] += [said(json.dumps(value)) for value in values]
         for one in exchanges():
-            self._left[key_of(one["request"])].append(one["response"])
+            key, begins = key_of(one["request"]), len(one["request"]["messages"]) == OPENING
+            if key[0] == "solve":
+                self._runs[key] += [[]] if begins else []
+                self._runs[key][-1].append(one["response"])
+            else:
+                self._left[key].append(one["response"])
         app = FastAPI()
         app.add_api_route("/v1/chat/completions", self._complete, methods=["POST"], response_model=None)
         async with serving(app) as origin:
@@ -75,6 +86,9 @@ class RecordedModel:
         key = key_of(body)
         self.asked.append(key)
         self.prompts.append(body["messages"][-1]["content"])
+        if key[0] == "solve" and len(body["messages"]) == OPENING:
+            self._left[key] = list(self._runs[key][0])
+            self._runs[key].append(self._runs[key].pop(0))
         left = self._left[key]
         assert left, f"nothing recorded for {key}"
         return JSONResponse(left.pop(0) if len(left) > 1 else left[0])

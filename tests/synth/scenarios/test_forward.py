@@ -158,12 +158,33 @@ async def test_what_nobody_solves_goes_back_with_the_evidence_and_is_judged_by_t
 async def test_what_only_a_better_solver_could_solve_is_dropped_and_said(bundle: Path) -> None:
     wrong = with_sql(answered(*CHECKS), "kindred_extended", [["2026-04-08", 2, "open"]])
     diagnosis = {"fault": "solver", "why": "It did not look.", "setup": "", "task": ""}
-    model = RecordedModel(instead={**ALONE, CHECKS: [wrong], ("Mended", ""): [diagnosis], ("Proposals", ""): []})
-    model.instead = {**model.instead, ("Proposals", ""): [{"proposals": [proposed()]}] * 8}
+    model = RecordedModel(instead={**ALONE, CHECKS: [wrong], ("Mended", ""): [diagnosis]})
+    model.instead = {**model.instead, ("Proposals", ""): [{"proposals": [proposed()]}] * 5}
     done = await made(bundle.parent, model)
     assert scenarios(bundle) == {}
     assert "the fault is the solver's" in " ".join(done.out.split())
     assert "0 of 1 proposed scenarios are certified." in done.out
+    assert "this title was proposed before" in model.prompts[-1]
+
+
+async def test_a_task_that_cannot_be_done_is_mended_once_and_played_anew(bundle: Path) -> None:
+    barred = {
+        **proposed(),
+        "setup": proposed()["setup"].replace("'2023-04-01', '2026-04-01'", "'2023-07-01', '2026-07-01'"),
+    }
+    diagnosis = {
+        "fault": "task",
+        "why": "Her card cannot be renewed yet.",
+        "setup": proposed()["setup"],
+        "task": proposed()["task"],
+    }
+    model = RecordedModel(instead={("Proposals", ""): [{"proposals": [barred]}], ("Mended", ""): [diagnosis]})
+    done = await made(bundle.parent, model)
+    assert done.code == 0, done.err
+    assert "Sent back: solve → proposal 1." in done.out
+    one = scenarios(bundle)[NAME]
+    assert one.setup == proposed()["setup"]
+    assert len(list((bundle.parent / "work/scenarios" / NAME / "runs").iterdir())) == 4
 
 
 @pytest.mark.parametrize(
