@@ -8,16 +8,22 @@ import sys
 
 import typer
 from pydantic import ValidationError
+from typer.models import TyperInfo
 
 from servers.errors import FarmError, RequestError
 from servers.logs import to_stderr
 
-COMMANDS = {
+COMMANDS: dict[str, str | tuple[str, ...]] = {
     "bench": "bench",
     "demo": "evals",
     "play": "evals",
+    "eval": "evals",
+    "report": "evals",
+    "show": "evals",
+    "judge": "evals",
     "up": "registry",
     "launch": "registry",
+    "rl": "rl_training",
     "score": "registry",
     "close": "registry",
     "connect": "registry",
@@ -28,11 +34,18 @@ COMMANDS = {
     "derive": "servers",
     "doctor": "servers",
     "serve": "servers",
-    "synth": "synth",
-    "certify": "synth",
+<<<<<<< HEAD
+=======
+    "synth": ("synth", "synth.scenarios"),
+    "certify": "synth.scenarios",
+>>>>>>> main
     "worker": "servers",
+    "import": "synth.envscaler",
+    "export": ("synth.envscaler", "evals"),
+    "audit": "synth.envscaler",
 }
-"""Which folder has a command. Only that one is loaded: loading what others need takes longer than most commands."""
+"""Which folder has a command, or which ones have parts of it. Only those are loaded: loading what others need takes
+longer than most commands."""
 
 
 def command_line(wanted: str | None = None) -> typer.Typer:
@@ -44,12 +57,27 @@ def command_line(wanted: str | None = None) -> typer.Typer:
         help="Environments for LLM agents: MCP servers with SQLite state, launched per scenario and judged.",
     )
     app.callback()(lambda: None)  # one command alone is still called by its name
-    folders = [COMMANDS[wanted]] if wanted in COMMANDS else sorted(set(COMMANDS.values()))
+    named = [COMMANDS[wanted]] if wanted in COMMANDS else COMMANDS.values()
+    folders = sorted({folder for one in named for folder in ([one] if isinstance(one, str) else one)})
     for folder in folders:
         part: typer.Typer = importlib.import_module(f"{folder}.commands").app
         app.registered_commands += part.registered_commands
-        app.registered_groups += part.registered_groups
+        for group in part.registered_groups:
+            _add(app, group)
     return app
+
+
+def _add(app: typer.Typer, group: TyperInfo) -> None:
+    """Add a command that has commands of its own; folders may share one."""
+    for number, there in enumerate(app.registered_groups):
+        if there.name == group.name and there.typer_instance and group.typer_instance:
+            both = typer.Typer(no_args_is_help=True, help=there.typer_instance.info.help)
+            both.registered_callback = there.typer_instance.registered_callback
+            for part in (there.typer_instance, group.typer_instance):
+                both.registered_commands += part.registered_commands
+            app.registered_groups[number] = TyperInfo(both, name=there.name)
+            return
+    app.registered_groups.append(group)
 
 
 def main() -> None:

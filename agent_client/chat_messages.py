@@ -12,9 +12,18 @@ from agent_client.trace import ToolCall, ToolSpec
 FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")  # in a function's name; what a model made up is sent back to it all the same
 
 
-def chat_messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """What the endpoint is shown. Every call in it is answered, in order."""
-    return [_chat_message(message) for message in messages]
+def chat_messages(messages: Sequence[Message], *, with_thinking: bool = False) -> list[dict[str, Any]]:
+    """What the endpoint is shown. Every call in it is answered, in order.
+
+    With thinking, a reply carries its own as `reasoning_content`, for endpoints whose chat template has a place for it.
+    """
+    return [
+        _chat_message(message) | _thinking(message) if with_thinking else _chat_message(message) for message in messages
+    ]
+
+
+def _thinking(message: Message) -> dict[str, Any]:
+    return {"reasoning_content": message.thinking} if isinstance(message, Reply) and message.thinking else {}
 
 
 def _chat_message(message: Message) -> dict[str, Any]:
@@ -51,7 +60,7 @@ def chat_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
 def read_reply(completion: Completion, turn: int) -> Reply:
     """What the model said; `turn` keeps the ids of calls apart where the endpoint does not."""
     message = completion.choices[0].message
-    text, thinking = _without_thinking(message.content or message.refusal or "")
+    text, thinking = without_thinking(message.content or message.refusal or "")
     usage = completion.usage or Usage()
     return Reply(
         text=text,
@@ -62,7 +71,7 @@ def read_reply(completion: Completion, turn: int) -> Reply:
     )
 
 
-def _without_thinking(text: str) -> tuple[str, str]:
+def without_thinking(text: str) -> tuple[str, str]:
     """Text, and the <think> part at its head that endpoints without a reasoning parser leave there."""
     opened = text.lstrip().removeprefix("<think>")
     thinking, closed, rest = opened.partition("</think>")

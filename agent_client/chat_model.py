@@ -14,7 +14,10 @@ from agent_client.trace import ToolSpec
 
 
 class ChatModel:
-    """Enter it with `async with`: it holds connections. How patient it is: see Endpoint."""
+    """Enter it with `async with`: it holds connections. How patient it is: see Endpoint.
+
+    `return_thinking` shows the model what it thought in earlier turns.
+    """
 
     def __init__(
         self,
@@ -24,12 +27,14 @@ class ChatModel:
         api_key: str = "none",
         temperature: float | None = None,
         max_tokens: int | None = None,
+        return_thinking: bool = False,
         seconds: float = 300.0,
         attempts: int = 6,
         backoff: float = 1.0,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.name = model
+        self._return_thinking = return_thinking
         settings = {"temperature": temperature, limit_name(base_url): max_tokens}
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._endpoint = Endpoint(
@@ -46,7 +51,8 @@ class ChatModel:
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """Ask for the next turn. Raises EndpointError, or ConversationTooLong."""
-        request: dict[str, Any] = {"model": self.name, "messages": chat_messages(messages), **self._settings}
+        shown = chat_messages(messages, with_thinking=self._return_thinking)
+        request: dict[str, Any] = {"model": self.name, "messages": shown, **self._settings}
         if tools:
             request["tools"] = chat_tools(tools)
         turn = 1 + sum(isinstance(message, Reply) for message in messages)

@@ -31,10 +31,17 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class Spoke:
+    """The user of a conversation answered."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Ended:
     """The episode is over."""
 
     trace: Trace
 
 
-Event = Started | Replied | Answered | Ended
+Event = Started | Replied | Answered | Spoke | Ended

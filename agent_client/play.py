@@ -12,8 +12,9 @@ from pydantic import Field
 
 from agent_client.conversation import conversation
 from agent_client.errors import AgentError, ConversationTooLong, EndpointError, FarmUnreachable
-from agent_client.events import Answered, Ended, Event, Replied, Started
+from agent_client.events import Answered, Ended, Event, Replied, Spoke, Started
 from agent_client.model import Model, Reply
+from agent_client.person import Exchange, Person, Saying
 from agent_client.toolbox import Toolbox, refusal
 from agent_client.trace import End, Record, ToolCall, ToolResult, Trace, Turn, tokens_of
 
@@ -41,29 +42,38 @@ async def play(
     task: str,
     *,
     limits: Limits,
+    person: Person | None = None,
     on_event: Callable[[Event], None] | None = None,
 ) -> Trace:
     """Let a model work on a task until it answers or a limit is reached.
 
-    Calls of one turn are made one after another, in order, so a run can be repeated to the byte.
+    With a `person` it is a conversation: the person speaks first, the model never sees `task`, and what the model says
+    goes to the person, who ends it. Calls of one turn are made one after another, so a run can be repeated to the byte.
     """
-    episode = _Episode(model, toolbox, task, limits, on_event or _ignore)
+    episode = _Episode(model, toolbox, task, limits, person, on_event or _ignore)
     return await episode.run()
 
 
 class _Episode:
     def __init__(
-        self, model: Model, toolbox: Toolbox, task: str, limits: Limits, tell: Callable[[Event], None]
+        self,
+        model: Model,
+        toolbox: Toolbox,
+        task: str,
+        limits: Limits,
+        person: Person | None,
+        tell: Callable[[Event], None],
     ) -> None:
         self._model = model
         self._toolbox = toolbox
-        self._task = task
+        self._task = task if person is None else ""
         self._limits = limits
+        self._person = person
         self._tell = tell
         self._turns: list[Turn] = []
+        self._user_tokens = 0
 
     async def run(self) -> Trace:
-        self._tell(Started(self._task, self._model.name, len(self._toolbox.tools)))
         ending = await self._bounded()
         finished = ending.end == "finished"
         trace = Trace(
@@ -75,6 +85,8 @@ class _Episode:
             answer=ending.text if finished else "",
             end=ending.end,
             error="" if finished else ending.text,
+            user="" if self._person is None else self._person.name,
+            user_tokens=self._user_tokens,
         )
         self._tell(Ended(trace))
         return trace
@@ -99,12 +111,16 @@ class _Episode:
             return Ending("infra_error", str(error))
 
     async def _until_end(self) -> Ending:
+        if self._person is not None:
+            self._task = (await self._said(self._person)).text
+        self._tell(Started(self._task, self._model.name, len(self._toolbox.tools)))
         while (limit := self._limit_reached()) is None:
             began = time.monotonic()
             reply = await self._ask()
             if not reply.calls and (reply.text.strip() or reply.final):
-                return Ending("finished", reply.text)
-            if not reply.calls and not self._remind():
+                if self._person is None or reply.final or await self._is_over(self._person):
+                    return Ending("finished", self._answer_of(reply))
+            elif not reply.calls and not self._remind():
                 return Ending("agent_error", "the model said nothing and called no tool, even after a reminder")
             for call in reply.calls:
                 await self._make(call, began)
@@ -132,6 +148,27 @@ class _Episode:
         self._turns.append(turn)
         self._tell(Replied(len(self._turns), turn))
         return reply
+
+    def _answer_of(self, reply: Reply) -> str:
+        """What is judged: the last words, or in a conversation all that the user was told."""
+        if self._person is None:
+            return reply.text
+        return "\n\n".join(turn.text for turn in self._turns if turn.text.strip() and not turn.calls)
+
+    async def _is_over(self, person: Person) -> bool:
+        """Let the person answer; the last turn keeps what was said."""
+        saying = await self._said(person)
+        if saying.over:
+            return True
+        self._turns[-1] = self._turns[-1].model_copy(update={"user": saying.text})
+        self._tell(Spoke(saying.text))
+        return False
+
+    async def _said(self, person: Person) -> Saying:
+        told = [Exchange(turn.text, turn.user) for turn in self._turns if turn.text.strip() and not turn.calls]
+        saying = await person.says(self._task, told)
+        self._user_tokens += saying.tokens
+        return saying
 
     async def _make(self, call: ToolCall, began: float) -> None:
         """Make one call; the last turn grows with each result, so an episode cut short keeps what was done."""

@@ -9,7 +9,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
-from agent_client.events import Answered, Ended, Event, Replied, Started
+from agent_client.events import Answered, Ended, Event, Replied, Spoke, Started
 from agent_client.trace import ToolCall, ToolResult, Trace, Turn
 
 LONGEST_ARGUMENT = 60
@@ -29,6 +29,8 @@ def show(console: Console) -> Callable[[Event], None]:
                 _show_reply(console, number, turn)
             case Answered(call, result):
                 _show_call(console, call, result)
+            case Spoke(text):
+                console.print(Text.assemble(("user ", "bold magenta"), text))
             case Ended(trace):
                 _show_end(console, trace)
 

@@ -77,7 +77,10 @@ class Turn(Record):
 
 
 class Trace(Record):
-    """An episode from the task to its end; `error` says more about an end that is not `finished`."""
+    """An episode from the task to its end; `error` says more about an end that is not `finished`.
+
+    In a conversation `task` is what the user said first, and `user` is who played the user.
+    """
 
     task: str
     instructions: str
@@ -87,6 +90,8 @@ class Trace(Record):
     answer: str
     end: End
     error: str = ""
+    user: str = ""
+    user_tokens: int = 0
 
     @property
     def calls(self) -> int:

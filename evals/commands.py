@@ -1,4 +1,4 @@
-"""The commands that play: `farm demo` and `farm play`."""
+"""The commands that play, `farm demo` and `farm play`; those about runs of suites stand in files of their own."""
 
 import asyncio
 import time
@@ -17,6 +17,10 @@ from agent_client.play import Limits
 from agent_client.show import show
 from evals.demo import FIRST_FEW, Shown, gold_model
 from evals.demo import demo as play_demo
+from evals.eval_command import app as eval_app
+from evals.export_command import app as export_app
+from evals.judge_command import app as judge_app
+from evals.report_commands import app as report_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
@@ -25,6 +29,9 @@ from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
 app = typer.Typer()
+for part in (eval_app, report_app, judge_app, export_app):
+    app.registered_commands += part.registered_commands
+app.registered_groups += export_app.registered_groups
 out = Console(highlight=False)
 
 
@@ -68,7 +75,7 @@ async def _demo(most: int | None) -> tuple[list[Shown], float]:
 
 def _row(one: Shown) -> tuple[str, ...]:
     mark = "[green]ok[/]" if one.as_it_must_be else "[red]wrong[/]"
-    calls = str(len(one.scenario.solution.calls))
+    calls = str(len(one.scenario.reference().calls))
     return one.environment, one.scenario.id, calls, *map(_reward, (one.gold, one.idle, one.sabotaged)), mark
 
 
@@ -121,7 +128,7 @@ async def _play(folder: Path, scenario_id: str, chat: ChatModel | None, limits: 
         address = await stack.enter_async_context(private((folder.parent,)))
         farm = await stack.enter_async_context(FarmClient(address.url, address.token))
         scenario = await farm.scenario(folder.name, scenario_id)
-        model: Model = await stack.enter_async_context(chat) if chat else gold_model(scenario.scenario.solution)
+        model: Model = await stack.enter_async_context(chat) if chat else gold_model(scenario.scenario.reference())
         return await rollout(farm, scenario, model, limits=limits, seed=seed, on_event=show(out))
 
 

@@ -76,7 +76,7 @@ async def _shown(
 ) -> Shown:
     async with room:
         detail = await farm.scenario(environment.id, scenario_id)
-        solution = detail.scenario.solution
+        solution = detail.scenario.reference()
         writers = {tool.name for tool in environment.tools if tool.writes}
         gold, idle, sabotaged = [
             await rollout(farm, detail, model, limits=LIMITS, http_client=http, mode="2026-07-28")

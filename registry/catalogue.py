@@ -118,7 +118,7 @@ def _scenario_card(scenario: Scenario) -> ScenarioCard:
         checkpoints=len(scenario.checkpoints),
         goals=goals,
         guards=len(scenario.checkpoints) - goals,
-        calls=len(scenario.solution.calls),
+        calls=len(scenario.solution.calls) if scenario.solution else None,
     )
 
 

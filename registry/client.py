@@ -3,6 +3,7 @@
 Holds the registry's token, so it is for trainers, evaluations and commands, never for agents.
 """
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
@@ -39,6 +40,8 @@ from servers.errors import BundleError, CapacityError, Conflict, FarmError, Infr
 from servers.orders import Rows
 
 SECONDS = 120.0
+AT_ONCE = 32
+"""Requests that are under way at once; the others wait."""
 MOST_SAID = LARGEST_ANSWER // 2
 """Characters of an answer that are judged: as JSON they fit into a body, whatever they are."""
 ERRORS: dict[ErrorKind, type[FarmError]] = {
@@ -65,8 +68,10 @@ class FarmClient:
             headers={"Authorization": f"Bearer {token}"},
             timeout=seconds,
             trust_env=False,
-            limits=httpx.Limits(max_connections=100, max_keepalive_connections=100, keepalive_expiry=3.0),
+            limits=httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE, keepalive_expiry=3.0),
         )
+        # Protects this process: the library's pool looks through all that wait whenever one of them is served.
+        self._room = asyncio.Semaphore(AT_ONCE)
 
     async def __aenter__(self) -> Self:
         return self
@@ -187,7 +192,8 @@ class FarmClient:
         if order is not None:
             body = {"content": order.model_dump_json(), "headers": {"Content-Type": "application/json"}}
         try:
-            response = await self._http.request(method, path, params=params, **body)
+            async with self._room:
+                response = await self._http.request(method, path, params=params, **body)
         except httpx.ConnectError:
             raise InfraError(f"no farm answers at {self.url}; start one with `farm up`") from None
         except httpx.HTTPError as error:

@@ -100,7 +100,7 @@ class ScenarioCard(Record):
     checkpoints: int = Field(description="How many checkpoints judge it.", examples=[4])
     goals: int = Field(description="How many of them are goals.", examples=[3])
     guards: int = Field(description="How many of them are guards.", examples=[1])
-    calls: int = Field(description="How many calls the reference solution makes.", examples=[5])
+    calls: int | None = Field(description="How many calls the reference solution makes, if there is one.", examples=[5])
 
 
 class ScenarioPart(Part[ScenarioCard]):

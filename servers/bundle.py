@@ -266,7 +266,7 @@ def _reference_problems(scenario: Scenario, environment: Environment) -> Iterato
 
 
 def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
-    for number, call in enumerate(scenario.solution.calls, start=1):
+    for number, call in enumerate(scenario.solution.calls if scenario.solution else (), start=1):
         tool = environment.tools.get(call.tool)
         if tool is None:
             yield f"solution.calls.{number}: no tool named {call.tool!r}"

@@ -9,6 +9,10 @@ from servers.environment import Tool
 from servers.errors import BundleError
 from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
+<<<<<<< HEAD
+=======
+from servers.imported_gate import imported_problems
+>>>>>>> main
 from servers.phrases import read_phrases
 from servers.rules import rule_findings
 from servers.scenario import Scenario
@@ -20,7 +24,11 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     environment, found = await environment_findings(folder, guests)
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
+<<<<<<< HEAD
     found += _checkpoint_findings(folder, scenarios)
+=======
+    found += _checkpoint_findings(folder, environment, scenarios)
+>>>>>>> main
     if environment is not None:
         found += read_phrases(folder, environment)[0]
         found += _certificate_findings(environment, scenarios)
@@ -34,7 +42,8 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     if environment is None:
         return None, found
     path = folder / "tools.py"
-    found += [f"{path}: {problem}" for problem in tool_problems(environment.source) if "not Python" not in problem]
+    problems = imported_problems if _is_imported(environment) else tool_problems
+    found += [f"{path}: {problem}" for problem in problems(environment.source) if "not Python" not in problem]
     found += rule_findings(folder, policy=environment.policy, schema=environment.schema, source=environment.source)
     if not any("tools.py" in finding and "not Python" in finding for finding in found):
         found += await _tool_findings(environment, guests)
@@ -43,14 +52,19 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     return environment, found
 
 
-def _checkpoint_findings(folder: Path, scenarios: list[Scenario]) -> list[str]:
+def _is_imported(environment: Environment | None) -> bool:
+    return environment is not None and environment.description.imported is not None
+
+
+def _checkpoint_findings(folder: Path, environment: Environment | None, scenarios: list[Scenario]) -> list[str]:
     """What the Python of checkpoints says and may not. Text that is no Python has been found before."""
+    problems = imported_problems if _is_imported(environment) else checkpoint_problems
     return [
         f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints.{checkpoint.id}: {problem}"
         for scenario in scenarios
         for checkpoint in scenario.checkpoints
         if checkpoint.kind == "python"
-        for problem in checkpoint_problems(checkpoint.python)
+        for problem in problems(checkpoint.python)
         if "not Python" not in problem
     ]
 
@@ -88,6 +102,9 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
     tools, found = await _described(environment.source.encode(), guests)
     wrong = [f"{environment.folder}: {finding}" for finding in found]
     path = environment.folder / "environment.json"
+    imported = environment.description.imported
+    kept = imported is not None and imported.schemas == "kept"
+    compared = ("writes",) if kept else ("description", "arguments", "result", "writes")
     for told in tools:
         declared = environment.tools.get(told["name"])
         if declared is None:
@@ -96,7 +113,7 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
         wrong += [
             f"{path}: tools.{declared.name}.{field}: is not what tools.py says; "
             "`farm derive BUNDLE --write` brings it up to date"
-            for field in ("description", "arguments", "result", "writes")
+            for field in compared
             if told[field] != fields[field]
         ]
     return wrong

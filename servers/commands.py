@@ -56,10 +56,9 @@ def scenarios(bundle: Bundle) -> None:
     library = Library([folder.parent])
     environment = library.environment(folder.name)
     table = Table("scenario", "calls", "goals", "guards", "kill score", "changes", "task")
-    found = library.scenarios(folder.name).values()
-    for scenario in sorted(found, key=lambda scenario: len(scenario.solution.calls)):
+    for scenario in sorted(library.scenarios(folder.name).values(), key=_length):
         roles = [checkpoint.role for checkpoint in scenario.checkpoints]
-        calls = str(len(scenario.solution.calls))
+        calls = str(len(scenario.solution.calls)) if scenario.solution else "none shown"
         score, tables = _certified(environment, scenario)
         table.add_row(
             scenario.id, calls, str(roles.count("goal")), str(roles.count("guard")), score, tables, scenario.task
@@ -73,6 +72,11 @@ def _certified(environment: Environment, scenario: Scenario) -> tuple[str, str]:
         return "-", ""
     score = f"{scenario.certificate.kill_score:.2f}" if is_current(environment, scenario) else "out of date"
     return score, ", ".join(scenario.certificate.difficulty.tables)
+
+
+def _length(scenario: Scenario) -> tuple[bool, int]:
+    """By calls; what nobody has shown a solution of comes last."""
+    return scenario.solution is None, len(scenario.solution.calls) if scenario.solution else 0
 
 
 @app.command()

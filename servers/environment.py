@@ -1,6 +1,6 @@
 """An environment as its `environment.json` describes it: what it is, its tools, and what made it."""
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -28,6 +28,15 @@ class Provenance(Record):
     notes: str | None = None
 
 
+class Imported(Record):
+    """What is different about an environment whose code came from elsewhere.
+
+    Its `tools.py` and checkpoints need only be repeatable. Tool schemas that are `kept` came with it.
+    """
+
+    schemas: Literal["rebuilt", "kept"] = "rebuilt"
+
+
 class Description(Record):
     """The content of `environment.json`."""
 
@@ -38,6 +47,7 @@ class Description(Record):
     clock: Clock
     tools: tuple[Tool, ...]
     provenance: Provenance
+    imported: Imported | None = None
 
     @field_validator("tools")
     @classmethod

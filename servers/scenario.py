@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, field_validator
 
 from servers.environment import Provenance
+from servers.errors import NotFound
 from servers.record import Clock, Name, Record
 
 Cell = str | int | float | None
@@ -142,10 +143,21 @@ class Scenario(Record):
     clock: Clock | None = None
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
-    solution: Solution
+    solution: Solution | None = None
+    """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
     played: Played | None = None
     provenance: Provenance | None = None
     certificate: Certificate | None = None
+
+    def reference(self) -> Solution:
+        """The reference solution.
+
+        Raises:
+            NotFound: there is none.
+        """
+        if self.solution is None:
+            raise NotFound(f"scenario {self.id!r} has no reference solution; nobody has shown that it can be done")
+        return self.solution
 
     @field_validator("checkpoints")
     @classmethod

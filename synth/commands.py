@@ -1,4 +1,4 @@
-"""The commands that write environments and scenarios: `farm synth …`, `farm certify`."""
+"""The commands that write environments: `farm synth run`."""
 
 import os
 import sys
@@ -11,14 +11,11 @@ from rich.console import Console
 
 from synth.run.plan import Plan
 from synth.run.start import Start
-from synth.scenarios.commands import certify, scenarios
 from synth.stages.line import MINING, STAGES
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
 app.add_typer(synth, name="synth")
-app.command()(certify)
-synth.command("scenarios")(scenarios)
 out = Console(highlight=False)
 
 Writer = Literal["endpoint", "batch", "recording"]

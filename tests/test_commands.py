@@ -103,7 +103,7 @@ async def test_the_demo_plays_the_first_scenarios_of_both_bundles_three_ways(tmp
     assert {(row[0], row[1]) for row in rows} == scenarios
     assert len(rows) == len(scenarios) == 16
     for environment, scenario, calls, gold, idle, sabotaged, mark in rows:
-        assert int(calls) == len(library.scenario(environment, scenario).solution.calls)
+        assert int(calls) == len(library.scenario(environment, scenario).reference().calls)
         assert (gold, idle, mark) == ("1.00", "0.00", "ok")
         assert float(sabotaged) < 1
     assert "48 rollouts, " in done.out

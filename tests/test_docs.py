@@ -24,7 +24,7 @@ from registry.leases import Registry
 from registry.ledger import Ledger
 from registry.wire import ErrorKind
 from servers import errors
-from servers.environment import Description, Provenance, Tool
+from servers.environment import Description, Imported, Provenance, Tool
 from servers.library import Library
 from servers.orders import OutcomeKind
 from servers.rules import Rule
@@ -55,7 +55,7 @@ CHANGES_EACH_TIME = {
     "instances", "orphans", "version", "walls",
 }  # fmt: skip
 BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
-    Description, Tool, Provenance, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
+    Description, Tool, Provenance, Imported, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
     Comparison, PlannedCall, Solution, Rule,
 )  # fmt: skip
 

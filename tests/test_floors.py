@@ -18,7 +18,14 @@ SOURCES = sorted(
 BUNDLES = ROOT / "servers" / "library"
 OURS = [path for path in SOURCES if path.relative_to(ROOT).parts[0] not in ("tests", "bench")]
 CODE = [path for path in OURS if BUNDLES not in path.parents]
-ALONE = {"servers/toolkit.py", *(f"servers/guest/{path.name}" for path in (ROOT / "servers" / "guest").glob("*.py"))}
+ALONE = {
+    "servers/toolkit.py",
+    *(
+        f"servers/{part}/{path.name}"
+        for part in ("guest", "imported")
+        for path in (ROOT / "servers" / part).glob("*.py")
+    ),
+}
 TELL_THE_VERSION = {"registry/api.py"}  # by importlib.metadata
 BESIDE_THEM = {"apsw", "docstring_parser"}
 
@@ -116,7 +123,7 @@ def is_standard(name: str) -> bool:
 def is_alone(name: str) -> bool:
     """Whether a dotted name is one of the files that run in a guest, or something in one."""
     parts = name.split(".")
-    return parts[:2] in (["servers", "toolkit"], ["servers", "guest"])
+    return parts[:2] in (["servers", "toolkit"], ["servers", "guest"], ["servers", "imported"])
 
 
 def test_only_guests_execute_text() -> None:

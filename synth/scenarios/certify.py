@@ -4,7 +4,7 @@ import time
 from dataclasses import dataclass, field
 
 from servers.certified import digest_of
-from servers.errors import BundleError
+from servers.errors import BundleError, NotFound
 from servers.guests import Guests
 from servers.reading import Reader
 from servers.scenario import Certificate, Checkpoint, Difficulty, Scenario, Survivor
@@ -40,7 +40,7 @@ async def examine(stage: Stage, scenario: Scenario) -> Examined:
     seen = Examined(scenario)
     try:
         reference = await played(stage, scenario)
-    except BundleError as error:
+    except (BundleError, NotFound) as error:
         seen.findings.append(str(error))
         seen.seconds = time.perf_counter() - begin
         return seen

@@ -24,11 +24,16 @@ from synth.scenarios.backward import backward as make_backward
 from synth.scenarios.certify import Examined, examine
 from synth.scenarios.forward.start import Player, made_forward, show_outcome
 
+app = typer.Typer()
+synth = typer.Typer()
+app.add_typer(synth, name="synth")
+synth.callback()(lambda: None)  # one command alone is still called by its name
 out = Console(highlight=False)
 Kind = Literal["endpoint", "batch", "recording"]
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 
 
+@synth.command("scenarios")
 def scenarios(
     bundle: Bundle,
     backward: Annotated[
@@ -124,6 +129,7 @@ def _told(reasons: Counter[str]) -> str:
     return "\n".join(f"{number} × {reason}" for reason, number in reasons.most_common(5))
 
 
+@app.command()
 def certify(
     bundle: Bundle,
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,

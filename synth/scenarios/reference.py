@@ -66,7 +66,7 @@ class Reference:
 
     @cached_property
     def left_open(self) -> set[Any]:
-        """Values of arguments that are left to the agent: those said to be free, and prose that the task does not give."""
+        """Values of arguments that are left to the agent: those said to be free, and prose that the task gives not."""
         task = plain(self.scenario.task)
         found: set[Any] = set()
         for one in self.made:
@@ -89,7 +89,7 @@ async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Referenc
     scene = await stage.launch(setup=scenario.setup, clock=scenario.clock, seed=seed)
     async with scene.reading() as reader:
         rows, start = Rows(reader), reader.connection.serialize("start")
-    made = await play(scene, steps_of(scenario.solution))
+    made = await play(scene, steps_of(scenario.reference()))
     answer = _answer(scenario, results_of(made))
     async with scene.reading() as reader:
         final, changes = reader.connection.serialize("main"), between(reader)
@@ -100,7 +100,7 @@ async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Referenc
 
 def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:
     try:
-        return resolve_text(scenario.solution.answer, results)
+        return resolve_text(scenario.reference().answer, results)
     except AgentError as error:
         raise BundleError(f"solution.answer: {error}") from None
 

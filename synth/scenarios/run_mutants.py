@@ -25,7 +25,7 @@ class Tried:
 
 async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
     """Play the reference with one mistake at a time. A mistake that changes nothing is none, and is not told."""
-    steps = steps_of(reference.scenario.solution)
+    steps = steps_of(reference.scenario.reference())
     replay = _Replay(reference)
     seen = {reference.exact}
     for what, at, changed in _mistakes(reference, steps):
@@ -51,7 +51,7 @@ async def harmless(reference: Reference) -> AsyncIterator[Tried]:
 
     Two neighbours that cannot change places without another result are a mistake instead, and must fail.
     """
-    steps = steps_of(reference.scenario.solution)
+    steps = steps_of(reference.scenario.reference())
     query = _query(reference)
     if query is not None:
         yield await _other_way(reference, f"with {query.tool} called first", [query, *steps])
@@ -84,7 +84,7 @@ class _Replay:
 
     def __init__(self, reference: Reference) -> None:
         self._reference = reference
-        self._steps = steps_of(reference.scenario.solution)
+        self._steps = steps_of(reference.scenario.reference())
         self._same = 0
         """So many calls of the instance's history are the reference's."""
 

@@ -21,7 +21,7 @@ from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
 from registry.wire import ScenarioDetail
-from tests.doubles import Endpoint, refused
+from tests.doubles import Endpoint, refused, said
 from tests.processes import LONG, farm_up
 
 DEARER = ScriptedCall(tool="price", arguments={"id": "t2", "cents": 250})
@@ -180,6 +180,31 @@ async def test_an_endpoint_that_refuses_is_no_zero(shelf: Path) -> None:
         assert (run.outcome, run.reward, run.success) == ("infra_error", None, None)
         assert "the key is wrong" in run.error
         assert await at.live() == 0
+
+
+async def test_an_endpoint_that_dies_in_the_middle_is_no_zero_and_what_was_done_is_kept(shelf: Path) -> None:
+    asked = said(calls=[{"id": "a", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}])
+    endpoint = Endpoint([asked, refused(503, "going down")])
+    async with table(shelf) as at, endpoint.serve() as url:
+        async with ChatModel(url, "m", attempts=1) as model:
+            run = await at.play(model)
+        assert (run.outcome, run.reward) == ("infra_error", None)
+        assert "HTTP 503" in run.error
+        assert run.trace is not None
+        assert run.trace.calls == 1
+        assert await at.live() == 0
+
+
+async def test_a_hundred_calls_in_one_turn_are_all_made_in_order(shelf: Path) -> None:
+    calls = tuple(ToolCall(id=f"c{n}", tool="price", arguments={"id": "t2", "cents": n}) for n in range(151, 251))
+    model = Talker(lambda number: Reply(text="Done.") if number else Reply(text="So:", calls=calls))
+    async with table(shelf) as at:
+        run = await at.play(model, with_effects=True)
+        assert (run.outcome, run.reward) == ("scored", 1.0)
+        assert run.trace is not None
+        assert len(run.trace.turns[0].results) == 100
+        assert run.effects is not None
+        assert [effect.call for effect in run.effects] == list(range(100))
 
 
 async def test_an_instance_that_is_closed_under_the_agent_is_no_zero(shelf: Path) -> None:

@@ -78,7 +78,7 @@ async def test_scenarios_are_listed_by_tag_and_text(farm: Farm, tmp_path: Path) 
 async def test_a_scenario_shows_its_checkpoints_and_its_solution(farm: Farm) -> None:
     found = await farm.client.scenario("shop", "dearer")
     assert found.environment == "shop"
-    assert found.scenario.solution.calls[0].tool == "price"
+    assert found.scenario.reference().calls[0].tool == "price"
     assert len(found.digest) == 64
 
 

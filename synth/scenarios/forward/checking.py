@@ -15,7 +15,6 @@ from synth.scenarios.forward.proposing import Idea
 from synth.writers.prompt import Prompt
 
 CHECK = Prompt.load(Path(__file__).with_name("check.md"))
-NOBODY = Solution(calls=(), answer="")
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def _earlier(made: Made) -> str:
 
 
 def drafted(
-    name: str, idea: Idea, checks: Checks, solution: Solution = NOBODY, played: Played | None = None
+    name: str, idea: Idea, checks: Checks, solution: Solution | None = None, played: Played | None = None
 ) -> Scenario:
     """The scenario as far as it is known."""
     proposal = idea.proposal
@@ -64,7 +63,7 @@ def drafted(
         title=proposal.title,
         task=proposal.task,
         setup=proposal.setup,
-        tags=("forward", *sorted({call.tool for call in solution.calls})),
+        tags=("forward", *sorted({call.tool for call in (solution.calls if solution else ())})),
         checkpoints=checks.checkpoints,
         solution=solution,
         played=played,

@@ -1,0 +1,162 @@
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+"""What the farm and our agent loop add to a step of training: verl's own worker, a real farm, a model that is a script.
+
+Run as `python -m bench.rollouts` where verl is installed; it prints a table. A step is 64 episodes at once of 3 turns
+(two tool calls and an answer) in an environment of 20 tools; launching, the calls, the score and closing are in it.
+"""
+
+import asyncio
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from hydra import compose, initialize_config_module
+from omegaconf import OmegaConf
+from tensordict import TensorDict
+from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
+from verl.protocol import DataProto
+from verl.workers.rollout.replica import TokenOutput
+
+from agent_client.toolbox import connect
+from registry.client import FarmClient
+from registry.up import Address, private
+from rl_training.cpu.tiny_model import Size, make_model
+from rl_training.link import Farm, close_links, link_to
+from rl_training.task import Task
+from servers.library import OWN_LIBRARY
+
+EPISODES, ROUNDS, GROUP, LEASES = 64, 5, 8, 512
+ENVIRONMENT, SCENARIO = "library_loans", "renew_card"
+SCRIPT = (
+    '<tool_call>\n{"name": "find_members", "arguments": {"name": "Ruth Abernathy"}}\n</tool_call>',
+    '<tool_call>\n{"name": "renew_card", "arguments": {"member_id": "mem_ruth"}}\n</tool_call>',
+    "The card is good until 5 April 2027.",
+)
+WHOLE_TOOLS = """{%- if tools -%}
+<|im_start|>tools
+{% for tool in tools %}{{ tool | tojson }}
+{% endfor %}<|im_end|>
+{% endif -%}
+"""
+
+
+class Script:
+    """A model's server that says the same in every episode, after some seconds."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.turns: list[list[int]] = []
+        self.said: dict[str, int] = {}
+
+    async def generate(
+        self, request_id: str, *, prompt_ids: list[int], sampling_params: Mapping[str, Any], **_: Any
+    ) -> TokenOutput:
+        number = self.said.get(request_id, 0)
+        self.said[request_id] = number + 1
+        await asyncio.sleep(self.seconds)
+        token_ids = self.turns[number]
+        return TokenOutput(token_ids=token_ids, log_probs=[0.0] * len(token_ids), extra_fields={"global_steps": 1})
+
+
+async def step(worker: AgentLoopWorker, task: str) -> float:
+    """Seconds that a step takes."""
+    columns: dict[str, list[Any]] = {
+        "raw_prompt": [[{"role": "user", "content": task}]] * EPISODES,
+        "extra_info": [{"environment": ENVIRONMENT, "scenario": SCENARIO}] * EPISODES,
+        "agent_name": ["farm"] * EPISODES,
+        "index": [number // GROUP for number in range(EPISODES)],
+    }
+    arrays = {}
+    for name, values in columns.items():
+        arrays[name] = np.empty(EPISODES, dtype=object)
+        arrays[name][:] = values
+    batch = TensorDict({"dummy": torch.zeros(EPISODES, 1)}, batch_size=EPISODES)
+    begun = time.perf_counter()
+    out = await worker.generate_sequences(DataProto(batch=batch, non_tensor_batch=arrays, meta_info={}))
+    seconds = time.perf_counter() - begun
+    assert out.batch["rm_scores"].sum().item() == EPISODES, "every episode earns everything"
+    return seconds
+
+
+async def leased(address: Address) -> float:
+    """Seconds until so many instances are leased, in groups of one scenario each, and ready to be called."""
+    link = await link_to(Farm(address.url, address.token))
+    tasks = [Task(environment=ENVIRONMENT, scenario=SCENARIO, seed=number) for number in range(LEASES // GROUP)]
+    begun = time.perf_counter()
+    leases = await asyncio.gather(*(link.launches.take(task) for task in tasks for _ in range(GROUP)))
+    seconds = time.perf_counter() - begun
+    await asyncio.gather(*(link.launches.give_back(lease) for lease in leases))
+    return seconds
+
+
+async def made_model(address: Address, folder: Path) -> None:
+    """A tokenizer that knows the environment's texts, and shows a model all of its tools' schemas."""
+    async with FarmClient(address.url, address.token) as farm:
+        [lease] = await farm.launch(ENVIRONMENT, SCENARIO)
+        assert lease.mcp_url is not None
+        assert lease.token is not None
+        async with connect(lease.mcp_url, lease.token) as toolbox:
+            texts = [toolbox.instructions, *(tool.model_dump_json() for tool in toolbox.tools), *SCRIPT]
+        await farm.close(lease.instance)
+    make_model(folder, texts, size=Size(vocabulary=4000, hidden=16), seed=0)
+    template = folder / "chat_template.jinja"
+    text = template.read_text(encoding="utf-8")
+    head = text[: text.index("{%- if tools -%}")]
+    template.write_text(head + WHOLE_TOOLS + text[text.index("{%- for message") :], encoding="utf-8")
+
+
+async def main() -> None:
+    """Measure, and print."""
+    with tempfile.TemporaryDirectory() as scratch:
+        async with private((OWN_LIBRARY,)) as address:
+            folder = Path(scratch)
+            await made_model(address, folder / "model")
+            loop = {
+                "name": "farm",
+                "_target_": "rl_training.agent_loop.FarmAgentLoop",
+                "farm_url": address.url,
+                "farm_token": address.token,
+            }
+            OmegaConf.save([loop], folder / "loops.yaml")
+            with initialize_config_module("verl.trainer.config", version_base=None):
+                config = compose(
+                    "ppo_trainer",
+                    [
+                        f"actor_rollout_ref.model.path={folder / 'model'}",
+                        "actor_rollout_ref.rollout.name=script",
+                        f"actor_rollout_ref.rollout.agent.agent_loop_config_path={folder / 'loops.yaml'}",
+                        "actor_rollout_ref.rollout.prompt_length=8192",
+                        "actor_rollout_ref.rollout.response_length=4096",
+                    ],
+                )
+            server = Script(0.0)
+            worker = AgentLoopWorker(config, server)
+            server.turns = [[*worker.tokenizer.encode(turn), worker.tokenizer.eos_token_id] for turn in SCRIPT]
+            async with FarmClient(address.url, address.token) as farm:
+                task = (await farm.scenario(ENVIRONMENT, SCENARIO)).scenario.task
+            await step(worker, task)
+            quick = [await step(worker, task) for _ in range(ROUNDS)]
+            server.seconds = 2.0
+            slow = await step(worker, task)
+            leases = [await leased(address) for _ in range(ROUNDS)]
+            await close_links()
+    turns = EPISODES * len(SCRIPT)
+    generated = 2.0 * len(SCRIPT)
+    per_turn = 1000 * statistics.median(quick) / turns
+    rows = [
+        ["wall time for a turn, 64 episodes at once", f"{per_turn:.1f} ms", "15 ms"],
+        ["of a step in which each turn is generated for 2 s", f"{100 * (slow - generated) / slow:.1f} %", "10 %"],
+        ["512 instances leased", f"{statistics.median(leases):.2f} s", "1 s"],
+    ]
+    lines = [["", "measured", "wanted: under"], ["---"] * 3, *rows]
+    sys.stdout.write("".join(f"| {' | '.join(line)} |\n" for line in lines))
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

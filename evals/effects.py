@@ -1,0 +1,62 @@
+"""What each call of a trace did to the rows, as the farm's history tells it."""
+
+from collections.abc import Iterator
+
+from agent_client.trace import ToolCall, ToolResult, Trace
+from registry.client import FarmClient
+from servers.orders import CallRecord, OutcomeKind, RowChange
+from servers.record import Record
+
+PART = 200
+
+
+class Effect(Record):
+    """One call that reached the instance; `call` counts the calls of the trace from 0."""
+
+    call: int
+    outcome: OutcomeKind
+    changes: tuple[RowChange, ...] = ()
+    micros: int = 0
+
+
+async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Effect, ...]:
+    """Ask for the history of an instance that nobody else has used.
+
+    Raises:
+        FarmError: it cannot be read.
+    """
+    history: list[CallRecord] = []
+    if not trace.calls:
+        return ()
+    while True:
+        part = await farm.history(instance, offset=len(history), limit=PART)
+        history += part.items
+        if not part.items or len(history) >= part.total:
+            return tuple(matched(trace, history))
+
+
+def matched(trace: Trace, history: list[CallRecord]) -> Iterator[Effect]:
+    """Each call of the history with its place in the trace.
+
+    Both are in the order in which the calls were made; what was refused on its way is in the trace alone.
+    """
+    reached = iter(history)
+    record = next(reached, None)
+    for number, (call, result) in enumerate(made(trace)):
+        if record is None:
+            return
+        if record.tool == call.tool and record.arguments == call.arguments and _told(record, result):
+            yield Effect(call=number, outcome=record.outcome, changes=record.changes, micros=record.micros)
+            record = next(reached, None)
+
+
+def made(trace: Trace) -> Iterator[tuple[ToolCall, ToolResult | None]]:
+    """All calls of a trace in order, each with its result; the last of an episode cut short have none."""
+    for turn in trace.turns:
+        for number, call in enumerate(turn.calls):
+            yield call, turn.results[number] if number < len(turn.results) else None
+
+
+def _told(record: CallRecord, result: ToolResult | None) -> bool:
+    """Whether a result is what the history says was told. A call cut short was told to nobody."""
+    return result is None or result.is_error == (record.outcome != "ok")

@@ -1,0 +1,89 @@
+"""The command `farm eval`: play a suite."""
+
+from contextlib import AsyncExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from evals.evaluating import Evaluation
+from evals.players import Endpoint, players
+from evals.progress import Progress
+from evals.run_folder import RunFolder
+from evals.suite import ChatAgent, Suite, read_suite
+from registry.client import FarmClient
+from registry.up import Address, Options, private, running
+from servers.errors import RequestError
+from servers.library import OWN_LIBRARY
+from servers.serving import run as run_served
+
+app = typer.Typer()
+out = Console(highlight=False)
+
+
+@app.command("eval")
+def evaluate(
+    suite: Annotated[Path, typer.Argument(help="A suite (TOML).")],
+    run: Annotated[Path, typer.Option("--out", help="The run's folder; one that was begun is gone on with.")],
+    farm: Annotated[str | None, typer.Option(help="A running farm's URL, instead of a farm of its own.")] = None,
+    token: Annotated[str, typer.Option(envvar="FARM_TOKEN", help="That farm's control token.")] = "",
+    library: Annotated[list[Path] | None, typer.Option(help="A folder of bundles, beside the farm's own.")] = None,
+    workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes of the farm of its own.")] = 1,
+    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="An OpenAI-compatible endpoint.")] = (
+        "https://api.openai.com/v1"
+    ),
+    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    user_api_key: Annotated[
+        str, typer.Option(envvar="USER_OPENAI_API_KEY", help="The key for the simulated user's model.")
+    ] = "",
+) -> None:
+    """Play a suite and write its run. Killed or broken off, the same command goes on where it stopped."""
+    told = read_suite(suite)
+    if farm is not None and (library or workers > 1):
+        raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")
+    if isinstance(told.agent, ChatAgent) and not api_key and told.agent.base_url is None and "openai.com" in base_url:
+        raise RequestError("the agent's endpoint needs a key: --api-key or OPENAI_API_KEY (or another --base-url)")
+    folder = RunFolder(run)
+    endpoint = Endpoint(base_url, api_key, user_api_key)
+    progress = Progress(out, told.name)
+    shelf = (*(library or ()), OWN_LIBRARY)
+    with folder.writing():
+        run_served(_evaluate(told, folder, endpoint, progress, farm, token, shelf, workers))
+    _tell_end(progress, folder)
+
+
+async def _evaluate(
+    suite: Suite,
+    folder: RunFolder,
+    endpoint: Endpoint,
+    progress: Progress,
+    farm: str | None,
+    token: str,
+    library: tuple[Path, ...],
+    workers: int,
+) -> None:
+    async with AsyncExitStack() as stack:
+        address = Address(farm, token) if farm is not None else await _own_farm(stack, library, workers)
+        client = await stack.enter_async_context(FarmClient(address.url, address.token))
+        playing = await stack.enter_async_context(players(suite, endpoint))
+        stack.enter_context(progress.live())
+        await Evaluation(client, suite, playing, folder, progress).run()
+        progress.state = "done"
+
+
+async def _own_farm(stack: AsyncExitStack, library: tuple[Path, ...], workers: int) -> Address:
+    if workers == 1:
+        return await stack.enter_async_context(private(library))
+    state = Path(stack.enter_context(TemporaryDirectory(prefix="farm-")))
+    return await stack.enter_async_context(running(Options(library=library, state=state, port=0, workers=workers)))
+
+
+def _tell_end(progress: Progress, folder: RunFolder) -> None:
+    out.print(f"\nWritten: {folder.path}. Look at it with `farm report {folder.path}` and `farm show {folder.path}`.")
+    if progress.total.broken:
+        out.print(
+            f"[magenta]{progress.total.broken} rollouts broke on our side[/] and have no reward; "
+            "the same command plays them again."
+        )

@@ -1,0 +1,113 @@
+"""The command `farm judge`: judge the rollouts of runs again, after checkpoints or tools have changed."""
+
+import asyncio
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+from rich.text import Text
+
+from agent_client.wire import shared_http
+from evals.rejudging import Rejudged, Stored, rejudged
+from evals.run_folder import RunFolder
+from registry.client import FarmClient
+from registry.up import private
+from servers.commands import folder_of
+from servers.errors import RequestError
+
+AT_ONCE = 8
+MOST_ROWS = 40
+app = typer.Typer()
+out = Console(highlight=False)
+
+
+@app.command()
+def judge(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs.")],
+    bundle: Annotated[
+        Path, typer.Option("--with", help="A bundle's folder, or the id of one of the farm's own: judge by it.")
+    ],
+    save: Annotated[Path | None, typer.Option("--out", help="Write a line (JSON) for each rollout here.")] = None,
+) -> None:
+    """Make stored rollouts' calls again on fresh instances, judge by today's checkpoints, and say what changed."""
+    folder = folder_of(bundle)
+    stored = [one for run in runs for one in _stored(run, folder.name, several=len(runs) > 1)]
+    if not stored:
+        raise RequestError(f"no rollout of {folder.name} in {', '.join(map(str, runs))}")
+    found = asyncio.run(_judged(folder, stored))
+    if save is not None:
+        try:
+            save.write_text("".join(f"{one.model_dump_json()}\n" for one in found), encoding="utf-8")
+        except OSError as error:
+            raise RequestError(f"--out {save}: cannot be written: {error.strerror}") from None
+    _show(found)
+
+
+def _stored(run: Path, environment: str, *, several: bool) -> list[Stored]:
+    """The rollouts of an environment in a run; the last line of a name counts."""
+    folder = RunFolder(run)
+    folder.header()
+    last = {at.played.key: at.played.rollout for at in folder.rollouts()}
+    return [
+        Stored(f"{run}/{name}" if several else name, one)
+        for name, one in sorted(last.items())
+        if one.environment == environment
+    ]
+
+
+async def _judged(folder: Path, stored: Sequence[Stored]) -> list[Rejudged]:
+    with Progress(console=out, transient=True) as progress:
+        bar = progress.add_task("judging", total=len(stored))
+        async with (
+            private((folder.parent,)) as address,
+            FarmClient(address.url, address.token) as farm,
+            shared_http(2 * AT_ONCE) as http,
+        ):
+            return await rejudged(farm, stored, http, at_once=AT_ONCE, tell=lambda _: progress.advance(bar))
+
+
+def _show(found: Sequence[Rejudged]) -> None:
+    changed = [one for one in found if one.changed]
+    judged = [one for one in found if not one.problem]
+    out.print(f"{len(judged)} of {len(found)} rollouts judged again; {len(changed)} rewards changed.")
+    if changed:
+        table = Table("rollout", "before", "now", "why", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
+        for one in changed[:MOST_ROWS]:
+            why = "; ".join(one.turned) or "the same verdicts weigh otherwise"
+            table.add_row(one.name, _reward(one.before), _reward(one.after), Text(why))
+        out.print(table)
+        if len(changed) > MOST_ROWS:
+            out.print(f"… and {len(changed) - MOST_ROWS} more; --out has them all.")
+    _show_mismatches(judged)
+    for problem, count in Counter(one.problem for one in found if one.problem).most_common():
+        out.print(f"[magenta]not judged[/]: {count} × {problem}")
+
+
+def _show_mismatches(judged: Sequence[Rejudged]) -> None:
+    """What is not as it was when the rollouts were stored."""
+    scenarios = sum(one.scenario_changed for one in judged)
+    environments = sum(one.environment_changed for one in judged)
+    if scenarios:
+        out.print(f"[yellow]{scenarios} rollouts were made at another version of their scenario[/], by digest.")
+    if environments:
+        out.print(f"[yellow]{environments} rollouts were made in another version of the environment[/], by digest.")
+    differ = [one for one in judged if one.difference is not None]
+    if differ:
+        out.print(
+            f"[yellow]{len(differ)} replays were answered otherwise than at the time[/]; "
+            "who knows how the agent would have gone on:"
+        )
+    for one in differ[:MOST_ROWS]:
+        if one.difference is not None:
+            said = f"  {one.name}: call {one.difference.call + 1}, {one.difference.tool}"
+            out.print(Text(f"{said}: {one.difference.now[:120]!r} instead of {one.difference.stored[:120]!r}"))
+
+
+def _reward(reward: float | None) -> str:
+    return "–" if reward is None else f"{reward:.2f}"

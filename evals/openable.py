@@ -1,0 +1,74 @@
+"""A rollout as the page opens it: turns, calls, results, changed rows and verdicts, packed small."""
+
+import base64
+import json
+import zlib
+from typing import Any
+
+from agent_client.trace import Trace
+from evals.rollout import Rollout
+
+LONGEST_RESULT = 20_000
+"""Characters of one result that the page holds; `farm show` has the whole."""
+
+
+def packed(value: Any) -> str:
+    """JSON, deflated, in base64: the page's browser unpacks it when it is asked for."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
+
+
+def openable(run: Rollout) -> dict[str, Any]:
+    """What is shown of a rollout."""
+    trace = run.trace
+    return {
+        "error": run.error,
+        "seed": run.seed,
+        "task": trace.task if trace is not None else "",
+        "user": trace.user if trace is not None else "",
+        "answer": trace.answer if trace is not None else "",
+        "end": trace.end if trace is not None else "",
+        "turns": _turns(run, trace) if trace is not None else [],
+        "verdicts": [verdict.model_dump(mode="json") for verdict in run.score.verdicts] if run.score else [],
+        "timings": run.timings.model_dump() if run.timings else None,
+    }
+
+
+def _turns(run: Rollout, trace: Trace) -> list[dict[str, Any]]:
+    effects = {effect.call: effect for effect in run.effects or ()}
+    turns: list[dict[str, Any]] = []
+    number = 0
+    for turn in trace.turns:
+        calls: list[dict[str, Any]] = []
+        for at, call in enumerate(turn.calls):
+            result = turn.results[at] if at < len(turn.results) else None
+            effect = effects.get(number)
+            calls.append(
+                {
+                    "tool": call.tool,
+                    "arguments": call.arguments,
+                    "malformed": call.malformed,
+                    "result": _cut(result.text) if result is not None else None,
+                    "error": result is not None and result.is_error,
+                    "changes": [change.model_dump(mode="json") for change in effect.changes] if effect else [],
+                    "micros": effect.micros if effect else 0,
+                }
+            )
+            number += 1
+        turns.append(
+            {
+                "text": turn.text,
+                "thinking": turn.thinking,
+                "calls": calls,
+                "user": turn.user,
+                "tokens": turn.tokens,
+                "seconds": round(turn.seconds, 3),
+            }
+        )
+    return turns
+
+
+def _cut(text: str) -> str:
+    if len(text) <= LONGEST_RESULT:
+        return text
+    return f"{text[:LONGEST_RESULT]}… ({len(text) - LONGEST_RESULT:,} more characters; `farm show` has them)"

@@ -1,0 +1,118 @@
+"""The report as one HTML file that needs nothing else: no server, no network, no other file."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evals.causes import MEANINGS
+from evals.comparison import Comparison
+from evals.openable import openable, packed
+from evals.played import Subject
+from evals.report import Report
+from evals.run_folder import RunFolder
+from evals.summary import Summary
+
+PARTS = Path(__file__).parent / "page_parts"
+MOST_OPENABLE = 2000
+SCRIPTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
+
+
+def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_openable: int = MOST_OPENABLE) -> str:
+    """The page of some runs; of each, so many rollouts can be opened in it, failures before successes."""
+    data = {
+        "runs": [_run(told, most_openable) for told in reports],
+        "comparisons": [_comparison(one) for one in comparisons],
+        "meanings": MEANINGS,
+    }
+    script = "\n".join(_part(name) for name in SCRIPTS)
+    # In a script element only "</" and "<!--" could end it early; \u003c is the same JSON.
+    told = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+    title = " · ".join(told.header.suite.name for told in reports)
+    filled = {
+        "{{title}}": _escaped(title),
+        "{{style}}": _part("page.css"),
+        "{{script}}": script,
+        "{{data}}": told.encode("utf-8", "replace").decode(),
+    }
+    text = _part("page.html")
+    for hole, value in filled.items():
+        before, _, after = text.partition(hole)
+        text = before + value + after
+    return text
+
+
+def _run(told: Report, most_openable: int) -> dict[str, Any]:
+    header = told.header
+    opened = _opened(told, most_openable)
+    return {
+        "name": header.suite.name,
+        "agent": header.suite.agent_name,
+        "path": told.path,
+        "began": header.began,
+        "version": header.version,
+        "suite": header.suite.model_dump(mode="json", exclude_defaults=True),
+        "suite_digest": header.suite_digest,
+        "agent_digest": header.agent_digest,
+        "planned": header.rollouts,
+        "torn": told.torn,
+        "all": told.all._asdict(),
+        "bounds": told.bounds,
+        "outcomes": told.outcomes,
+        "broken": told.broken[:20],
+        "passing": [one._asdict() for one in told.passing],
+        "groups": {name: [group._asdict() for group in groups] for name, groups in told.groups.items()},
+        "causes": [(cause, len(keys)) for cause, keys in told.causes],
+        "checkpoints": [one._asdict() for one in told.checkpoints[:200]],
+        "tools": [one._asdict() for one in told.tools[:200]],
+        "rollouts": [_row(one) for one in told.rollouts],
+        "opened": opened,
+        "subjects": {name: packed(_subject(told.subjects[name])) for name in _names(told, opened)},
+    }
+
+
+def _row(one: Summary) -> list[Any]:
+    """A line of the list of rollouts; the page knows the columns by their place."""
+    numbers = [one.turns, one.calls, one.errors, one.tokens_in, one.tokens_out, round(one.seconds, 2), one.retried]
+    return [one.key, one.outcome, one.reward, one.success, one.cause, *numbers]
+
+
+def _opened(told: Report, most: int) -> dict[str, str]:
+    """The rollouts that can be opened, packed, by key."""
+    folder = RunFolder(Path(told.path))
+    first = sorted(told.rollouts, key=lambda one: (one.success is True, one.attempt))[:most]
+    return {one.key: packed(openable(folder.rollout_at(one.offset, one.length).rollout)) for one in first}
+
+
+def _names(told: Report, opened: dict[str, str]) -> list[str]:
+    return sorted({key.rpartition("#")[0] for key in opened} & told.subjects.keys())
+
+
+def _subject(subject: Subject) -> dict[str, Any]:
+    scenario = subject.detail.scenario
+    return {
+        "title": scenario.title,
+        "task": scenario.task,
+        "persona": scenario.persona,
+        "tags": scenario.tags,
+        "instructions": subject.reference.trace.instructions if subject.reference and subject.reference.trace else "",
+        "checkpoints": [one.model_dump(mode="json") for one in scenario.checkpoints],
+        "reference": openable(subject.reference) if subject.reference else None,
+    }
+
+
+def _comparison(one: Comparison) -> dict[str, Any]:
+    return {
+        **one._asdict(),
+        "scenarios": [beside._asdict() for beside in one.scenarios],
+        "success": one.success._asdict() if one.success else None,
+        "reward": one.reward._asdict() if one.reward else None,
+    }
+
+
+def _part(name: str) -> str:
+    return (PARTS / name).read_text(encoding="utf-8")
+
+
+def _escaped(text: str) -> str:
+    return text.replace("&", "&amp;").replace("<", "&lt;")

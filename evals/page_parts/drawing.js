@@ -1,0 +1,115 @@
+// Elements and charts. Text goes in as text, never as HTML.
+const SVG = "http://www.w3.org/2000/svg";
+
+function h(tag, attributes, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+function s(tag, attributes, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes || {})) {
+    if (name === "onclick" || name === "oninput" || name === "onchange" || name === "ontoggle") element[name] = value;
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+  }
+  for (const child of children.flat(9)) {
+    if (child === null || child === undefined || child === false) continue;
+    element.append(child instanceof Node ? child : String(child));
+  }
+  return element;
+}
+
+const percent = (share, digits = 1) => (100 * share).toFixed(digits);
+const count = (number) => Math.round(number).toLocaleString("en-US");
+const signed = (share) => (share > 0 ? "+" : share < 0 ? "−" : "±") + Math.abs(100 * share).toFixed(1);
+
+function bounds(estimate, digits = 1) {
+  if (!estimate || estimate[1] === null) return "";
+  return `${percent(estimate[1], digits)} – ${percent(estimate[2], digits)}`;
+}
+
+// One estimate on a line from 0 to 1: the interval as a band, the value as a dot.
+function strip(estimate, width = 520) {
+  const at = (share) => 6 + share * (width - 12);
+  const [value, low, high] = estimate;
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} 34`, role: "img", "aria-label": `${percent(value)} %` },
+    s("line", { x1: at(0), x2: at(1), y1: 12, y2: 12, stroke: "var(--line)", "stroke-width": 8, "stroke-linecap": "round" }),
+    low !== null && s("line", { x1: at(low), x2: at(high), y1: 12, y2: 12, stroke: "var(--accent)", "stroke-opacity": .35, "stroke-width": 8, "stroke-linecap": "round" }),
+    s("circle", { cx: at(value), cy: 12, r: 6, fill: "var(--accent)", stroke: "var(--card)", "stroke-width": 2 }),
+    (width > 300 ? [0, .25, .5, .75, 1] : [0, .5, 1]).map((share) => s("text", { x: at(share), y: 32, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle", style: "font-size:10.5px" }, `${100 * share}`)));
+}
+
+// Groups below each other: dot and interval of each, its name before it, its figure behind it.
+function forest(groups) {
+  const width = 560, left = 168, right = 96, line = 30, height = groups.length * line + 26;
+  const at = (share) => left + share * (width - left - right);
+  const axis = [0, .5, 1].map((share) => [
+    s("line", { class: "grid", x1: at(share), x2: at(share), y1: 2, y2: height - 22 }),
+    s("text", { x: at(share), y: height - 6, "text-anchor": "middle" }, `${100 * share} %`)]);
+  const rows = groups.map((group, row) => {
+    const y = row * line + 17, estimate = group.success;
+    const name = group.name.length > 24 ? group.name.slice(0, 23) + "…" : group.name;
+    const dots = !estimate ? [s("text", { x: at(0), y: y + 4 }, "nothing judged")] : [
+      estimate[1] !== null && s("line", { x1: at(estimate[1]), x2: at(estimate[2]), y1: y, y2: y, stroke: "var(--accent)", "stroke-opacity": .4, "stroke-width": 5, "stroke-linecap": "round" }),
+      s("circle", { cx: at(estimate[0]), cy: y, r: 5.5, fill: "var(--accent)", stroke: "var(--card)", "stroke-width": 2 }),
+      s("text", { class: "strong", x: width, y: y + 4, "text-anchor": "end" }, `${percent(estimate[0])} %`)];
+    const told = estimate ? `${group.name}: ${percent(estimate[0])} % [${bounds(estimate)}], ${group.judged} rollouts at ${group.scenarios} scenarios` : group.name;
+    return s("g", {}, s("title", {}, told), s("text", { class: "strong", x: 0, y: y + 4 }, name), dots);
+  });
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" }, axis, rows);
+}
+
+// pass@k and pass^k by k, each with its band.
+function curves(passing) {
+  const width = 560, height = 270, left = 40, bottom = 32, top = 12, right = 92, last = passing[passing.length - 1].k;
+  const x = (k) => left + (last === 1 ? 0 : (k - 1) / (last - 1)) * (width - left - right);
+  const y = (share) => top + (1 - share) * (height - top - bottom);
+  const drawn = [["any_of", "var(--accent)", "pass@k"], ["all_of", "var(--part)", "pass^k"]].map(([name, colour, label]) => {
+    const sure = passing.filter((one) => one[name][1] !== null);
+    const band = [...sure.map((one) => `${x(one.k)},${y(one[name][2])}`), ...sure.slice().reverse().map((one) => `${x(one.k)},${y(one[name][1])}`)];
+    const end = passing[passing.length - 1][name][0];
+    return [
+      s("polygon", { points: band.join(" "), fill: colour, opacity: .13 }),
+      s("polyline", { points: passing.map((one) => `${x(one.k)},${y(one[name][0])}`).join(" "), fill: "none", stroke: colour, "stroke-width": 2.5, "stroke-linejoin": "round" }),
+      passing.map((one) => s("circle", { cx: x(one.k), cy: y(one[name][0]), r: 4, fill: colour, stroke: "var(--card)", "stroke-width": 1.5 },
+        s("title", {}, `${label.replace("k", one.k)}: ${percent(one[name][0])} % [${bounds(one[name])}]`))),
+      s("text", { class: "strong", x: x(last) + 12, y: y(end) + 4 }, `${label} ${percent(end, 0)} %`)];
+  });
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" },
+    [0, .25, .5, .75, 1].map((share) => [
+      s("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }),
+      s("text", { x: left - 8, y: y(share) + 4, "text-anchor": "end" }, `${100 * share}`)]),
+    passing.map((one) => s("text", { x: x(one.k), y: height - 10, "text-anchor": "middle" }, one.k)), drawn);
+}
+
+// Shares of one whole as one bar.
+function whole(parts) {
+  const total = parts.reduce((sum, part) => sum + part[1], 0) || 1;
+  let from = 0;
+  const bars = parts.filter((part) => part[1]).map(([name, number, colour]) => {
+    const bar = s("rect", { x: from, y: 0, width: Math.max(0, 1000 * number / total - 3), height: 26, fill: colour }, s("title", {}, `${name}: ${number}`));
+    from += 1000 * number / total;
+    return bar;
+  });
+  return h("div", {},
+    s("svg", { class: "chart", viewBox: "0 0 1000 26", preserveAspectRatio: "none", style: "height:26px;border-radius:8px;overflow:hidden" }, bars),
+    h("div", { class: "legend" }, parts.map(([name, number, colour]) => h("span", {}, h("i", { style: `background:${colour}` }), `${name} `, h("b", { class: "num" }, count(number))))));
+}
+
+// Two runs at each scenario: a line from the first's share to the other's.
+function dumbbells(scenarios) {
+  const width = 1080, left = 330, right = 70, line = 24, height = scenarios.length * line + 30;
+  const at = (share) => left + share * (width - left - right);
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" },
+    [0, .25, .5, .75, 1].map((share) => [s("line", { class: "grid", x1: at(share), x2: at(share), y1: 0, y2: height - 24 }), s("text", { x: at(share), y: height - 8, "text-anchor": "middle" }, `${100 * share} %`)]),
+    scenarios.map((one, row) => {
+      const y = row * line + 13, [from, to] = one.success, colour = to > from ? "var(--good)" : "var(--bad)";
+      return s("g", {}, s("text", { class: "strong", x: 0, y: y + 4 }, one.scenario.length > 52 ? one.scenario.slice(0, 51) + "…" : one.scenario),
+        s("line", { x1: at(from), x2: at(to), y1: y, y2: y, stroke: colour, "stroke-width": 3 }),
+        s("circle", { cx: at(from), cy: y, r: 5, fill: "var(--card)", stroke: colour, "stroke-width": 2 }),
+        s("circle", { cx: at(to), cy: y, r: 5.5, fill: colour }),
+        s("text", { class: "strong", x: width, y: y + 4, "text-anchor": "end" }, signed(to - from)));
+    }));
+}

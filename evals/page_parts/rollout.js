@@ -1,0 +1,73 @@
+// One rollout, unpacked when it is asked for: what the agent did, what the reference does, what the checkpoints say.
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return JSON.parse(await new Response(stream).text());
+}
+
+async function rolloutView(run, number, key) {
+  const row = run.rollouts.find((one) => one[KEY] === key);
+  if (!row || !(key in run.opened)) return h("div", { class: "wrap view" }, back(), h("p", {}, `${key} is not in this page; farm show ${run.path} '${key}' shows it.`));
+  const name = key.slice(0, key.lastIndexOf("#"));
+  const told = await unpacked(run.opened[key]), subject = name in run.subjects ? await unpacked(run.subjects[name]) : null;
+  const cause = row[CAUSE] || (row[SUCCESS] ? "success" : row[OUTCOME]);
+  const siblings = run.rollouts.filter((one) => one[KEY].startsWith(`${name}#`) && one[KEY] in run.opened);
+  return h("div", { class: "wrap wide view" }, back(),
+    h("div", { class: "title" }, h("h1", {}, subject ? subject.title : name), h("span", { class: `badge ${kind(row)}` }, row[REWARD] === null ? "no reward" : `reward ${row[REWARD].toFixed(2)}`), h("span", { class: "badge quiet" }, cause)),
+    h("div", { class: "facts" }, h("span", { class: "mono" }, key), h("span", {}, `${row[TURNS]} turns`), h("span", {}, `${row[CALLS]} calls`), h("span", {}, `${count(row[IN] + row[OUT])} tokens`), h("span", {}, `${row[SECONDS]} s`),
+      h("span", {}, `seed ${told.seed}`), row[RETRIED] > 0 && h("span", {}, `broke ${row[RETRIED]} times before`),
+      siblings.length > 1 && h("span", { class: "cells" }, siblings.map((one) => h("button", { class: `cell ${kind(one)}`, style: one[KEY] === key ? "outline:2px solid var(--ink);outline-offset:1px" : "", title: one[KEY], onclick: () => { location.hash = `#/${number}/${encodeURIComponent(one[KEY])}`; } }, `#${one[KEY].split("#").pop()}`)))),
+    h("div", { class: "task" }, subject ? subject.task : told.task),
+    told.error && h("div", { class: "note", style: "margin-bottom:16px" }, h("b", {}, "It did not finish: "), told.error),
+    h("div", { class: "beside" },
+      lane(`What ${run.agent} did`, told, told.user),
+      subject && subject.reference ? lane("The reference solution", subject.reference, "") : h("div", { class: "card" }, h("h3", {}, "The reference solution"), h("p", { class: "soft" }, "It is not in this run.")),
+      h("div", { class: "card side" }, h("h3", {}, "What the checkpoints say"), told.verdicts.length ? told.verdicts.map((one) => verdict(one, subject)) : h("p", { class: "soft" }, "It was not judged."),
+        subject && subject.instructions && h("details", { class: "thought", style: "margin-top:14px" }, h("summary", {}, "The rules that the agent was given"), h("div", {}, subject.instructions)))));
+}
+
+function back() {
+  return h("button", { class: "back", onclick: () => { location.hash = "#"; } }, "← all rollouts");
+}
+
+function lane(title, told, user) {
+  const calls = told.turns.reduce((sum, turn) => sum + turn.calls.length, 0), rows = told.turns.reduce((sum, turn) => sum + turn.calls.reduce((all, call) => all + call.changes.length, 0), 0);
+  return h("div", { class: "card lane" }, h("h3", {}, title, h("span", { class: "small faint" }, `${calls} calls, ${rows} rows changed`)),
+    user && h("div", { class: "said" }, h("span", { class: "who" }, `user (${user})`), told.task),
+    told.turns.map((turn, at) => h("div", { class: "turn" }, h("div", { class: "n" }, h("span", {}, `turn ${at + 1}`), h("span", {}, turn.tokens ? `${count(turn.tokens)} tokens, ${turn.seconds} s` : "")),
+      turn.thinking && h("details", { class: "thought" }, h("summary", {}, "thinking"), h("div", {}, turn.thinking)),
+      turn.text && h("div", { class: turn.calls.length ? "words" : "said" }, !turn.calls.length && h("span", { class: "who" }, "says"), turn.text),
+      turn.calls.map(call), turn.user && h("div", { class: "said", style: "margin-top:8px" }, h("span", { class: "who" }, "user"), turn.user))),
+    !told.turns.length && h("p", { class: "soft" }, "Nothing."));
+}
+
+function call(told) {
+  const named = Object.entries(told.arguments).map(([name, value], at) => [at ? ", " : "", h("span", { class: "key" }, `${name}=`), JSON.stringify(value)]);
+  const text = told.result === null ? "no answer: the episode ended first" : told.result;
+  const brief = text.replace(/\s+/g, " ");
+  return h("div", { class: `call${told.error || told.malformed ? " error" : ""}` },
+    h("div", { class: "ask mono" }, h("b", {}, told.tool), "(", told.malformed ? h("span", {}, told.malformed) : named, ")"),
+    h("details", {}, h("summary", {}, brief.length > 140 ? `${brief.slice(0, 140)}…` : brief || "(nothing)"), h("pre", {}, pretty(text))),
+    told.changes.length > 0 && h("div", { class: "changes" }, told.changes.map(change)));
+}
+
+function pretty(text) {
+  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+}
+
+function change(told) {
+  const columns = [...new Set([...Object.keys(told.before), ...Object.keys(told.after)])], value = (of) => JSON.stringify(of);
+  const key = Object.values(told.key).map((part) => typeof part === "string" ? part : value(part)).join(", ");
+  return h("div", { class: "change" }, h("span", { class: `op ${told.operation}`, title: told.operation }, { insert: "+", update: "~", delete: "−" }[told.operation]),
+    h("div", {}, h("b", {}, told.table), " ", h("span", { class: "mono soft" }, key), h("div", { class: "cols mono" }, columns.map((column) => h("span", { class: "col" }, `${column} `,
+      told.operation !== "insert" && h("del", {}, value(told.before[column])), told.operation === "update" && " → ", told.operation !== "delete" && h("ins", {}, value(told.after[column])))))));
+}
+
+function verdict(told, subject) {
+  const checkpoint = subject && subject.checkpoints.find((one) => one.id === told.checkpoint);
+  const asks = checkpoint && (checkpoint.sql ? `${checkpoint.sql}\n\nexpected: ${JSON.stringify(checkpoint.expect)}` : checkpoint.python || JSON.stringify(checkpoint.allow, null, 1));
+  return h("div", { class: "verdict" }, h("span", { class: `mark ${told.holds ? "yes" : "no"}` }, told.holds ? "✓" : "✗"), h("div", {}, h("div", {}, told.question),
+    h("div", { class: "role" }, `${told.role} · ${told.checkpoint}` + (told.role === "goal" && told.weight !== 1 ? ` · weight ${told.weight}` : "")),
+    told.error ? h("div", { class: "seen" }, `broke: ${told.error}`) : !told.holds && told.seen ? h("div", { class: "seen" }, `seen: ${told.seen}`) : null,
+    asks && h("details", {}, h("summary", {}, "how it asks"), h("pre", {}, asks))));
+}

@@ -1,0 +1,136 @@
+// The sections of one run, from its figures to its list of rollouts.
+const MOST_ROWS = 60, MOST_GROUPS = 16;
+const ENDS = { scored: ["answered", "var(--accent)"], timeout: ["ran out of turns, tokens or time", "var(--part)"], agent_error: ["agent error", "var(--bad)"], infra_error: ["infra error (no reward)", "var(--broken)"] };
+const KEY = 0, OUTCOME = 1, REWARD = 2, SUCCESS = 3, CAUSE = 4, TURNS = 5, CALLS = 6, ERRORS = 7, IN = 8, OUT = 9, SECONDS = 10, RETRIED = 11;
+
+function hero(run) {
+  const began = new Date(1000 * run.began).toISOString().slice(0, 16).replace("T", " ");
+  return h("div", { class: "hero" }, h("h1", {}, run.name), h("div", { class: "meta" },
+    h("span", {}, "agent ", h("b", {}, run.agent)), h("span", {}, "begun ", h("b", {}, `${began} UTC`)),
+    h("span", {}, h("b", { class: "num" }, count(run.all.rollouts)), " rollouts at ", h("b", { class: "num" }, count(run.all.scenarios)), " scenarios"),
+    h("span", {}, "suite ", h("code", {}, run.suite_digest.slice(0, 10))), h("span", {}, "agent ", h("code", {}, run.agent_digest.slice(0, 10))),
+    h("span", {}, `Envfarm ${run.version}`)));
+}
+
+function figures(run) {
+  const { success, reward, judged, rollouts } = run.all;
+  const each = (column) => rollouts ? run.rollouts.reduce((sum, row) => sum + row[column], 0) / rollouts : 0;
+  const last = run.passing[run.passing.length - 1];
+  return h("div", { class: "cards" },
+    h("div", { class: "card kpi main" }, h("div", { class: "label" }, "Strict success: every checkpoint holds"),
+      h("div", { class: "value" }, success ? percent(success[0]) : "–", h("small", {}, "%")), success && strip(success),
+      h("div", { class: "foot" }, success && success[1] !== null ? `95 % interval ${bounds(success)} %, drawn over scenarios` : "one scenario alone gives no interval")),
+    h("div", { class: "card kpi" }, h("div", { class: "label" }, "Reward"), h("div", { class: "value" }, reward ? reward[0].toFixed(3) : "–"),
+      reward && strip(reward, 230), h("div", { class: "foot" }, reward && reward[1] !== null ? `${reward[1].toFixed(3)} – ${reward[2].toFixed(3)}` : "")),
+    h("div", { class: "card kpi" }, h("div", { class: "label" }, last && last.k > 1 ? `At least one, and all, of ${last.k}` : "Judged"),
+      last && last.k > 1 ? h("div", { class: "value" }, percent(last.any_of[0], 0), h("small", {}, `% pass@${last.k}`)) : h("div", { class: "value" }, count(judged)),
+      last && last.k > 1 ? h("div", { class: "value" }, percent(last.all_of[0], 0), h("small", {}, `% pass^${last.k}`)) : null,
+      h("div", { class: "foot" }, `${count(judged)} of ${count(run.planned)} rollouts judged`)),
+    [["Calls", each(CALLS).toFixed(1), `${each(TURNS).toFixed(1)} turns, ${each(ERRORS).toFixed(1)} refused`], ["Tokens", count(each(IN) + each(OUT)), `${count(each(OUT))} of them written`],
+      ["Seconds", each(SECONDS).toFixed(1), "of an episode"], ["Infra errors", count(run.outcomes.infra_error), run.outcomes.infra_error ? "apart: no reward, not a zero" : "nothing broke on our side"]]
+      .map(([label, value, foot]) => h("div", { class: "card kpi" }, h("div", { class: "label" }, label), h("div", { class: "value" }, value), h("div", { class: "foot" }, foot))));
+}
+
+function troubles(run) {
+  const missing = run.planned - run.rollouts.length, broken = run.outcomes.infra_error;
+  return [
+    missing > 0 && h("div", { class: "note" }, h("b", {}, `${count(missing)} rollouts of the suite are not played yet. `), "The figures are of those that are; `farm eval` goes on."),
+    run.torn > 0 && h("div", { class: "note" }, h("b", {}, "The last line of the run was cut short. "), "Its rollout is missing here; `farm eval` mends the file and plays it again."),
+    broken > 0 && h("div", { class: "note broken" }, h("b", {}, `${count(broken)} ${broken === 1 ? "rollout" : "rollouts"} broke on our side, without a reward. `),
+      `Had all such failed, success would be ${percent(run.bounds[0])} %; had all succeeded, ${percent(run.bounds[1])} %.`,
+      h("ul", { class: "small soft" }, run.broken.slice(0, 5).map(([error, times]) => h("li", {}, `${times} × ${error}`))))];
+}
+
+function where(run) {
+  const shown = Object.entries(run.groups).filter(([name, groups]) => name === "environment" || groups.length > 1);
+  return h("section", {}, h("h2", {}, "Where it succeeds"), h("p", { class: "lead" }, "Strict success with its 95 % interval. A wide band means few scenarios, not a bad agent."),
+    h("div", { class: "two" }, shown.map(([name, groups]) => h("div", { class: "card" }, h("h3", {}, `By ${name}`), forest(largest(groups)),
+      groups.length > MOST_GROUPS && h("p", { class: "small faint" }, `The ${MOST_GROUPS} largest of ${groups.length}.`)))));
+}
+
+function largest(groups) {
+  const kept = new Set(groups.slice().sort((a, b) => b.rollouts - a.rollouts).slice(0, MOST_GROUPS));
+  return groups.filter((group) => kept.has(group));
+}
+
+function attempts(run) {
+  const ends = Object.entries(ENDS).map(([outcome, [name, colour]]) => [name, run.outcomes[outcome], colour]);
+  return h("section", {}, h("h2", {}, "How they ended"), h("p", { class: "lead" }, "A rollout that ran out of turns or broke off keeps what its state is worth."), h("div", { class: "card" }, whole(ends)),
+    run.passing.length > 1 && h("div", { class: "two", style: "margin-top:16px" }, h("div", { class: "card" }, h("h3", {}, "Of k attempts: at least one succeeds (pass@k), all succeed (pass^k)"), curves(run.passing)),
+      h("div", { class: "card" }, h("h3", {}, "The same in figures"), table(["k", "scenarios", "pass@k, %", "pass^k, %"], run.passing.map((one) => [one.k, one.scenarios, `${percent(one.any_of[0])}  [${bounds(one.any_of)}]`, `${percent(one.all_of[0])}  [${bounds(one.all_of)}]`]), [0, 1, 2, 3]))));
+}
+
+function table(heads, rows, right) {
+  return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, at) => h("th", { class: right.includes(at) && "r" }, head)))),
+    h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, at) => h("td", { class: right.includes(at) && "r" }, cell)))))));
+}
+
+function failures(run, meanings, filter) {
+  if (!run.causes.length) return null;
+  const most = run.causes[0][1], total = run.causes.reduce((sum, cause) => sum + cause[1], 0);
+  const tools = run.tools.filter((tool) => tool.errors);
+  return h("section", {}, h("h2", {}, "Why it fails"), h("p", { class: "lead" }, `${count(total)} failures, each under the first cause that fits. Choose one to see its rollouts.`),
+    h("div", { class: "card bars" }, run.causes.map(([cause, number]) => h("button", { class: "bar", title: meanings[cause], onclick: () => filter(cause) },
+      h("span", {}, cause), h("span", { class: "track" }, h("div", { class: "fill", style: `width:${100 * number / most}%` })), h("span", { class: "count num" }, `${number}  (${percent(number / total, 0)} %)`)))),
+    h("div", { class: "two", style: "margin-top:16px" },
+      h("div", { class: "card" }, h("h3", {}, "Checkpoints that failed most"), table(["checkpoint", "failed"], run.checkpoints.slice(0, 12).map((one) => [
+        h("div", {}, one.question, h("div", { class: "small faint" }, `${one.scenario} · ${one.checkpoint} · ${one.role}`)), `${one.failed} of ${one.judged}`]), [1])),
+      tools.length > 0 && h("div", { class: "card" }, h("h3", {}, "Tools that refused most"), table(["tool", "errors", "calls"], tools.slice(0, 12).map((one) => [
+        h("div", {}, h("code", {}, one.tool), h("div", { class: "small faint" }, one.environment)), count(one.errors), count(one.calls)]), [1, 2]))));
+}
+
+function comparison(one) {
+  const name = (path) => path.split("/").pop();
+  const apart = one.scenarios.filter((beside) => beside.success[0] !== beside.success[1]).sort((a, b) => Math.abs(b.success[1] - b.success[0]) - Math.abs(a.success[1] - a.success[0]));
+  const card = (label, figure) => figure && h("div", { class: "card kpi" }, h("div", { class: "label" }, label), h("div", { class: "value" }, signed(figure.difference[0]), h("small", {}, "points")),
+    h("div", { class: "foot" }, (figure.difference[1] !== null ? `95 % interval ${signed(figure.difference[1])} to ${signed(figure.difference[2])}, ` : "") + (figure.p < .001 ? "p < 0.001" : `p = ${figure.p.toFixed(3)}`)));
+  return h("section", {}, h("h2", {}, `${name(one.other)} against ${name(one.first)}`), h("p", { class: "lead" }, `Paired at ${count(one.scenarios.length)} scenarios that are the same in both; p from flipping the signs of the differences.`,
+    (one.only_first || one.only_other) ? ` Left out: ${one.only_first} in the first only, ${one.only_other} in the other only.` : "", one.changed.length ? ` ${one.changed.length} scenarios have changed between the runs and are left out.` : ""),
+    h("div", { class: "cards" }, card("Strict success", one.success), card("Reward", one.reward),
+      h("div", { class: "card kpi" }, h("div", { class: "label" }, "Scenarios better"), h("div", { class: "value" }, apart.filter((beside) => beside.success[1] > beside.success[0]).length)),
+      h("div", { class: "card kpi" }, h("div", { class: "label" }, "Scenarios worse"), h("div", { class: "value" }, apart.filter((beside) => beside.success[1] < beside.success[0]).length))),
+    apart.length > 0 && h("div", { class: "card", style: "margin-top:16px" }, h("h3", {}, "Where they differ most (○ first, ● other)"), dumbbells(apart.slice(0, 30))));
+}
+
+function kind(row) {
+  return row[OUTCOME] === "infra_error" ? "broken" : row[SUCCESS] ? "good" : row[REWARD] > 0 ? "part" : "bad";
+}
+
+// The list of rollouts: a line for each scenario, a cell for each attempt.
+function rollouts(run, number) {
+  const state = { text: "", only: "", shown: MOST_ROWS };
+  const list = h("div", { class: "card" }), select = h("select", { "aria-label": "Which rollouts", onchange: (event) => { state.only = event.target.value; draw(); } });
+  for (const [value, label] of [["", "all rollouts"], ["good", "successes"], ["failed", "failures"], ["broken", "infra errors"], ...run.causes.map(([cause]) => [`cause:${cause}`, `failed: ${cause}`])]) select.append(h("option", { value }, label));
+  const fits = (row) => !state.only || (state.only.startsWith("cause:") ? row[CAUSE] === state.only.slice(6) : state.only === "failed" ? row[SUCCESS] === false : kind(row) === state.only);
+  function draw() {
+    const scenarios = new Map();
+    for (const row of run.rollouts) {
+      const name = row[KEY].slice(0, row[KEY].lastIndexOf("#"));
+      if (!name.toLowerCase().includes(state.text) || !fits(row)) continue;
+      if (!scenarios.has(name)) scenarios.set(name, []);
+      scenarios.get(name).push(row);
+    }
+    const names = [...scenarios.keys()];
+    list.replaceChildren(h("div", { class: "row head" }, h("span", {}, `${count(names.length)} scenarios`), h("span", {}, "success"), h("span", {}, "reward"), h("span", {}, "attempts, with their reward")),
+      ...names.slice(0, state.shown).map((name) => line(name, scenarios.get(name))),
+      ...(names.length > state.shown ? [h("button", { class: "more", onclick: () => { state.shown += 200; draw(); } }, `Show more of ${count(names.length)}`)] : []));
+  }
+  function line(name, rows) {
+    const judged = rows.filter((row) => row[SUCCESS] !== null), [environment, scenario] = name.split("/");
+    const share = judged.length ? `${judged.filter((row) => row[SUCCESS]).length} of ${judged.length}` : "–";
+    const reward = judged.length ? (judged.reduce((sum, row) => sum + row[REWARD], 0) / judged.length).toFixed(2) : "–";
+    return h("div", { class: "row" }, h("div", { class: "name" }, h("span", {}, `${environment}/`), scenario), h("div", { class: "num" }, share), h("div", { class: "num reward" }, reward),
+      h("div", { class: "cells" }, rows.map((row) => cell(row))));
+  }
+  function cell(row) {
+    const open = row[KEY] in run.opened, told = row[REWARD] === null ? "infra" : row[REWARD].toFixed(2);
+    const title = `${row[KEY]}: ${row[CAUSE] || row[OUTCOME]}, ${row[CALLS]} calls` + (open ? "" : ` (not in this page: farm show ${run.path} '${row[KEY]}')`);
+    return h("button", { class: `cell ${kind(row)}${open ? "" : " shut"}`, title, onclick: () => { if (open) location.hash = `#/${number}/${encodeURIComponent(row[KEY])}`; } }, told);
+  }
+  draw();
+  const closed = run.rollouts.length - Object.keys(run.opened).length;
+  const section = h("section", { id: "rollouts" }, h("h2", {}, "Rollouts"), h("p", { class: "lead" }, "Choose an attempt to read it beside the reference solution.",
+    closed > 0 ? ` ${count(closed)} of ${count(run.rollouts.length)} cannot be opened here, to keep this file small (failures come first); \`farm show\` opens every one.` : ""),
+    h("div", { class: "filters" }, h("input", { type: "search", placeholder: "Find an environment or scenario", "aria-label": "Find", oninput: (event) => { state.text = event.target.value.toLowerCase(); draw(); } }), select), list);
+  return { section, filter: (cause) => { state.only = select.value = `cause:${cause}`; draw(); section.scrollIntoView(); } };
+}

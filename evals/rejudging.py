@@ -1,0 +1,177 @@
+"""Judging stored rollouts again: their calls are made once more on a fresh instance, and today's checkpoints asked."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+import httpx2
+
+from agent_client.errors import FarmUnreachable
+from agent_client.toolbox import connect
+from agent_client.trace import ToolCall, ToolResult, Trace
+from evals.effects import Effect, made
+from evals.evaluating import one_error
+from evals.rollout import Rollout, closed
+from registry.client import FarmClient
+from registry.wire import Lease, ScenarioDetail, Score
+from servers.errors import FarmError, InfraError, NotFound
+from servers.orders import Verdict
+from servers.record import Record
+
+TTL = 600
+
+
+class Difference(Record):
+    """The first call that was answered otherwise than when it was stored."""
+
+    call: int
+    tool: str
+    stored: str
+    now: str
+
+
+class Rejudged(Record):
+    """A stored rollout beside what is said of it now. `problem` says why nothing can be."""
+
+    name: str
+    before: float | None
+    after: float | None
+    success_before: bool | None
+    success_after: bool | None
+    scenario_changed: bool = False
+    environment_changed: bool = False
+    difference: Difference | None = None
+    verdicts: tuple[Verdict, ...] = ()
+    turned: tuple[str, ...] = ()
+    problem: str = ""
+
+    @property
+    def changed(self) -> bool:
+        return not self.problem and (self.before, self.success_before) != (self.after, self.success_after)
+
+
+class Stored(NamedTuple):
+    """A rollout and its name."""
+
+    name: str
+    run: Rollout
+
+
+async def rejudged(
+    farm: FarmClient,
+    stored: Sequence[Stored],
+    http: httpx2.AsyncClient,
+    *,
+    at_once: int,
+    tell: Callable[[Rejudged], None],
+) -> list[Rejudged]:
+    """Judge rollouts of environments that the farm has. What cannot be judged is said in its place."""
+    room = asyncio.Semaphore(at_once)  # protects the farm: so many instances at once
+
+    async def one(of: Stored) -> Rejudged:
+        async with room:
+            found = await _one(farm, of, http)
+            tell(found)
+            return found
+
+    with one_error():
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(one(of)) for of in stored]
+    return [task.result() for task in tasks]
+
+
+async def _one(farm: FarmClient, of: Stored, http: httpx2.AsyncClient) -> Rejudged:
+    run = of.run
+    if run.trace is None:
+        return _not_judged(of, "nothing was recorded of what the agent did")
+    if run.outcome == "infra_error":
+        return _not_judged(of, "it broke on our side, and who knows what the agent would have done")
+    try:
+        detail = await farm.scenario(run.environment, run.scenario)
+    except NotFound:
+        return _not_judged(of, "its scenario is not in the bundle any more")
+    try:
+        [lease] = await farm.launch(run.environment, run.scenario, seed=run.seed, ttl_seconds=TTL)
+        try:
+            difference = await _replayed(lease, run.trace, run.effects, http)
+            score = await farm.score(lease.instance, run.trace.answer)
+        finally:
+            await closed(farm, lease)
+    except (FarmError, FarmUnreachable) as error:
+        return _not_judged(of, f"the farm broke: {error}")
+    return _beside(of, detail, score, difference)
+
+
+def _not_judged(of: Stored, why: str) -> Rejudged:
+    run = of.run
+    return Rejudged(
+        name=of.name,
+        before=run.reward,
+        after=None,
+        success_before=run.success,
+        success_after=None,
+        problem=why,
+    )
+
+
+def _beside(of: Stored, detail: ScenarioDetail, score: Score, difference: Difference | None) -> Rejudged:
+    if score.outcome != "scored":
+        return _not_judged(of, f"the farm broke: {score.error}")
+    run = of.run
+    return Rejudged(
+        name=of.name,
+        before=run.reward,
+        after=score.reward,
+        success_before=run.success,
+        success_after=score.success,
+        scenario_changed=run.scenario_digest != detail.digest,
+        environment_changed=run.environment_digest != score.environment_digest,
+        difference=difference,
+        verdicts=score.verdicts,
+        turned=tuple(_turned(run.score.verdicts if run.score else (), score.verdicts)),
+    )
+
+
+def _turned(before: Sequence[Verdict], after: Sequence[Verdict]) -> Iterator[str]:
+    """What each checkpoint says otherwise than before."""
+    old, new = ({one.checkpoint: one for one in ones} for ones in (before, after))
+    for name in [*old, *(name for name in new if name not in old)]:
+        if name not in new:
+            yield f"{name} is gone (it {_says(old[name])})"
+        elif name not in old:
+            yield f"{name} is new and {_says(new[name])}"
+        elif old[name].holds != new[name].holds:
+            yield f"{name} {_says(new[name])} now"
+        elif old[name].weight != new[name].weight:
+            yield f"{name} weighs {new[name].weight:g} instead of {old[name].weight:g}"
+
+
+def _says(verdict: Verdict) -> str:
+    return "holds" if verdict.holds else f"breaks ({verdict.error[:80]})" if verdict.error else "does not hold"
+
+
+async def _replayed(
+    lease: Lease, trace: Trace, effects: Sequence[Effect] | None, http: httpx2.AsyncClient
+) -> Difference | None:
+    """Make the calls again, in their order; gives the first that is answered otherwise."""
+    if lease.mcp_url is None or lease.token is None:
+        raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
+    difference: Difference | None = None
+    async with connect(lease.mcp_url, lease.token, http_client=http, mode="2026-07-28") as toolbox:
+        for number, call, stored in _sent(trace, effects):
+            now = await toolbox.call(call.tool, call.arguments)
+            if difference is None and stored is not None and not _same(stored, now):
+                difference = Difference(call=number, tool=call.tool, stored=stored.text[:500], now=now.text[:500])
+    return difference
+
+
+def _sent(trace: Trace, effects: Sequence[Effect] | None) -> Iterator[tuple[int, ToolCall, ToolResult | None]]:
+    """The calls that reached the instance. One that was never answered did if the farm's history has it."""
+    reached = {effect.call for effect in effects or ()}
+    for number, (call, result) in enumerate(made(trace)):
+        if not call.malformed and (result is not None or number in reached):
+            yield number, call, result
+
+
+def _same(stored: ToolResult, now: ToolResult) -> bool:
+    return (stored.text, stored.is_error) == (now.text, now.is_error)

@@ -1,0 +1,57 @@
+"""The commands that look at runs: `farm report` and `farm show`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from evals.comparison import compared
+from evals.page import MOST_OPENABLE, page
+from evals.reading import list_rollouts, show_rollout
+from evals.report import report as read_report
+from evals.run_folder import RunFolder
+from evals.tables import show_comparison, show_report
+from servers.errors import RequestError
+
+app = typer.Typer()
+out = Console(highlight=False)
+
+
+@app.command()
+def report(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; the others are compared with the first.")],
+    html: Annotated[Path | None, typer.Option(help="Write the report as one HTML file, too.")] = None,
+    details: Annotated[
+        int, typer.Option(min=0, help="The most rollouts of a run that can be opened in the file.")
+    ] = MOST_OPENABLE,
+) -> None:
+    """Say how good the agents of runs are, how sure that is, and why they fail; compare them."""
+    reports = [read_report(RunFolder(run)) for run in runs]
+    comparisons = [compared(reports[0], other) for other in reports[1:]]
+    for told in reports:
+        show_report(out, told)
+    for beside in comparisons:
+        show_comparison(out, beside)
+    if html is not None:
+        try:
+            html.write_text(page(reports, comparisons, most_openable=details), encoding="utf-8")
+        except OSError as error:
+            raise RequestError(f"--html {html}: cannot be written: {error.strerror}") from None
+        out.print(f"\nWritten: {html} ({html.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
+
+
+@app.command()
+def show(
+    run: Annotated[Path, typer.Argument(help="A run's folder.")],
+    rollout: Annotated[
+        str | None, typer.Argument(help="A rollout's name, as the list says it: ENVIRONMENT/SCENARIO#ATTEMPT.")
+    ] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="List only those that did not succeed.")] = False,
+) -> None:
+    """List the rollouts of a run, or read one: calls, results, changed rows, verdicts, and the reference beside it."""
+    folder = RunFolder(run)
+    if rollout is None:
+        list_rollouts(out, read_report(folder), failed_only=failed)
+        return
+    show_rollout(out, folder, rollout)

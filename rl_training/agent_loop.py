@@ -1,0 +1,160 @@
+"""The rollout worker of verl that lives in the farm: each row is an instance, played over MCP and judged by the farm.
+
+Named in verl's agent loop file (see docs/training.md); verl makes one object of it for every episode.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Literal
+from uuid import uuid4
+
+from verl.experimental.agent_loop.agent_loop import (  # pyright: ignore[reportMissingModuleSource]
+    AgentLoopBase,
+    AgentLoopMetrics,
+    AgentLoopOutput,
+)
+from verl.experimental.agent_loop.tool_parser import ToolParser  # pyright: ignore[reportMissingModuleSource]
+
+from agent_client.play import Limits
+from rl_training.attempt import Attempt, attempt
+from rl_training.errors import RolloutLost, RowError
+from rl_training.link import Farm, link_to
+from rl_training.measures import measures, measures_of_lost
+from rl_training.spoken import Speech
+from rl_training.task import Task
+from rl_training.token_model import TokenModel
+from rl_training.tokens import ChatMessage, Tokens
+from servers.errors import InfraError
+
+ATTEMPTS = 2
+OnInfraFailure = Literal["raise", "mask"]
+
+
+class FarmAgentLoop(AgentLoopBase):
+    """Plays one row.
+
+    Args:
+        farm_url, farm_token: the registry, and what opens it. All that a worker needs to know.
+        ttl_seconds: how long a lease lives without a heartbeat, so how long a crashed worker holds its instances.
+        turns, turn_tokens, seconds: where an episode ends; the tokens of all turns are bounded by response_length.
+        longest_result: characters of a tool's result that the model reads; the middle of longer ones is left out.
+        on_infra_failure: what becomes of an episode when the farm broke on a second instance too. `raise` lets verl's
+            V1 trainer leave it out of its group; `mask` is for trainers where one raise would end the whole batch.
+        retry_seconds: the pause before the second attempt, in which a farm may restart.
+    """
+
+    def __init__(
+        self,
+        *args: Any,
+        farm_url: str,
+        farm_token: str,
+        ttl_seconds: int = 120,
+        turns: int = 40,
+        turn_tokens: int = 4096,
+        seconds: float = 1800.0,
+        longest_result: int = 20_000,
+        on_infra_failure: OnInfraFailure = "raise",
+        retry_seconds: float = 3.0,
+        tools: object = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(*args, **kwargs)
+        self.farm = Farm(farm_url, farm_token, ttl_seconds)
+        self.limits = Limits(turns=turns, seconds=seconds)
+        self.turn_tokens = turn_tokens
+        self.longest_result = longest_result
+        self.on_infra_failure: OnInfraFailure = on_infra_failure
+        self.retry_seconds = retry_seconds
+        self.tool_format: str = self.rollout_config.multi_turn.format
+
+    async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput | list[AgentLoopOutput]:
+        """Play a row of the data, on a second instance if the farm breaks under the first.
+
+        Raises:
+            RowError: the row cannot be played.
+            RolloutLost: the farm broke twice, and `on_infra_failure` is `raise`.
+        """
+        task, prompt = Task.of_row(row), [dict(message) for message in row["raw_prompt"]]
+        link = await link_to(self.farm)
+        for number in range(1, ATTEMPTS + 1):
+            model = self._model(prompt, sampling_params)
+            try:
+                done = await attempt(link, task, _goal(prompt), model, self.limits)
+            except InfraError as error:
+                if number == ATTEMPTS:
+                    return await self._lost(error, prompt, row)
+                await asyncio.sleep(self.retry_seconds)
+            else:
+                return self._output(done, model, attempts=number)
+        raise AssertionError("unreachable")
+
+    def _model(self, prompt: list[ChatMessage], sampling: Mapping[str, Any]) -> TokenModel:
+        tokens = Tokens(
+            self.continuous_token_builder,
+            prompt,
+            longest_prompt=self.rollout_config.prompt_length,
+            longest_response=self.rollout_config.response_length,
+        )
+        speech = Speech(ToolParser.get_tool_parser(self.tool_format, self.tokenizer), self.tokenizer, self.tool_format)
+        return TokenModel(
+            self.server_manager,
+            tokens,
+            speech,
+            request_id=uuid4().hex,
+            sampling=sampling,
+            turn_tokens=self.turn_tokens,
+            longest_result=self.longest_result,
+        )
+
+    def _output(self, done: Attempt, model: TokenModel, *, attempts: int) -> AgentLoopOutput:
+        model.tokens.drop_unanswered()
+        told = measures(done, generate_seconds=model.generate_seconds, attempts=attempts)
+        return AgentLoopOutput(
+            prompt_ids=model.tokens.prompt_ids,
+            response_ids=model.tokens.response_ids,
+            response_mask=model.tokens.mask,
+            response_logprobs=model.tokens.logprobs,
+            reward_score=done.score.reward,
+            num_turns=1 + len(done.trace.turns) + done.trace.calls,
+            metrics=AgentLoopMetrics(
+                generate_sequences=model.generate_seconds,
+                tool_calls=done.tool_seconds,
+                compute_score=done.score_seconds,
+                num_preempted=model.preempted,
+            ),
+            extra_fields={**model.steps, "turn_scores": [], "tool_rewards": [], "reward_extra_info": told},
+        )
+
+    async def _lost(
+        self, error: InfraError, prompt: list[ChatMessage], row: Mapping[str, Any]
+    ) -> AgentLoopOutput | list[AgentLoopOutput]:
+        """An episode without a result: V1 takes one that is not there; elsewhere it is a row that teaches nothing."""
+        if self.on_infra_failure == "raise":
+            raise RolloutLost(f"lost after {ATTEMPTS} attempts: {error}") from error
+        if "session_id" in row:
+            return []
+        tokens = self._model(prompt, {}).tokens
+        try:
+            await tokens.begin([])
+        except RowError:
+            tokens.ids = []
+        filler = self.tokenizer.eos_token_id or 0
+        return AgentLoopOutput(
+            prompt_ids=tokens.ids or [filler],
+            response_ids=[filler],
+            response_mask=[0],
+            response_logprobs=[0.0] if self.rollout_config.calculate_log_probs else None,
+            reward_score=0.0,
+            num_turns=0,
+            metrics=AgentLoopMetrics(),
+            extra_fields={
+                "turn_scores": [],
+                "tool_rewards": [],
+                "reward_extra_info": measures_of_lost(attempts=ATTEMPTS),
+            },
+        )
+
+
+def _goal(prompt: list[ChatMessage]) -> str:
+    """What the user asks for: the last word of the prompt."""
+    return str(prompt[-1]["content"]) if prompt else ""

@@ -1,0 +1,82 @@
+"""One attempt at an episode: lease an instance, let the policy play it over MCP, score what it left, give it back."""
+
+import time
+from typing import NamedTuple
+
+from agent_client.errors import FarmUnreachable
+from agent_client.play import Limits, play
+from agent_client.toolbox import connect
+from agent_client.trace import Trace
+from registry.wire import Lease, Score
+from rl_training.errors import RowError
+from rl_training.link import Link
+from rl_training.seat import seat
+from rl_training.task import Task
+from rl_training.token_model import TokenModel
+from servers.errors import BundleError, FarmError, InfraError, NotFound, RequestError
+
+PROTOCOL = "2026-07-28"  # without a handshake: one round trip less for each episode
+
+
+class Attempt(NamedTuple):
+    """An episode that has a result, and where its seconds went."""
+
+    trace: Trace
+    score: Score
+    launch_seconds: float
+    tool_seconds: float
+    score_seconds: float
+    seconds: float
+
+
+async def attempt(link: Link, task: Task, goal: str, model: TokenModel, limits: Limits) -> Attempt:
+    """Play a task once; `goal` is what the agent is told to do.
+
+    Raises:
+        RowError: the farm has no such task, or the model cannot take it. Another attempt would end the same.
+        InfraError: the farm or the model's server broke; nothing is known about the policy.
+    """
+    begun = time.perf_counter()
+    try:
+        async with seat(link, task) as lease:
+            launched = time.perf_counter()
+            trace = await _episode(link, lease, goal, model, limits)
+            played = time.perf_counter()
+            score = await _score(link, lease, trace)
+            scored = time.perf_counter()
+    except RowError:
+        raise
+    except (NotFound, BundleError) as error:
+        raise RowError(f"{task.environment}/{task.scenario} cannot be played: {error}") from error
+    except (FarmError, FarmUnreachable) as error:
+        raise InfraError(f"{task.environment}/{task.scenario}: {type(error).__name__}: {error}") from error
+    return Attempt(
+        trace=trace,
+        score=score,
+        launch_seconds=launched - begun,
+        tool_seconds=played - launched - model.generate_seconds,
+        score_seconds=scored - played,
+        seconds=time.perf_counter() - begun,
+    )
+
+
+async def _episode(link: Link, lease: Lease, goal: str, model: TokenModel, limits: Limits) -> Trace:
+    if lease.mcp_url is None or lease.token is None:
+        raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
+    async with connect(lease.mcp_url, lease.token, http_client=link.http, mode=PROTOCOL) as toolbox:
+        trace = await play(model, toolbox, goal, limits=limits)
+    if trace.end == "infra_error":
+        raise InfraError(trace.error)
+    if not model.tokens.mask:
+        raise InfraError(f"the model's server gave no token: {trace.error}")
+    return trace
+
+
+async def _score(link: Link, lease: Lease, trace: Trace) -> Score:
+    try:
+        score = await link.registry.score(lease.instance, trace.answer)
+    except (NotFound, RequestError) as error:  # it was there when the episode began
+        raise InfraError(str(error)) from error
+    if score.outcome == "infra_error" or score.reward is None:
+        raise InfraError(f"it could not be judged: {score.error}")
+    return score

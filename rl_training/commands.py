@@ -1,0 +1,209 @@
+"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl demo`."""
+
+import asyncio
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+from rich.console import Console
+
+from registry.client import FarmClient
+from registry.up import Address, private
+from rl_training.config import CONFIGS, TrainConfig, load_config
+from rl_training.demo.demo import Plan
+from rl_training.demo.demo import demo as run_demo
+from rl_training.errors import TrainingError
+from rl_training.prepare import Collected, Measure, Packed, collected
+from rl_training.prepare import prepare as write_data
+from rl_training.selection import Band, Selection
+from rl_training.trainer import command_of, environment_of, write_loop
+from rl_training.trainer import train as run_trainer
+from servers.errors import RequestError
+from servers.library import OWN_LIBRARY
+
+app = typer.Typer()
+rl = typer.Typer(no_args_is_help=True, help="Train agents on the farm with verl.")
+app.add_typer(rl, name="rl")
+out = Console(highlight=False)
+
+Kind = Literal["environment", "scenario"]
+FarmUrl = Annotated[str | None, typer.Option("--farm", help="A farm that runs; its token is in FARM_TOKEN.")]
+Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A folder of bundles, instead of --farm.")]
+
+
+@rl.command()
+def prepare(
+    folder: Annotated[Path, typer.Option("--out", help="Where train.parquet and validation.parquet go.")],
+    farm: FarmUrl = None,
+    library: Libraries = None,
+    environment: Annotated[list[str] | None, typer.Option(help="Only this environment; may be repeated.")] = None,
+    tag: Annotated[str | None, typer.Option(help="Only scenarios with this tag.")] = None,
+    calls: Annotated[str | None, typer.Option(help="Only so long reference solutions, as LOW..HIGH.")] = None,
+    pass_rate: Annotated[str | None, typer.Option(help="Only so difficult, as LOW..HIGH between 0 and 1.")] = None,
+    kill_score: Annotated[float | None, typer.Option(min=0, max=1, help="Only proved at least so well.")] = None,
+    split: Annotated[
+        Literal["environment", "scenario"], typer.Option(help="What is kept apart whole.")
+    ] = "environment",
+    validation: Annotated[list[str] | None, typer.Option(help="Keep this environment apart; may be repeated.")] = None,
+    validation_share: Annotated[float, typer.Option(min=0, max=0.99, help="Else: keep this share apart.")] = 0.1,
+    tokenizer: Annotated[str, typer.Option(help="The model's folder or name, to measure prompts by.")] = "",
+    max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Leave out longer prompts, with tools.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 0,
+) -> None:
+    """Write training and validation data from the scenarios of a farm. No answer is in them."""
+    _need_verl()
+    if max_prompt_tokens is not None and not tokenizer:
+        raise RequestError("--max-prompt-tokens needs --tokenizer, to measure by")
+    selection = Selection(
+        environments=tuple(environment or ()),
+        tag=tag,
+        calls=_band("--calls", calls),
+        pass_rate=_band("--pass-rate", pass_rate),
+        kill_score=kill_score,
+        split=split,
+        validation_environments=tuple(validation or ()),
+        validation_share=validation_share,
+        seed=seed,
+    )
+    data = asyncio.run(_collected(farm, library, selection))
+    done = write_data(folder, data, Measure(tokenizer, max_prompt_tokens))
+    out.print(f"train: {_told(done.train)}\nvalidation: {_told(done.validation)}\nnot selected: {done.left_out}")
+
+
+@rl.command()
+def train(
+    config: Annotated[str, typer.Argument(help="A TOML file, or the name of one of the farm's own.")],
+    run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, the run goes on.")],
+    model: Annotated[str | None, typer.Option(help="The model, if not the config's.")] = None,
+    data: Annotated[Path | None, typer.Option(help="The folder that `farm rl prepare` wrote.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Steps in all, if not the config's.")] = None,
+    farm: FarmUrl = None,
+    library: Libraries = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show verl's command, and start nothing.")] = False,
+) -> None:
+    """Train with verl, with a farm started beside it or one that runs elsewhere."""
+    settings = load_config(_config_path(config))
+    more: dict[str, str | int] = {"trainer.project_name": "farm", "trainer.experiment_name": run.name}
+    if model is not None:
+        more["actor_rollout_ref.model.path"] = model
+    if data is not None:
+        more |= {f"data.{kind}_files": str((data / f"{name}.parquet").resolve()) for kind, name in FILES}
+    if steps is not None:
+        more["trainer.total_training_steps"] = steps
+    command = command_of(settings, run.resolve(), more)
+    if dry_run:
+        out.print("\n".join(command), markup=False, soft_wrap=True)
+        return
+    _need_verl()
+    out.print(f"The trainer's log is {run / 'log.txt'}, its figures {run / 'metrics.jsonl'}.", soft_wrap=True)
+    asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, library))
+
+
+@rl.command()
+def demo(
+    run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, it goes on.")],
+    seeds: Annotated[int, typer.Option(min=1, help="How often to train, each time from another chance.")] = 3,
+    steps: Annotated[int, typer.Option(min=1, help="Steps of GRPO.")] = 40,
+    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 280,
+    test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
+) -> None:
+    """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
+    _need_verl()
+    plan = Plan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
+    begun = time.monotonic()
+    curves = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
+    seconds = time.monotonic() - begun
+    result = {"plan": plan.model_dump(), "seconds": seconds, "curves": [one.model_dump() for one in curves]}
+    (run / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
+    first, last = ([one.points[at].reward for one in curves] for at in (0, -1))
+    out.print(
+        f"Mean reward on held-out scenarios: {_spread(first)} after the warm start, {_spread(last)} after {steps} steps"
+        f" ({len(curves)} seeds, mean and standard error; {seconds / 60:.0f} min). Written: {run / 'result.json'}",
+        soft_wrap=True,
+    )
+
+
+def _spread(values: list[float]) -> str:
+    error = statistics.stdev(values) / len(values) ** 0.5 if len(values) > 1 else 0.0
+    return f"{statistics.mean(values):.2f} ± {error:.2f}"
+
+
+FILES = (("train", "train"), ("val", "validation"))
+"""verl's name and ours."""
+
+
+async def _train(
+    settings: TrainConfig, command: list[str], run: Path, url: str | None, library: list[Path] | None
+) -> None:
+    write_loop(run, settings.episodes)
+    folders = library or [Path(folder) for folder in settings.farm.library]
+    with _log_kept(run) as log:
+        if url is not None:
+            where = Address(url, _token())
+            async with FarmClient(where.url, where.token) as client:
+                await client.health()
+            return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
+        async with private((*folders, OWN_LIBRARY)) as where:
+            return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
+
+
+@contextmanager
+def _log_kept(run: Path) -> Generator[Path]:
+    """The log of this start; those of earlier ones are kept beside it."""
+    log = run / "log.txt"
+    if log.exists():
+        log.rename(run / f"log-{len(list(run.glob('log*.txt')))}.txt")
+    yield log
+
+
+async def _collected(url: str | None, library: list[Path] | None, selection: Selection) -> Collected:
+    if url is not None:
+        async with FarmClient(url, _token()) as farm:
+            return await collected(farm, selection)
+    async with private((*(library or ()), OWN_LIBRARY)) as address, FarmClient(address.url, address.token) as farm:
+        return await collected(farm, selection)
+
+
+def _token() -> str:
+    token = os.environ.get("FARM_TOKEN")
+    if not token:
+        raise RequestError("a farm elsewhere needs its control token in FARM_TOKEN")
+    return token
+
+
+def _config_path(name: str) -> Path:
+    own = CONFIGS / f"{name}.toml"
+    if own.is_file():
+        return own
+    if not Path(name).is_file():
+        there = ", ".join(sorted(path.stem for path in CONFIGS.glob("*.toml")))
+        raise RequestError(f"no config {name!r}: give a TOML file, or one of: {there}")
+    return Path(name)
+
+
+def _band(option: str, text: str | None) -> Band | None:
+    if text is None:
+        return None
+    low, dots, high = text.partition("..")
+    try:
+        return Band(low=float(low), high=float(high if dots else low))
+    except ValueError:
+        raise RequestError(f"{option} is LOW..HIGH, as in 2..8, not {text!r}") from None
+
+
+def _need_verl() -> None:
+    if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
+        raise TrainingError("training needs verl, which is not installed: see docs/training.md for how")
+
+
+def _told(packed: Packed) -> str:
+    return (
+        f"{packed.rows} rows, the longest prompt {packed.longest_prompt} tokens, {packed.too_long} left out as too long"
+    )

@@ -1,0 +1,112 @@
+"""The file that `farm rl train` reads (TOML): where the farm is, how episodes are played, and verl's own settings."""
+
+import json
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal, Self, cast
+
+from pydantic import Field, ValidationError, model_validator
+
+from rl_training.errors import TrainingError
+from servers.record import Record
+
+CONFIGS = Path(__file__).parent / "configs"
+
+
+class FarmSettings(Record):
+    """A farm that runs elsewhere (`url`; its token is in FARM_TOKEN), or one to start beside the trainer."""
+
+    url: str | None = None
+    library: tuple[str, ...] = ()
+    workers: int = Field(default=1, ge=1)
+
+    @model_validator(mode="after")
+    def either_or(self) -> Self:
+        if self.url is not None and self.library:
+            raise ValueError("give url (a farm that runs) or library (a farm to start), not both")
+        return self
+
+
+class Episodes(Record):
+    """How an episode is played. The names are those of FarmAgentLoop."""
+
+    turns: int = Field(default=40, ge=1)
+    turn_tokens: int = Field(default=4096, ge=1)
+    seconds: float = Field(default=1800.0, gt=0)
+    longest_result: int = Field(default=20_000, ge=2)
+    ttl_seconds: int = Field(default=120, ge=10)
+    on_infra_failure: Literal["raise", "mask"] = "raise"
+    retry_seconds: float = Field(default=3.0, ge=0)
+
+
+class TrainConfig(Record):
+    """One training. `verl` is handed on as it stands; `platform` says on what it runs."""
+
+    extends: str | None = None
+    platform: Literal["gpu", "cpu"] = "gpu"
+    farm: FarmSettings = FarmSettings()
+    episodes: Episodes = Episodes()
+    verl: dict[str, Any] = {}
+
+
+def load_config(path: Path) -> TrainConfig:
+    """Read a config, over the one that it extends.
+
+    Raises:
+        TrainingError: it cannot be read; names the file and the field.
+    """
+    settings = _merged(path, seen=())
+    try:
+        return TrainConfig.model_validate(settings)
+    except ValidationError as error:
+        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
+        raise TrainingError(f"{path}: {said}") from None
+
+
+def overrides(settings: dict[str, Any]) -> list[str]:
+    """verl's settings as its command line takes them."""
+    return [f"++{name}={_written(value)}" for name, value in _flat(settings, "")]
+
+
+def _merged(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
+    if path in seen:
+        raise TrainingError(f"{path}: it extends itself")
+    try:
+        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise TrainingError(f"{path}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise TrainingError(f"{path}: is no TOML: {error}") from None
+    base = settings.get("extends")
+    if not isinstance(base, str):
+        return settings
+    return _over(_merged((path.parent / base).resolve(), seen=(*seen, path)), settings)
+
+
+def _over(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(base)
+    for key, value in more.items():
+        below = merged.get(key)
+        both = isinstance(value, dict) and isinstance(below, dict)
+        merged[key] = _over(cast("dict[str, Any]", below), cast("dict[str, Any]", value)) if both else value
+    return merged
+
+
+def _flat(settings: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
+    for key, value in settings.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{key}.")  # pyright: ignore[reportUnknownArgumentType]
+        else:
+            yield f"{prefix}{key}", value
+
+
+def _written(value: Any) -> str:
+    """A value in Hydra's grammar, which is near to JSON; "null" is a word there."""
+    if value == "null":
+        return "null"
+    if isinstance(value, list):
+        return "[" + ",".join(_written(one) for one in value) + "]"  # pyright: ignore[reportUnknownVariableType]
+    if isinstance(value, str):
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+    return json.dumps(value)

@@ -1,0 +1,99 @@
+# pyright: basic, reportMissingImports=false
+"""Generation with a small model on a CPU: prompts that wait are answered together, token by token."""
+
+import asyncio
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import torch
+from transformers import DynamicCache
+
+MOST_TOGETHER = 128
+
+
+@dataclass(frozen=True)
+class Request:
+    """A prompt to go on with, at most so far."""
+
+    prompt_ids: list[int]
+    max_tokens: int
+    temperature: float
+
+
+class Generated(NamedTuple):
+    """Tokens, and the log probability of each."""
+
+    token_ids: list[int]
+    logprobs: list[float]
+
+
+class Generation:
+    """Answers requests for one model. Greedy at temperature 0; there is no top-k or top-p."""
+
+    def __init__(self, model: Any, *, end: int, seed: int) -> None:
+        self.model = model.eval()
+        self._end = end
+        self._chance = torch.Generator().manual_seed(seed)
+        self._waiting: list[tuple[Request, asyncio.Future[Generated]]] = []
+        self._worker: asyncio.Task[None] | None = None
+        self.weights = asyncio.Lock()  # protects the model: weights do not change under a batch
+
+    async def answer(self, request: Request) -> Generated:
+        """Answer one request, together with others that came at about the same time."""
+        future: asyncio.Future[Generated] = asyncio.get_running_loop().create_future()
+        self._waiting.append((request, future))
+        if self._worker is None or self._worker.done():
+            self._worker = asyncio.create_task(self._work())
+        return await future
+
+    async def _work(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(0.003)  # who was answered together comes back with the next turn at about the same time
+            batch, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
+            async with self.weights:
+                answers = await asyncio.to_thread(self.together, [request for request, _ in batch])
+            for (_, future), answer in zip(batch, answers, strict=True):
+                if not future.done():
+                    future.set_result(answer)
+
+    @torch.inference_mode()
+    def together(self, requests: list[Request]) -> list[Generated]:
+        """Answer requests together: prompts end at the same column, and each row goes on until it ends."""
+        longest = max(len(request.prompt_ids) for request in requests)
+        ids = torch.tensor([[self._end] * (longest - len(one.prompt_ids)) + one.prompt_ids for one in requests])
+        mask = torch.tensor(
+            [[0] * (longest - len(one.prompt_ids)) + [1] * len(one.prompt_ids) for one in requests], dtype=torch.long
+        )
+        positions = (mask.cumsum(dim=1) - 1).clamp(min=0)
+        heat = torch.tensor([[request.temperature] for request in requests])
+        answers = [Generated([], []) for _ in requests]
+        rows = torch.arange(len(requests))
+        cache = DynamicCache(config=self.model.config)
+        while len(rows):
+            out = self.model(
+                input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache, use_cache=True
+            )
+            chosen, logprobs = self._choose(out.logits[:, -1].float(), heat)
+            going = [
+                self._goes_on(requests[row], answers[row], token, logprob)
+                for row, token, logprob in zip(rows.tolist(), chosen.tolist(), logprobs.tolist(), strict=True)
+            ]
+            keep = torch.tensor(going, dtype=torch.bool).nonzero().squeeze(1)
+            if len(keep) < len(rows):
+                cache.batch_select_indices(keep)
+            rows, heat = rows[keep], heat[keep]
+            ids, positions = chosen[keep].unsqueeze(1), positions[keep, -1:] + 1
+            mask = torch.cat([mask[keep], torch.ones(len(keep), 1, dtype=torch.long)], dim=1)
+        return answers
+
+    def _choose(self, logits: torch.Tensor, heat: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        cold = heat.squeeze(1) == 0
+        scores = torch.log_softmax(logits / heat.masked_fill(heat == 0, 1.0), dim=-1)
+        chosen = torch.multinomial(scores.exp(), 1, generator=self._chance).squeeze(1)
+        chosen = torch.where(cold, logits.argmax(dim=-1), chosen)
+        return chosen, scores.gather(1, chosen.unsqueeze(1)).squeeze(1)
+
+    def _goes_on(self, request: Request, answer: Generated, token: int, logprob: float) -> bool:
+        answer.token_ids.append(token)
+        answer.logprobs.append(logprob)
+        return token != self._end and len(answer.token_ids) < request.max_tokens

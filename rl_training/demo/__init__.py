@@ -1,0 +1,1 @@
+"""A small environment for showing that training works: short texts, few words, three steps to a goal."""

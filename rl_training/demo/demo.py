@@ -1,0 +1,140 @@
+"""Whether training works, shown in one go: a tiny model, a warm start, and GRPO in the parcel room, for some seeds.
+
+What is measured is the mean reward on scenarios that were never trained on, before the first step and after the last.
+"""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from registry.client import FarmClient
+from registry.up import Address, private
+from rl_training.config import CONFIGS, load_config
+from rl_training.demo.parcels import BUNDLE
+from rl_training.demonstrations import demonstrations
+from rl_training.errors import TrainingError
+from rl_training.prepare import Collected, Measure, prepare
+from rl_training.rows import rows, scenarios_of
+from rl_training.selection import Selection, split
+from rl_training.trainer import command_of, environment_of, train, write_loop
+from servers.record import Record
+
+ENVIRONMENT = "parcel_room"
+REWARD = f"val-core/{ENVIRONMENT}/reward/mean@4"
+SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=1 / 6)
+
+
+class Plan(Record):
+    """How much to do. `lessons` are the steps of the warm start."""
+
+    seeds: int = 3
+    steps: int = 40
+    lessons: int = 280
+    test_every: int = 5
+
+
+class Point(Record):
+    """The mean reward on held-out scenarios after some steps."""
+
+    step: int
+    reward: float
+
+
+class Curve(Record):
+    """What one seed did."""
+
+    seed: int
+    points: tuple[Point, ...]
+
+    @property
+    def rise(self) -> float:
+        return self.points[-1].reward - self.points[0].reward
+
+
+async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: Callable[[str], None]) -> list[Curve]:
+    """Train for each seed, one after another. A seed whose training came to its end in this folder is left as it is."""
+    async with private((BUNDLE.parent,)) as address:
+        shown = folder / "demonstrations.jsonl"
+        async with FarmClient(address.url, address.token) as farm:
+            data = await _data(farm, shown)
+        curves: list[Curve] = []
+        for seed in range(plan.seeds):
+            run = folder / f"seed-{seed}"
+            if not _is_done(run, plan):
+                await asyncio.to_thread(_seed, run, seed, plan, data, shown, address, environment, tell)
+            curves.append(Curve(seed=seed, points=tuple(points_of(run / "metrics.jsonl"))))
+            tell(f"seed {seed}: {' '.join(f'{point.reward:.2f}' for point in curves[-1].points)}")
+    return curves
+
+
+def points_of(metrics: Path) -> list[Point]:
+    """The rewards on held-out scenarios, from the trainer's own record."""
+    lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
+    return [Point(step=line["step"], reward=line["data"][REWARD]) for line in lines if REWARD in line["data"]]
+
+
+async def _data(farm: FarmClient, shown: Path) -> Collected:
+    found = split(await scenarios_of(farm, [ENVIRONMENT]), SELECTION)
+    lessons = await demonstrations(farm, found.train, instructions=False)
+    _write(shown, "".join(one.model_dump_json() + "\n" for one in lessons))
+    return Collected(
+        await rows(farm, found.train, split="train", instructions=False),
+        await rows(farm, found.validation, split="validation", instructions=False),
+        found.left_out,
+    )
+
+
+def _seed(
+    run: Path,
+    seed: int,
+    plan: Plan,
+    data: Collected,
+    shown: Path,
+    address: Address,
+    environment: Mapping[str, str],
+    tell: Callable[[str], None],
+) -> None:
+    run.mkdir(parents=True, exist_ok=True)
+    (run / "metrics.jsonl").unlink(missing_ok=True)
+    taught = _taught(shown, run / "model", plan.lessons, seed)
+    tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
+    prepare(run / "data", data, Measure(str(run / "model"), 128))
+    config = load_config(CONFIGS / "tiny_cpu.toml")
+    write_loop(run, config.episodes)
+    settings: dict[str, Any] = {
+        "actor_rollout_ref.model.path": str(run / "model"),
+        "actor_rollout_ref.rollout.seed": 1000 * seed,
+        "data.train_files": str(run / "data" / "train.parquet"),
+        "data.val_files": str(run / "data" / "validation.parquet"),
+        "data.seed": seed,
+        "trainer.total_training_steps": plan.steps,
+        "trainer.test_freq": plan.test_every,
+        "trainer.resume_mode": "disable",
+        "trainer.project_name": "farm",
+        "trainer.experiment_name": f"seed-{seed}",
+    }
+    command = command_of(config, run, settings)
+    train(command, environment_of(config, address, run, environment), run / "log.txt")
+
+
+def _taught(shown: Path, folder: Path, steps: int, seed: int) -> dict[str, float]:
+    command = [sys.executable, "-m", "rl_training.cpu.teach", str(shown), str(folder), str(steps), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise TrainingError(f"the warm start failed: {done.stderr.strip().splitlines()[-1:]}")
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _is_done(run: Path, plan: Plan) -> bool:
+    metrics = run / "metrics.jsonl"
+    found: Sequence[Point] = points_of(metrics) if metrics.exists() else ()
+    return bool(found) and found[-1].step >= plan.steps
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")

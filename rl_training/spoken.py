@@ -1,0 +1,85 @@
+"""What the tokens of one turn mean: text, thinking, and tool calls, read by verl's parser for the model's format."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from agent_client.trace import ToolCall
+
+OPENERS = {"hermes": "<tool_call>"}
+"""How a call begins in formats whose parser drops a call that it cannot read."""
+
+
+class Spoken(NamedTuple):
+    """One turn. `content` is what stands in the conversation, `text` what a reader would call the answer."""
+
+    content: str
+    text: str
+    thinking: str
+    calls: tuple[ToolCall, ...]
+
+
+class WrittenCall(Protocol):
+    """The part of verl's FunctionCall that is used here."""
+
+    name: str
+    arguments: str
+
+
+class Parser(Protocol):
+    """The part of verl's ToolParser that is used here."""
+
+    @property
+    def stop_token_ids(self) -> list[int]: ...
+
+    async def extract_tool_calls(self, responses_ids: list[int]) -> tuple[str, Sequence[WrittenCall]]: ...
+
+
+class Tokenizer(Protocol):
+    """The part of a tokenizer that is used here."""
+
+    eos_token_id: int | None
+
+    def decode(self, token_ids: list[int], *, skip_special_tokens: bool = False) -> str: ...
+
+
+class Speech:
+    """Reads the turns of one episode."""
+
+    def __init__(self, parser: Parser, tokenizer: Tokenizer, tool_format: str) -> None:
+        self._parser = parser
+        self._tokenizer = tokenizer
+        self._opener = OPENERS.get(tool_format)
+
+    def with_stops(self, sampling: Mapping[str, Any]) -> dict[str, Any]:
+        """Sampling that stops where the parser wants to read."""
+        stops = self._parser.stop_token_ids
+        if not stops:
+            return dict(sampling)
+        return {**sampling, "stop_token_ids": sorted({*(sampling.get("stop_token_ids") or ()), *stops})}
+
+    def ends(self, token_id: int) -> bool:
+        """Whether a turn that ends with this token was ended by the model."""
+        return token_id == self._tokenizer.eos_token_id or token_id in self._parser.stop_token_ids
+
+    async def read(self, token_ids: list[int], *, turn: int) -> Spoken:
+        """Read a turn. Calls that cannot be read are told to the model as such, as any evaluation of it would."""
+        content, written = await self._parser.extract_tool_calls(token_ids)
+        text = await asyncio.to_thread(self._tokenizer.decode, token_ids, skip_special_tokens=True)
+        thinking, said = _apart(text)
+        calls = tuple(
+            ToolCall.read(f"call_{turn}_{number}", call.name, call.arguments)
+            for number, call in enumerate(written, start=1)
+        )
+        if not calls and self._opener is not None and self._opener in said:
+            why = f"it is not one JSON object with a name and arguments; it was: {said[:500]}"
+            calls = (ToolCall(id=f"call_{turn}_1", tool="?", malformed=why),)
+        return Spoken(content, said, thinking, calls)
+
+
+def _apart(text: str) -> tuple[str, str]:
+    """Thinking, and what is said after it."""
+    head, closed, rest = text.partition("</think>")
+    if not closed:
+        return "", text.strip()
+    return head.replace("<think>", "", 1).strip(), rest.strip()

@@ -1,0 +1,8 @@
+from typing import Any
+
+from rl_training.spoken import Parser
+
+class ToolParser:
+    @classmethod
+    def get_tool_parser(cls, name: str, tokenizer: Any) -> Parser: ...
+    async def extract_tool_calls(self, responses_ids: list[int], tools: Any = None) -> Any: ...

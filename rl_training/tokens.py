@@ -1,0 +1,126 @@
+"""The tokens of one episode, exactly as the model saw and said them.
+
+Nothing is tokenised twice: what the model said is kept as its token ids, and only what comes after it is rendered.
+Mask 1 and a log probability belong to what the model said; everything else has mask 0 and log probability 0.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from rl_training.errors import RowError
+
+ChatMessage = dict[str, Any]
+
+
+class Merged(Protocol):
+    """What joining tokens gave."""
+
+    @property
+    def token_ids(self) -> list[int]: ...
+
+
+class Builder(Protocol):
+    """The part of verl's ContinuousTokenBuilder that is used here: it knows the glue of a model's chat template."""
+
+    def build_initial_tokens(
+        self, messages: list[ChatMessage], *, tools: list[dict[str, Any]] | None = None
+    ) -> list[int]: ...
+
+    def merge_context_tokens(
+        self,
+        previous_messages: list[ChatMessage],
+        updated_messages: list[ChatMessage],
+        runtime_token_ids: list[int],
+        *,
+        tools: list[dict[str, Any]] | None = None,
+    ) -> Merged: ...
+
+    def merge_assistant_tokens(self, runtime_token_ids: list[int], assistant_token_ids: list[int]) -> Merged: ...
+
+    def align_response_metadata(
+        self,
+        merge_result: Any,
+        response_mask: list[int],
+        response_logprobs: list[float] | None = None,
+        *,
+        assistant_logprobs: list[float] | None = None,
+    ) -> tuple[list[int], list[float] | None]: ...
+
+
+class Tokens:
+    """Grows by what the model says and by what it is told. `ids` begins with the prompt."""
+
+    def __init__(
+        self, builder: Builder, prompt: list[ChatMessage], *, longest_prompt: int, longest_response: int
+    ) -> None:
+        self._builder = builder
+        self._longest_prompt = longest_prompt
+        self._longest_response = longest_response
+        self._messages = prompt
+        self._tools: list[dict[str, Any]] | None = None
+        self.ids: list[int] = []
+        self.mask: list[int] = []
+        self.logprobs: list[float] | None = None
+
+    @property
+    def room(self) -> int:
+        """How many tokens may still come."""
+        return self._longest_response - len(self.mask)
+
+    @property
+    def prompt_ids(self) -> list[int]:
+        return self.ids[: len(self.ids) - len(self.mask)]
+
+    @property
+    def response_ids(self) -> list[int]:
+        return self.ids[len(self.prompt_ids) :]
+
+    async def begin(self, tools: list[dict[str, Any]]) -> None:
+        """Render the prompt with the tools.
+
+        Raises:
+            RowError: it is longer than the model is trained with. A prompt without its first rules is another task.
+        """
+        self._tools = tools or None
+        ids = await asyncio.to_thread(self._builder.build_initial_tokens, self._messages, tools=self._tools)
+        if len(ids) > self._longest_prompt:
+            raise RowError(
+                f"a prompt of {len(ids)} tokens (tools among them) is longer than data.max_prompt_length="
+                f"{self._longest_prompt}; raise it, or prepare the data with --max-prompt-tokens {self._longest_prompt}"
+            )
+        self.ids = ids
+
+    def add_said(self, text: str, token_ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
+        """Add what the model said; `text` stands for it in the messages."""
+        if not self.mask and logprobs is not None:
+            self.logprobs = []
+        merged = self._builder.merge_assistant_tokens(self.ids, list(token_ids))
+        self.mask, self.logprobs = self._builder.align_response_metadata(
+            merged,
+            self.mask,
+            self.logprobs,
+            assistant_logprobs=None if logprobs is None else list(logprobs),
+        )
+        self.ids = merged.token_ids
+        self._messages = [*self._messages, {"role": "assistant", "content": text}]
+
+    async def add_told(self, messages: list[ChatMessage]) -> bool:
+        """Add what the model is told; False, with nothing added, where it leaves no room to answer."""
+        updated = [*self._messages, *messages]
+        merged = await asyncio.to_thread(
+            self._builder.merge_context_tokens, self._messages, updated, self.ids, tools=self._tools
+        )
+        mask, logprobs = self._builder.align_response_metadata(merged, self.mask, self.logprobs)
+        if len(mask) >= self._longest_response:
+            return False
+        self.ids, self.mask, self.logprobs = merged.token_ids, mask, logprobs
+        self._messages = updated
+        return True
+
+    def drop_unanswered(self) -> None:
+        """Leave out what the model was told and did not answer: an episode ends with what it said."""
+        unanswered = next((at for at, said in enumerate(reversed(self.mask)) if said), len(self.mask))
+        if unanswered:
+            self.ids, self.mask = self.ids[:-unanswered], self.mask[:-unanswered]
+            self.logprobs = self.logprobs and self.logprobs[:-unanswered]

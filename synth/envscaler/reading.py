@@ -1,0 +1,197 @@
+"""EnvScaler's two files, read as they are found: a dict or a list, fields that are JSON in a text, missing parts.
+
+Nothing is believed and nothing is run. An entry that cannot be read is left out, and the reason is kept.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from servers.errors import BundleError, NotFound
+
+LARGEST_FILE = 512 * 1024 * 1024
+PICKLED = ("py/object", "py/tuple", "py/set")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One item of a checklist, and the text of the function that decides it."""
+
+    item: str
+    source: str
+
+
+@dataclass(frozen=True)
+class ForeignEnvironment:
+    """One entry of the file of environments."""
+
+    id: str
+    title: str
+    introduction: str
+    rules: tuple[str, ...]
+    class_name: str
+    code: str
+    tools: tuple[dict[str, Any], ...]
+    kinds: Mapping[str, str]
+    """What each operation is said to be: `query` or `state_change`."""
+
+
+@dataclass(frozen=True)
+class ForeignScenario:
+    """One entry of a file of scenarios. Without checks it is one of those for fine-tuning."""
+
+    environment: str
+    class_name: str
+    id: str
+    config: Any
+    task: str
+    checks: tuple[Check, ...]
+    empty_checks: int
+
+
+@dataclass
+class Files:
+    """What was read, and what was left out with the reason."""
+
+    environments: dict[str, ForeignEnvironment] = field(default_factory=dict[str, ForeignEnvironment])
+    scenarios: list[ForeignScenario] = field(default_factory=list[ForeignScenario])
+    left_out: list[str] = field(default_factory=list[str])
+
+
+class Unreadable(Exception):
+    """An entry that cannot be read. Says which field, and why."""
+
+
+def read(environments: Path, scenarios: Path) -> Files:
+    """Both files.
+
+    Raises:
+        NotFound: one is not there.
+        BundleError: one is not JSON, or not a dict or list of entries.
+    """
+    files = Files()
+    for place, name, entry in _entries(environments):
+        try:
+            found = _environment(entry, name)
+            if found.id in files.environments:
+                raise Unreadable(f"env_id: {found.id!r} is used by an earlier entry too")
+        except Unreadable as problem:
+            files.left_out.append(f"{place}: {problem}")
+        else:
+            files.environments[found.id] = found
+    for place, _, entry in _entries(scenarios):
+        try:
+            scenario = _scenario(entry)
+            if scenario.environment not in files.environments:
+                raise Unreadable(f"env_id: there is no environment {scenario.environment!r}")
+        except Unreadable as problem:
+            files.left_out.append(f"{place}: {problem}")
+        else:
+            files.scenarios.append(scenario)
+    return files
+
+
+def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
+    """Where each entry stands, the name that it stands under, and the entry."""
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise BundleError(f"{path}: larger than {LARGEST_FILE // 1024 // 1024} MiB; split it")
+        whole: Any = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NotFound(f"{path}: there is no such file") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise BundleError(f"{path}: cannot be read: {error}") from None
+    if isinstance(whole, dict):
+        found = cast("dict[str, Any]", whole)
+        if any(mark in found for mark in PICKLED):
+            raise BundleError(f"{path}: was written by jsonpickle, whose objects are not read; write plain JSON")
+        for name, entry in found.items():
+            yield f"{path}: {name}", name, entry
+    elif isinstance(whole, list):
+        for number, entry in enumerate(cast("list[Any]", whole)):
+            yield f"{path}: entry {number}", None, entry
+    else:
+        raise BundleError(f"{path}: the whole: is neither a list nor an object of entries")
+
+
+def _environment(entry: Any, name: str | None) -> ForeignEnvironment:
+    fields = _fields(entry)
+    code = _text(fields, "env_class_code")
+    summary = fields.get("environment_summary") or name or "an environment"
+    operations = _list(fields, "operation_list")
+    return ForeignEnvironment(
+        id=str(fields.get("env_id") or name or ""),
+        title=str(summary),
+        introduction=str(fields.get("environment_introduction") or summary),
+        rules=tuple(str(rule) for rule in _list(fields, "constraints_rules")),
+        class_name=str(fields.get("env_class_name") or ""),
+        code=code,
+        tools=tuple(objects(_list(fields, "tools"))),
+        kinds={str(one.get("operation_name")): str(one.get("operation_type")) for one in objects(operations)},
+    )
+
+
+def _scenario(entry: Any) -> ForeignScenario:
+    fields = _fields(entry)
+    checks = [_check(one) for one in _list(fields, "checklist_with_func")]
+    return ForeignScenario(
+        environment=_text(fields, "env_id"),
+        class_name=str(fields.get("env_class_name") or ""),
+        id=str(fields.get("task_id") or ""),
+        config=_config(fields),
+        task=_text(fields, "task"),
+        checks=tuple(check for check in checks if check.source.strip()),
+        empty_checks=sum(not check.source.strip() for check in checks),
+    )
+
+
+def _check(told: Any) -> Check:
+    if not isinstance(told, dict):
+        raise Unreadable("checklist_with_func: an item is not an object")
+    found = cast("dict[str, Any]", told)
+    return Check(str(found.get("check_item") or "(no words)"), str(found.get("check_func") or ""))
+
+
+def _config(fields: dict[str, Any]) -> dict[str, Any]:
+    config = _decoded(fields.get("init_config"), "init_config")
+    if not isinstance(config, dict):
+        raise Unreadable("init_config: is not an object")
+    return cast("dict[str, Any]", config)
+
+
+def _fields(entry: Any) -> dict[str, Any]:
+    decoded = _decoded(entry, "the whole")
+    if not isinstance(decoded, dict):
+        raise Unreadable("the whole: is not an object")
+    return cast("dict[str, Any]", decoded)
+
+
+def _text(fields: dict[str, Any], name: str) -> str:
+    value = fields.get(name)
+    if not isinstance(value, str) or not value.strip():
+        raise Unreadable(f"{name}: is missing or empty")
+    return value
+
+
+def _list(fields: dict[str, Any], name: str) -> list[Any]:
+    value = _decoded(fields.get(name) or [], name)
+    if not isinstance(value, list):
+        raise Unreadable(f"{name}: is not a list")
+    return cast("list[Any]", value)
+
+
+def objects(values: list[Any]) -> list[dict[str, Any]]:
+    """The objects among some values."""
+    return [cast("dict[str, Any]", value) for value in values if isinstance(value, dict)]
+
+
+def _decoded(value: Any, name: str) -> Any:
+    """A field, or what the JSON in its text says."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable(f"{name}: is text that is not JSON: {error}") from None

@@ -1,0 +1,28 @@
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+"""Most tests of training need verl and torch; where these are not installed, they are not collected."""
+
+import warnings
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from tests.rl_training.texts import TEXTS
+
+NEED_VERL = ["test_agent_loop.py", "test_configs.py", "test_cpu.py", "test_failures.py", "test_training.py"]
+collect_ignore = [] if find_spec("verl") else NEED_VERL
+
+if find_spec("verl"):
+    with warnings.catch_warnings(action="ignore"):  # in what verl imports; ours are errors all the same
+        import verl.experimental.agent_loop
+        import verl.utils.tokenizer.continuous_token_wiring  # noqa: F401
+
+        from rl_training.cpu.tiny_model import Size, make_model
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a model that knows nothing, and a tokenizer that knows the texts of these tests."""
+    folder = tmp_path_factory.mktemp("tiny")
+    make_model(folder, TEXTS, size=Size(hidden=16), seed=0)
+    return folder

@@ -1,0 +1,114 @@
+"""Data for training: which scenarios are taken, how they are split, and what stands in a row."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from registry.client import FarmClient
+from registry.up import private
+from registry.wire import ScenarioDetail
+from rl_training.config import load_config, overrides
+from rl_training.demo.parcels import BUNDLE, write_parcels
+from rl_training.errors import RowError, TrainingError
+from rl_training.rows import rows, scenarios_of
+from rl_training.selection import Band, Selection, split
+from rl_training.task import Task
+from rl_training.trainer import train
+from servers.scenario import Scenario
+from tests.bundles import SOUND_SCENARIO
+
+
+def scenario(environment: str, number: int, calls: int = 1, **more: Any) -> ScenarioDetail:
+    solution = {"calls": [{"tool": "find"}] * calls, "answer": "Done."}
+    made = Scenario.model_validate({**SOUND_SCENARIO, "id": f"s{number}", "solution": solution, **more})
+    return ScenarioDetail(environment=environment, digest="d", scenario=made)
+
+
+MANY = [scenario(environment, number, calls=number) for environment in "abcdefghij" for number in range(1, 6)]
+
+
+def test_whole_environments_are_kept_apart() -> None:
+    found = split(MANY, Selection(validation_share=0.2))
+    train, apart = ({one.environment for one in part} for part in (found.train, found.validation))
+    assert (len(train), len(apart), train & apart) == (8, 2, set())
+    assert split(list(reversed(MANY)), Selection(validation_share=0.2)).validation[::-1] == found.validation
+    assert split(MANY, Selection(validation_share=0.2, seed=1)).validation != found.validation
+
+
+def test_or_scenarios_or_the_environments_that_are_named() -> None:
+    by_scenario = split(MANY, Selection(split="scenario", validation_share=0.2))
+    assert (len(by_scenario.train), len(by_scenario.validation)) == (40, 10)
+    named = split(MANY, Selection(validation_environments=("c",)))
+    assert {one.environment for one in named.validation} == {"c"}
+    with pytest.raises(RowError, match=r"no selected scenario is of z; there are: a, b"):
+        split(MANY, Selection(validation_environments=("z",)))
+
+
+def test_only_what_is_asked_for_is_taken() -> None:
+    found = split(MANY, Selection(environments=("a", "b"), calls=Band(low=2, high=3), validation_share=0))
+    assert [(one.environment, one.scenario.id) for one in found.train] == [
+        ("a", "s2"), ("a", "s3"), ("b", "s2"), ("b", "s3"),
+    ]  # fmt: skip
+    assert found.left_out == 46
+    with pytest.raises(RowError, match="of 50 scenarios 0 are selected and none is left to learn from"):
+        split(MANY, Selection(tag="hard"))
+    with pytest.raises(RowError, match="0 are selected"):
+        split(MANY, Selection(kill_score=0.5))
+
+
+async def test_a_row_shows_what_the_agent_is_shown_and_no_answer(shelf: Path) -> None:
+    async with private((shelf,)) as address, FarmClient(address.url, address.token) as farm:
+        details = await scenarios_of(farm, ["shop"])
+        [row] = await rows(farm, details, split="train")
+        live = (await farm.leases(status="live")).total
+    assert [message["role"] for message in row["prompt"]] == ["system", "user"]
+    assert "A thing has a price." in row["prompt"][0]["content"]
+    assert row["prompt"][1]["content"] == SOUND_SCENARIO["task"]
+    assert [tool["function"]["name"] for tool in row["tools"]] == ["find", "make", "price", "scrap"]
+    assert Task.of_row(row) == Task(environment="shop", scenario="dearer")
+    text = json.dumps(row)
+    assert "checkpoint" not in text
+    assert "SELECT" not in text
+    assert "Done." not in text
+    assert live == 0
+
+
+def test_the_scenarios_of_the_parcel_room_are_the_drawn_ones(tmp_path: Path) -> None:
+    write_parcels(tmp_path / "scenarios.jsonl", 192, seed=1)
+    assert (tmp_path / "scenarios.jsonl").read_text() == (BUNDLE / "scenarios.jsonl").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("turns = 3", "turns: Extra inputs are not permitted"),
+        ("[episodes]\nturns = 0", "episodes.turns: Input should be greater than or equal to 1"),
+        ("[", "is no TOML"),
+        ('extends = "a.toml"', "it extends itself"),
+        ('extends = "b.toml"', "b.toml: cannot be read: No such file"),
+        ('[farm]\nurl = "http://x"\nlibrary = ["y"]', "give url .* or library .* not both"),
+    ],
+)
+def test_a_config_that_is_wrong_is_told_with_its_file_and_field(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "a.toml").write_text(text)
+    with pytest.raises(TrainingError, match=f"a.toml.*{said}|{said}"):
+        load_config(tmp_path / "a.toml")
+
+
+def test_a_config_goes_over_the_one_that_it_extends(tmp_path: Path) -> None:
+    (tmp_path / "base.toml").write_text('[verl.a]\nx = 1\ny = ["it\'s", true]\n[episodes]\nturns = 7\n')
+    (tmp_path / "own.toml").write_text('extends = "base.toml"\n[verl.a]\nx = "null"\nb.c = 1e-6\n')
+    config = load_config(tmp_path / "own.toml")
+    assert config.episodes.turns == 7
+    assert overrides(config.verl) == ["++a.x=null", "++a.y=['it\\'s',true]", "++a.b.c=1e-06"]
+
+
+def test_a_trainer_that_fails_is_told_by_what_lies_at_the_bottom_of_it(tmp_path: Path) -> None:
+    script = "print('x rl_training.errors.RowError: a prompt is too long'); raise ValueError('an empty list')"
+    with pytest.raises(TrainingError, match=r"ended with 1; .*log says: x .*RowError: a prompt is too long"):
+        train([sys.executable, "-c", script], {}, tmp_path / "log")
+    with pytest.raises(TrainingError, match="log says: ValueError: an empty list"):
+        train([sys.executable, "-c", script.partition("; ")[2]], {}, tmp_path / "log")

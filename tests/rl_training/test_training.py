@@ -1,0 +1,146 @@
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+"""Whole trainings with verl's unchanged trainer on a CPU. Each takes minutes."""
+
+import asyncio
+import inspect
+import json
+import signal
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics, AgentLoopOutput
+from verl.experimental.agent_loop.tool_parser import ToolParser
+from verl.utils import distributed, fsdp_utils
+from verl.utils.tokenizer.continuous_token import ContinuousTokenBuilder
+from verl.workers.rollout import base
+from verl.workers.rollout.llm_server import LLMServerClient
+
+from tests.processes import farm, farm_up, offspring, started
+
+TRAINING = 1800.0
+"""Seconds that bound a training here. They measure nothing."""
+LIBRARY = Path(__file__).parents[2] / "rl_training" / "demo"
+CONFIG = """
+extends = "{tiny}"
+
+[episodes]
+retry_seconds = 0.0
+
+[verl.data]
+train_batch_size = 2
+val_max_samples = 4
+max_prompt_length = 512
+max_response_length = 256
+
+[verl.actor_rollout_ref.actor]
+ppo_mini_batch_size = 2
+
+[verl.actor_rollout_ref.rollout]
+n = 2
+val_kwargs.n = 1
+
+[verl.trainer]
+save_freq = 1
+test_freq = 1
+"""
+
+
+def figures(run: Path) -> dict[int, dict[str, Any]]:
+    """The trainer's figures, by step."""
+    found: dict[int, dict[str, Any]] = {}
+    for line in (run / "metrics.jsonl").read_text().splitlines():
+        told = json.loads(line)
+        found.setdefault(told["step"], {}).update(told["data"])
+    return found
+
+
+@pytest.fixture
+def made(tiny: Path, tmp_path: Path) -> list[str | Path]:
+    """What `farm rl train` needs beside a run's folder and a number of steps."""
+    config = tmp_path / "config.toml"
+    config.write_text(CONFIG.format(tiny=LIBRARY.parent / "configs" / "tiny_cpu.toml"))
+    return [config, "--model", tiny, "--data", tmp_path / "data"]
+
+
+async def prepared(folder: Path) -> None:
+    done = await farm(
+        *("rl", "prepare", "--out", folder / "data", "--library", LIBRARY, "--environment", "parcel_room"),
+        *("--split", "scenario"),
+        home=folder,
+    )
+    assert (done.code, "train: 173 rows" in done.out) == (0, True), done
+
+
+@pytest.mark.rl
+def test_what_is_used_of_verl_is_there() -> None:
+    """When it fails, another verl is installed than the one that was tried: each line says what to see to."""
+    assert version("verl").split(".")[:2] == ["0", "9"], "run `pytest -m rl` and `pytest -m rl_slow`, then say so here"
+    wanted = {"prompt_ids", "response_ids", "response_mask", "response_logprobs", "reward_score", "extra_fields"}
+    assert wanted <= set(AgentLoopOutput.model_fields), "rl_training/agent_loop.py fills these"
+    assert {"generate_sequences", "tool_calls", "compute_score", "num_preempted"} <= set(AgentLoopMetrics.model_fields)
+    told = {name for name, _ in inspect.getmembers(ContinuousTokenBuilder, inspect.isfunction)}
+    merges = {"build_initial_tokens", "merge_context_tokens", "merge_assistant_tokens", "align_response_metadata"}
+    assert merges <= told, "rl_training/tokens.py calls these"
+    assert {"request_id", "prompt_ids", "sampling_params"} <= set(
+        inspect.signature(LLMServerClient.generate).parameters
+    ), "rl_training/token_model.py asks so"
+    assert list(inspect.signature(ToolParser.extract_tool_calls).parameters)[1] == "responses_ids"
+    assert callable(distributed.initialize_global_process_group_ray), "rl_training/cpu/plugin.py replaces it"
+    assert fsdp_utils.CPUOffloadPolicy is not None, "rl_training/cpu/plugin.py replaces it"
+    assert ("vllm", "async") in base._ROLLOUT_REGISTRY, "rl_training/cpu/plugin.py adds to it"
+
+
+@pytest.mark.rl_slow
+async def test_a_training_runs_is_measured_and_goes_on_where_it_was(made: list[str | Path], tmp_path: Path) -> None:
+    await prepared(tmp_path)
+    run = tmp_path / "run"
+    command = ["rl", "train", *made, "--library", LIBRARY, "--run", run]
+    first = await waited(*command, "--steps", "2", home=tmp_path)
+    assert first.code == 0, first.err
+    steps = figures(run)
+    assert set(steps) == {0, 1, 2}
+    assert steps[1]["training/rollout_probs_diff_max"] < 1e-4, "the rollout speaks with the weights that are trained"
+    assert "val-core/parcel_room/reward/mean@1" in steps[0]
+    assert (run / "checkpoints" / "global_step_2").is_dir()
+    second = await waited(*command, "--steps", "3", home=tmp_path)
+    assert second.code == 0, second.err
+    assert "setting global step to 2" in (run / "log.txt").read_text()
+    assert 3 in figures(run)
+    assert (run / "log-1.txt").is_file()
+
+
+async def waited(*arguments: str | Path, home: Path) -> Any:
+    """Run `farm` to its end, however long it takes."""
+    one = await started(*arguments, home=home)
+    out, _ = await one.process.communicate()
+    one.err.seek(0)
+    err = one.err.read().decode()
+    one.err.close()
+    return type("Done", (), {"code": one.process.returncode, "out": out.decode(), "err": err})
+
+
+@pytest.mark.rl_slow
+async def test_a_farm_that_dies_in_the_middle_ends_the_training_with_a_word(
+    made: list[str | Path], tmp_path: Path
+) -> None:
+    await prepared(tmp_path)
+    run = tmp_path / "run"
+    async with farm_up(tmp_path / "state", "--port", "0", "--library", LIBRARY, home=tmp_path) as up:
+        one = await started(
+            *("rl", "train", *made, "--farm", up.url, "--run", run, "--steps", "50"),
+            home=tmp_path,
+            FARM_TOKEN=up.token,
+        )
+        async with asyncio.timeout(TRAINING):
+            while not (run / "metrics.jsonl").exists() or 1 not in figures(run):
+                assert one.process.returncode is None
+                await asyncio.sleep(0.5)
+        up.started.send(signal.SIGKILL)
+        await one.process.communicate()
+        one.err.seek(0)
+        assert "no materializable trajectories" in one.err.read().decode()
+        one.err.close()
+        assert one.process.returncode == 1
+    assert [child for child in offspring(one.pid) if "ray" in child.command] == []

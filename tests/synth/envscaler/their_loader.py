@@ -1,0 +1,58 @@
+"""EnvScaler's loader as it is described, in a process of its own behind the walls of a guest.
+
+Standard input: an environment's entry, a scenario's entry, and calls. Standard output: the reward before and after.
+"""
+
+import copy
+import json
+import sqlite3
+import sys
+import types
+from typing import Any
+
+from agent_client.references import resolve
+from servers.guest import walls
+
+
+def main() -> None:
+    told = json.load(sys.stdin)
+    sqlite3.connect(":memory:").execute("SELECT datetime('now')").fetchall()  # loads what behind the walls it cannot
+    walls.raise_all(network_left=False)
+    environment, scenario = told["environment"], told["scenario"]
+    module: dict[str, Any] = {"__name__": "environment"}
+    exec(environment["env_class_code"], module)  # noqa: S102 - what their loader does, behind walls
+    config = copy.deepcopy(scenario["init_config"])
+    try:
+        made = module[scenario["env_class_name"]](config)
+    except TypeError:
+        made = module[scenario["env_class_name"]]()
+    for name, value in config.items():
+        setattr(made, name, value)
+    start = _state(made)
+    before = _reward(scenario, start, start)
+    results: list[Any] = []
+    refused: list[Any] = []
+    for call in told["calls"]:
+        answer = getattr(made, call["tool"])(**resolve(call["arguments"], results))
+        results.append(types.SimpleNamespace(structured=answer.get("data"), is_error=not answer["success"]))
+        if not answer["success"]:
+            refused.append(answer)
+    json.dump({"before": before, "after": _reward(scenario, start, _state(made)), "refused": refused}, sys.stdout)
+
+
+def _state(made: object) -> dict[str, Any]:
+    return copy.deepcopy({name: value for name, value in vars(made).items() if not name.startswith("__")})
+
+
+def _reward(scenario: dict[str, Any], start: dict[str, Any], final: dict[str, Any]) -> float:
+    """Passed checks over all; they share the final state, and only True passes."""
+    passed = 0
+    for check in scenario["checklist_with_func"]:
+        module: dict[str, Any] = {"initial_state": copy.deepcopy(start)}
+        exec(check["check_func"], module)  # noqa: S102 - what their loader does, behind walls
+        passed += module["check_func"](final) is True
+    return round(passed / len(scenario["checklist_with_func"]), 4)
+
+
+if __name__ == "__main__":
+    main()
