@@ -34,11 +34,8 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "derive": "servers",
     "doctor": "servers",
     "serve": "servers",
-<<<<<<< HEAD
-=======
     "synth": ("synth", "synth.scenarios"),
     "certify": "synth.scenarios",
->>>>>>> main
     "worker": "servers",
     "import": "synth.envscaler",
     "export": ("synth.envscaler", "evals"),

@@ -9,10 +9,7 @@ from servers.environment import Tool
 from servers.errors import BundleError
 from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
-<<<<<<< HEAD
-=======
 from servers.imported_gate import imported_problems
->>>>>>> main
 from servers.phrases import read_phrases
 from servers.rules import rule_findings
 from servers.scenario import Scenario
@@ -24,11 +21,7 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     environment, found = await environment_findings(folder, guests)
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
-<<<<<<< HEAD
-    found += _checkpoint_findings(folder, scenarios)
-=======
     found += _checkpoint_findings(folder, environment, scenarios)
->>>>>>> main
     if environment is not None:
         found += read_phrases(folder, environment)[0]
         found += _certificate_findings(environment, scenarios)

@@ -100,8 +100,8 @@ async def test_the_shortest_passing_run_is_the_reference_and_refers_to_what_was_
     one = scenarios(bundle)[NAME]
     solved = json.loads((bundle.parent / "work/scenarios" / NAME / "03-solve.json").read_text())["value"]
     assert [attempt["passed"] for attempt in solved["attempts"]] == [True, True]
-    assert len(one.solution.calls) == 8
-    assert one.solution.calls[-1].arguments == {"copy_id": "${4.loans[1].copy_id}"}
+    assert len(one.reference().calls) == 8
+    assert one.reference().calls[-1].arguments == {"copy_id": "${4.loans[1].copy_id}"}
     assert one.played is not None
     assert (one.played.model, one.played.attempts, one.played.passed) == ("relay", 2, 2)
 
