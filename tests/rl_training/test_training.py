@@ -36,9 +36,11 @@ max_response_length = 256
 
 [verl.actor_rollout_ref.actor]
 ppo_mini_batch_size = 2
+ppo_micro_batch_size_per_gpu = 4
 
 [verl.actor_rollout_ref.rollout]
 n = 2
+log_prob_micro_batch_size_per_gpu = 4
 val_kwargs.n = 1
 
 [verl.trainer]
@@ -140,7 +142,7 @@ async def test_a_farm_that_dies_in_the_middle_ends_the_training_with_a_word(
         up.started.send(signal.SIGKILL)
         await one.process.communicate()
         one.err.seek(0)
-        assert "no materializable trajectories" in one.err.read().decode()
+        assert "no farm answers at" in one.err.read().decode()
         one.err.close()
         assert one.process.returncode == 1
     assert [child for child in offspring(one.pid) if "ray" in child.command] == []
