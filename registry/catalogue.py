@@ -92,7 +92,8 @@ class Catalogue:
 
 def digest(scenario: Scenario) -> str:
     """What tells one version of a scenario from another. What was shown about it is no part of it."""
-    return hashlib.sha256(scenario.model_dump_json(exclude={"certificate"}).encode()).hexdigest()
+    content = scenario.model_dump_json(exclude={"certificate", "played", "provenance"})
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _card(environment: Environment, scenarios: int) -> EnvironmentCard:

@@ -8,7 +8,8 @@ from servers.scenario import Scenario
 
 def digest_of(environment: Environment, scenario: Scenario) -> str:
     """What tells for which environment and which scenario a certificate was made."""
-    text = f"{environment.digest}\n{scenario.model_dump_json(exclude={'certificate'}, exclude_defaults=True)}"
+    told = scenario.model_dump_json(exclude={"certificate", "provenance"}, exclude_defaults=True)
+    text = f"{environment.digest}\n{told}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

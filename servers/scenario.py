@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from servers.environment import Provenance
 from servers.errors import NotFound
 from servers.record import Clock, Name, Record
 
@@ -118,6 +119,19 @@ class Certificate(Record):
         return self.killed / self.mutants if self.mutants else 0.0
 
 
+class Played(Record):
+    """How often a model has tried a scenario, and how often it earned everything."""
+
+    model: str
+    attempts: int = Field(ge=1)
+    passed: int = Field(ge=0)
+
+    @property
+    def pass_rate(self) -> float:
+        """The share of the attempts that passed."""
+        return self.passed / self.attempts
+
+
 class Scenario(Record):
     """An environment at a start state, with a task that can be judged."""
 
@@ -131,6 +145,8 @@ class Scenario(Record):
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
     solution: Solution | None = None
     """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
+    played: Played | None = None
+    provenance: Provenance | None = None
     certificate: Certificate | None = None
 
     def reference(self) -> Solution:

@@ -15,7 +15,7 @@ from servers.environment import Tool
 from servers.instance import Outcome
 from synth.proving import values
 from synth.proving.experience import Experience, Features, Progress, features_of
-from synth.proving.sources import Source, source_of
+from synth.proving.sources import DATE, Source, source_of
 from synth.proving.view import Column, Row, Shape, View
 
 Mode = Literal["plausible", "near_miss", "wild"]
@@ -224,7 +224,7 @@ class Drawer:
             apart = drawn[names[-1]][:10] > values.moment(self._now, "date", 60, self._random)
             if kind != "time" and (together or apart or self._random.random() < 0.4):
                 stay = self._random.choice((1, 1, 2, 3, 5, 7))
-                begin = drawn[names[0]] if values.DATE.match(drawn[names[0]]) else self._now
+                begin = drawn[names[0]] if DATE.match(drawn[names[0]]) else self._now
                 drawn[names[-1]] = values.moment(begin, kind, stay, self._random)
 
     # single values
@@ -266,9 +266,9 @@ class Drawer:
     def _text(self, tool: Tool, source: Source, schema: Schema, drawn: dict[str, Any]) -> str:
         if source.kind in ("date", "datetime", "time"):
             known = [*self._texts(source), *(one for one in self._related(drawn) if isinstance(one, str))]
-            known = [one for one in known if values.DATE.match(one) or source.kind == "time"]
+            known = [one for one in known if DATE.match(one) or source.kind == "time"]
             if source.kind != "time":
-                known += self._told_by(values.DATE)
+                known += self._told_by(DATE)
             if self._random.random() < 0.8:
                 known = [one for one in known if one[:10] >= self._now[:10]]
             return values.likely_moment(self._now, source.kind, known, self._random)

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from random import Random
 from typing import Any, cast
 
-from synth.proving.sources import DATE, Kind
+from synth.proving.days import day_in, later
+from synth.proving.sources import Kind
 
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
 WORD = re.compile(r"[a-z][a-z0-9_]*")
@@ -55,15 +56,15 @@ def moment(now: str, kind: Kind, days: int, random: Random) -> str:
 
 def likely_moment(now: str, kind: Kind, known: list[str], random: Random) -> str:
     """A moment near the instance's time, or near a known one."""
-    dates = [one for one in known if DATE.match(one)]
+    dates = [one for one in known if day_in(one) is not None]
     if kind == "time" and known and random.random() < 0.5:
         return random.choice(known)
     if dates and kind != "time" and random.random() < 0.4:
         one = random.choice(dates)
         if random.random() < 0.5 and (len(one) > 10) == (kind == "datetime"):
             return one
-        near = datetime.fromisoformat(one[:10]) + timedelta(days=random.randint(-3, 7))
-        return near.date().isoformat() if kind == "date" else f"{near.date()} {moment(now, 'time', 0, random)}:00"
+        near = later(date.fromisoformat(one[:10]), random.randint(-3, 7))
+        return near.isoformat() if kind == "date" else f"{near} {moment(now, 'time', 0, random)}:00"
     ahead = random.choice((0, 1, 2, 3, random.randint(4, 14), random.randint(15, 60), random.randint(-20, 90)))
     return moment(now, kind, ahead, random)
 

@@ -48,19 +48,19 @@ class RunFolder:
     path: Path
 
     @contextmanager
-    def locked(self) -> Generator[None]:
+    def locked(self, option: str = "--out") -> Generator[None]:
         """Keep other runs out. Raises Conflict, or RequestError where the folder cannot be written."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
         except OSError as error:
-            raise RequestError(f"--out {self.path}: cannot be written: {error.strerror}") from None
+            raise RequestError(f"{option} {self.path}: cannot be written: {error.strerror}") from None
         try:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 holder = os.pread(lock, 32, 0).decode() or "unknown"
-                raise Conflict(f"--out {self.path}: another run works in it (process {holder})") from None
+                raise Conflict(f"{option} {self.path}: another run works in it (process {holder})") from None
             os.truncate(lock, 0)
             os.pwrite(lock, str(os.getpid()).encode(), 0)
             yield

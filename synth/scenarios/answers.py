@@ -1,9 +1,10 @@
 """Wrong last words: nothing, a bare claim, a refusal, and the right words with other numbers and names."""
 
 import re
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
+from synth.proving.days import day_in, later
 from synth.scenarios.facts import MONTHS
 from synth.scenarios.plausible import Rows
 
@@ -62,10 +63,8 @@ def _names(answer: str, task: str, rows: Rows) -> list[tuple[str, str]]:
 
 
 def _later(day: str) -> str:
-    try:
-        return (date.fromisoformat(day) + timedelta(days=1)).isoformat()
-    except ValueError:
-        return day
+    known = day_in(day)
+    return day if known is None else later(known, 1).isoformat()
 
 
 def _written(day: str, form: str) -> str:

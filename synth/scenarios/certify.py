@@ -92,6 +92,7 @@ def _weigh(reference: Reference, seen: Examined) -> None:
             calls=len(reference.made),
             tools=tuple(sorted({one.step.tool for one in reference.made})),
             tables=tuple(sorted({change.table for change in reference.changes})),
+            pass_rate=seen.scenario.played.pass_rate if seen.scenario.played else None,
         ),
     )
 

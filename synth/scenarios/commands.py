@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -18,15 +18,18 @@ from servers.commands import bundle_of
 from servers.errors import BundleError, NotFound, RequestError
 from servers.scenario import Certificate, Scenario
 from synth.proving.stage import Stage
+from synth.run.plan import OPENAI, Plan
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
 from synth.scenarios.certify import Examined, examine
+from synth.scenarios.forward.start import Player, made_forward, show_outcome
 
 app = typer.Typer()
 synth = typer.Typer()
 app.add_typer(synth, name="synth")
 synth.callback()(lambda: None)  # one command alone is still called by its name
 out = Console(highlight=False)
+Kind = Literal["endpoint", "batch", "recording"]
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 
 
@@ -36,18 +39,58 @@ def scenarios(
     backward: Annotated[
         bool, typer.Option("--backward", help="Make them of what the tools do; needs no model.")
     ] = False,
-    n: Annotated[int, typer.Option(min=1, help="How many of this seed there shall be.")] = 60,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same scenarios.")] = 1,
+    forward: Annotated[
+        bool, typer.Option("--forward", help="Have them proposed by a writer and played by a solver.")
+    ] = False,
+    n: Annotated[int | None, typer.Option(min=1, help="How many there shall be; 60 backward, 4 forward.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Backward: the same seed gives the same scenarios.")] = 1,
     to: Annotated[
         Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")
     ] = None,
+    work: Annotated[
+        Path | None, typer.Option(help="Forward: the folder of what the writer and the solver made.")
+    ] = None,
+    writer: Annotated[Kind, typer.Option(help="Forward: who writes.")] = "endpoint",
+    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="Forward: the endpoint.")] = OPENAI,
+    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="Forward: the endpoint's key.")] = "",
+    model: Annotated[str, typer.Option(help="Forward: the writer's model.")] = "",
+    recording: Annotated[list[Path] | None, typer.Option(help="Forward: the writer's answers, recorded.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Forward: record the writer's exchanges in this file.")] = None,
+    solver: Annotated[str, typer.Option(help="Forward: the model that plays; the writer's by default.")] = "",
+    solver_url: Annotated[str, typer.Option(help="Forward: the solver's endpoint; the writer's by default.")] = "",
+    attempts: Annotated[int, typer.Option(min=1, max=64, help="Forward: how often the solver may try.")] = 4,
+    temperature: Annotated[float, typer.Option(min=0, help="Forward: the solver's temperature.")] = 1.0,
+    at_once: Annotated[int, typer.Option(min=1, help="Forward: attempts at one scenario at once.")] = 4,
+    again: Annotated[bool, typer.Option("--again", help="Forward: give dropped scenarios another chance.")] = False,
 ) -> None:
     """Make certified scenarios for an environment. A run that was stopped goes on with the same command."""
-    if not backward:
-        raise RequestError("say how: --backward makes scenarios of what the tools do, without a model")
+    if backward == forward:
+        raise RequestError(
+            "say how: --backward makes scenarios of what the tools do, without a model; "
+            "--forward has them proposed by a writer and played by a solver"
+        )
     folder = bundle_of(bundle)
-    made = asyncio.run(_make(folder, to or folder / "scenarios.jsonl", n, seed))
-    _show_yield(made, n)
+    path = to or folder / "scenarios.jsonl"
+    if backward:
+        _show_yield(asyncio.run(_make(folder, path, n or 60, seed)), n or 60)
+        return
+    if not (solver or model):
+        raise RequestError("--forward wants --solver NAME, the model that plays, or --model NAME for both")
+    work = work or Path(".envfarm") / "forward" / folder.name
+    given: dict[str, Any] = {
+        "out": work,
+        "writer": writer,
+        "base_url": base_url,
+        "model": model,
+        "record": record,
+        "recordings": recording,
+    }
+    player = Player(solver or model, solver_url or base_url, api_key, temperature, attempts, at_once)
+    plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
+    outcome = asyncio.run(made_forward(folder, path, plan, player, n=n or 4, again=again, key=api_key, console=out))
+    show_outcome(outcome, out)
+    if outcome.count("stopped") + outcome.count("failed"):
+        raise typer.Exit(1)
 
 
 async def _make(folder: Path, path: Path, n: int, seed: int) -> Yield:

