@@ -7,6 +7,7 @@ from servers.bundle import Environment, read_environment, read_scenarios
 from servers.certified import is_current
 from servers.environment import Tool
 from servers.errors import BundleError
+from servers.examples import example_findings
 from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.imported_gate import imported_problems
@@ -38,6 +39,7 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     problems = imported_problems if _is_imported(environment) else tool_problems
     found += [f"{path}: {problem}" for problem in problems(environment.source) if "not Python" not in problem]
     found += rule_findings(folder, policy=environment.policy, schema=environment.schema, source=environment.source)
+    found += example_findings(folder, environment.tools)
     if not any("tools.py" in finding and "not Python" in finding for finding in found):
         found += await _tool_findings(environment, guests)
         _, wrong = await built(environment, "", environment.description.clock, guests)

@@ -14,6 +14,7 @@ import jsonschema_rs
 
 from servers.bundle import validator
 from servers.errors import BundleError, QueryError
+from servers.examples import Example
 from servers.instance import Outcome
 from servers.reading import Reader
 from servers.rules import Rule
@@ -22,7 +23,7 @@ from synth.proving.integrity import broken_rows
 from synth.proving.places import Places
 from synth.proving.stage import Scene, Stage, digest_of
 from synth.proving.view import Shape, View, view_of
-from synth.proving.walk import Found, Made, Walk
+from synth.proving.walk import Found, Made, Walk, shortened
 
 WALK = 20
 """Calls of a walk, at most."""
@@ -81,6 +82,29 @@ class Explorer:
             on_call(len(walk.calls))
         return walks
 
+    async def show(self, examples: Sequence[Example]) -> list[Walk]:
+        """Make the calls that the bundle gives as examples, each from its own start."""
+        walks: list[Walk] = []
+        scenes: dict[str, Scene] = {}
+        for number, example in enumerate(examples):
+            self._found.checked("examples")
+            try:
+                scene = scenes.get(example.setup) or await self._stage.launch(setup=example.setup)
+            except BundleError as error:
+                self._found.add("examples", example.tool, f"example {number} cannot begin: {error}")
+                continue
+            scenes[example.setup] = scene
+            await scene.rewind()
+            self._drawer.begin()
+            state = await self._state(scene, None)
+            self._drawer.look(state.view, scene.now)
+            made, _ = await self._made(scene, example.tool, example.arguments, state)
+            if made.kind != example.outcome:
+                told = f"example {number} is to be {example.outcome} and was {made.kind}: {shortened(made.text)}"
+                self._found.add("examples", example.tool, told, made)
+            walks.append(Walk(self._stage.environment.description.clock, (made,), example.setup))
+        return walks
+
     async def _walk(self, length: int) -> Walk:
         scene, clock = await self._scene()
         self._drawer.begin()
@@ -93,14 +117,18 @@ class Explorer:
             if place == length // 2 and self.ok[target] < RARE and self._random.random() < 0.7:
                 chase = Chase(target, self._likeliest(target))
             tool, arguments = self._next(target) if chase is None else self._towards(chase, place)
-            outcome = await scene.call(tool, arguments)
-            self._drawer.learn(tool, arguments, outcome)
-            one = Made(tool, arguments, outcome.kind, outcome.text, outcome.detail, state.digest)
-            after = state if outcome.kind == "ok" and not outcome.changes else await self._state(scene, one, state)
-            self._check(one, outcome, state, after)
-            made.append(replace(one, digest=after.digest))
-            state = after
+            one, state = await self._made(scene, tool, arguments, state)
+            made.append(one)
         return Walk(clock, tuple(made))
+
+    async def _made(self, scene: Scene, tool: str, arguments: dict[str, Any], before: State) -> tuple[Made, State]:
+        """Make one call, check it and learn from it; what it came to, and the rows after it."""
+        outcome = await scene.call(tool, arguments)
+        self._drawer.learn(tool, arguments, outcome)
+        made = Made(tool, arguments, outcome.kind, outcome.text, outcome.detail, before.digest)
+        after = before if outcome.kind == "ok" and not outcome.changes else await self._state(scene, made, before)
+        self._check(made, outcome, before, after)
+        return replace(made, digest=after.digest), after
 
     def _towards(self, chase: Chase, place: int) -> tuple[str, dict[str, Any]]:
         """Every second time the call that shall succeed, and between them others that write about the same rows."""

@@ -8,16 +8,17 @@ from pydantic import ValidationError
 
 from servers.bundle import SERVED_FILES, as_json
 from servers.errors import BundleError
+from servers.examples import EXAMPLES_FILE
 from servers.record import Record
 from servers.rules import RULES_FILE, Holder
 
 PROOF_FILE = "proof.json"
-PROVED_FILES = (*SERVED_FILES, RULES_FILE)
+PROVED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE)
 FORMAT = 1
 COVERAGE_WEIGHT, RULES_WEIGHT = 60, 40
 Check = Literal[
     "loads", "answers", "result", "reads_only", "refusal", "integrity", "succeeds", "refuses", "repeats", "shares",
-    "rules",
+    "rules", "examples",
 ]  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from servers.bundle import Environment
 from servers.check import environment_findings
 from servers.errors import BundleError, GuestError, QueryError
+from servers.examples import load_examples
 from servers.guest.covering import branches
 from servers.guests import Guests
 from servers.reading import Reader
@@ -86,7 +87,8 @@ async def _seen(environment: Environment, calls: int, seed: int, found: Found, o
             places = places_of(environment.source, environment.schema, rules, reader)
             _check_first_rows(reader, rules, found)
         explorer = Explorer(stage, await scene.shape(), places, rules, seed=seed, found=found)
-        walks = await explorer.explore(calls, on_call)
+        walks = await explorer.show(load_examples(environment.folder))
+        walks += await explorer.explore(calls, on_call)
         if not all(explorer.ok.values()):
             walks += await explorer.explore(calls // 2, on_call)
         await interleave(stage, walks, found, on_call)

@@ -9,10 +9,10 @@ from synth.proving.walk import Found, Made, Walk
 
 async def repeat(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Callable[[int], None]) -> None:
     """Make walks again, one after another, on another stage: other processes, which know nothing of the first time."""
-    scenes: dict[str, Scene] = {}
+    scenes: dict[tuple[str, str], Scene] = {}
     for walk in walks:
-        scene = scenes.get(walk.clock) or await stage.launch(clock=walk.clock)
-        scenes[walk.clock] = scene
+        start = (walk.clock, walk.setup)
+        scene = scenes[start] = scenes.get(start) or await stage.launch(clock=walk.clock, setup=walk.setup)
         await scene.rewind()
         for made in walk.calls:
             await _again(scene, made, found, "repeats", "made again from the same start")
@@ -23,7 +23,7 @@ async def repeat(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Cal
 async def interleave(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Callable[[int], None]) -> None:
     """Make walks again in pairs, call by call in turns, each on rows that its guest has to build anew."""
     for one, other in zip(walks[::2], walks[1::2], strict=False):
-        scenes = [await stage.launch(clock=walk.clock) for walk in (one, other)]
+        scenes = [await stage.launch(clock=walk.clock, setup=walk.setup) for walk in (one, other)]
         for place in range(max(len(one.calls), len(other.calls))):
             for walk, scene in zip((one, other), scenes, strict=True):
                 if place < len(walk.calls):

@@ -31,6 +31,7 @@ class Walk:
 
     clock: str
     calls: tuple[Made, ...]
+    setup: str = ""
 
 
 class Found:

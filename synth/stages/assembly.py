@@ -1,9 +1,11 @@
 """Assembly: everything that was made becomes a bundle, which the farm checks as it checks every bundle."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from servers.check import findings
 from servers.environment import Provenance
+from servers.examples import Example
 from servers.record import Record
 from synth.run.artefact import digest_of_file, read_artefact
 from synth.run.asker import Asker, Rejected
@@ -12,6 +14,7 @@ from synth.stages.code import Code, texts_of
 from synth.stages.describing import described
 from synth.stages.ground import guests_here
 from synth.stages.inspection import Inspection
+from synth.stages.playing import arguments_of
 from synth.stages.schema import Schema
 
 LICENCE = "MIT"
@@ -36,6 +39,7 @@ async def assemble(made: Made, _asker: Asker) -> Assembly:
     async with guests_here() as guests:
         tools, _ = await described(source, guests)
         texts = texts_of(made, source, list(tools.values()), made[Code].unbreakable)
+        texts = replace(texts, examples=examples_of(made[Inspection]))
         for name, text in texts.files(_provenance(made)).items():
             made.write(f"bundle/{made.environment}/{name}", text)
         wrong = await findings(made.bundle, guests)
@@ -59,6 +63,17 @@ async def assemble(made: Made, _asker: Asker) -> Assembly:
 
 
 STAGE = Stage("assemble", Assembly, assemble, needs_model=False, counts=lambda value: value.counts)
+
+
+def examples_of(inspection: Inspection) -> tuple[Example, ...]:
+    """The calls that were made and found right, for the proof to make again and for scenarios to begin from."""
+    return tuple(
+        Example(tool=case.call.tool, arguments=arguments, setup=case.call.setup, outcome=case.call.expect)
+        for case in inspection.cases
+        if case.verdict == "pass" and case.outcome == case.call.expect
+        for arguments, _ in [arguments_of(case.call.arguments)]
+        if arguments is not None
+    )
 
 
 def _provenance(made: Made) -> Provenance:

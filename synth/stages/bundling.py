@@ -7,6 +7,7 @@ from typing import Any
 
 from servers.bundle import as_json
 from servers.environment import Description, Provenance, Tool
+from servers.examples import EXAMPLES, EXAMPLES_FILE, Example
 from servers.rules import RULES, RULES_FILE, Rule
 
 
@@ -24,6 +25,7 @@ class Texts:
     source: str
     tools: Sequence[dict[str, Any]]
     rules: Sequence[Rule]
+    examples: Sequence[Example] = ()
 
     def files(self, provenance: Provenance) -> dict[str, str]:
         """The files of the bundle by name. It has no scenarios yet."""
@@ -43,6 +45,7 @@ class Texts:
             "seed.sql": self.seed.strip() + "\n",
             "tools.py": self.source,
             RULES_FILE: RULES.dump_json(tuple(self.rules), indent=2, exclude_defaults=True).decode() + "\n",
+            EXAMPLES_FILE: EXAMPLES.dump_json(tuple(self.examples), indent=2, exclude_defaults=True).decode() + "\n",
             "scenarios.jsonl": "",
         }
 
