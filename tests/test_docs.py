@@ -25,6 +25,7 @@ from registry.ledger import Ledger
 from registry.wire import ErrorKind
 from servers import errors
 from servers.environment import Description, Imported, Provenance, Tool
+from servers.examples import Example
 from servers.library import Library
 from servers.orders import OutcomeKind
 from servers.rules import Rule
@@ -56,7 +57,7 @@ CHANGES_EACH_TIME = {
 }  # fmt: skip
 BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
     Description, Tool, Provenance, Imported, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
-    Comparison, PlannedCall, Solution, Rule,
+    Comparison, PlannedCall, Solution, Rule, Example,
 )  # fmt: skip
 
 

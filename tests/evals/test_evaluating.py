@@ -17,7 +17,7 @@ from registry.client import FarmClient
 from servers.errors import InfraError, RequestError
 from tests.bundles import write_bundle
 from tests.evals.runs import SCENARIOS, evaluated, shop, suite
-from tests.processes import Started, farm, farm_up, started, until
+from tests.processes import LONG, Started, farm, farm_up, started, until
 
 
 class Failing:
@@ -232,9 +232,12 @@ async def test_an_interrupted_run_gives_its_leases_back(tmp_path: Path) -> None:
                 await asyncio.Event().wait()
                 raise AssertionError
 
-        run = asyncio.create_task(evaluated(client, tmp_path / "run", suite(), model=Ponderer))
-        await asked.wait()
+        told = suite(run={"concurrency": 1})  # so that no other is under way when the one that was asked is cancelled
+        run = asyncio.create_task(evaluated(client, tmp_path / "run", told, model=Ponderer))
+        async with asyncio.timeout(LONG):
+            await asked.wait()
         run.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await run
+        async with asyncio.timeout(LONG):
+            with pytest.raises(asyncio.CancelledError):
+                await run
         assert (await client.leases(status="live")).total == 0

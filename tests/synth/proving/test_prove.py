@@ -278,3 +278,24 @@ async def test_the_proofs_of_the_library_are_what_a_run_gives(name: str) -> None
     kept = load_proof(OWN_LIBRARY / name)
     assert kept is not None
     assert await prove(OWN_LIBRARY / name, seed=kept.seed) == kept
+
+
+async def test_examples_are_made_and_held_to_what_they_say(tmp_path: Path) -> None:
+    bundle = await write_bundle(tmp_path / "shop", policy=POLICY, scenarios=())
+    sold = {"tool": "price", "arguments": {"id": "t1", "cents": 100}}
+    (bundle / "examples.json").write_text(
+        json.dumps(
+            [
+                sold,
+                {**sold, "arguments": {"id": "t1", "cents": -1}, "outcome": "refused"},
+                {**sold, "outcome": "refused"},
+                {**sold, "setup": "UPDATE nothing SET id = 1"},
+            ]
+        )
+    )
+    proof = await prove(bundle, calls=60)
+    first, second = [finding for finding in proof.findings if finding.check == "examples"]
+    assert first.text.startswith("example 2 is to be refused and was ok")
+    assert second.text.startswith("example 3 cannot begin: ")
+    assert proof.checks["examples"] == 4
+    assert "examples.json" in proof.files
