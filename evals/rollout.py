@@ -122,6 +122,9 @@ async def rollout(
         finally:
             await closed(farm, lease)
     except (FarmError, FarmUnreachable) as trouble:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise asyncio.CancelledError from trouble  # somebody wants us to stop, and the connection broke over it
         broken_before = course.trace.error if course.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
     return _record(scenario, seed, course, error)

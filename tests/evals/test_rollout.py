@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from agent_client.chat_model import ChatModel
@@ -277,3 +278,24 @@ async def test_a_model_that_breaks_is_told_and_gives_its_lease_back(shelf: Path)
         with pytest.raises(ZeroDivisionError):
             await at.play(Saboteur(ScriptedModel([]), break_down))
         assert await at.live() == 0
+
+
+class Breaking(httpx2.AsyncBaseTransport):
+    """A connection that breaks because somebody wants the task to stop that waits for it."""
+
+    def __init__(self) -> None:
+        self.waiting: asyncio.Task[Any] | None = None
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        assert self.waiting is not None
+        self.waiting.cancel()
+        raise httpx2.ConnectError("broke", request=request)
+
+
+async def test_who_is_cancelled_while_connecting_stops_though_the_connection_broke_over_it(shelf: Path) -> None:
+    wire = Breaking()
+    async with table(shelf) as at, httpx2.AsyncClient(transport=wire) as http:
+        wire.waiting = asyncio.create_task(at.play(ScriptedModel([], ""), http_client=http, mode="2026-07-28"))
+        with pytest.raises(asyncio.CancelledError):
+            await wire.waiting
+        assert (await at.live(), await at.launched()) == (0, 1)
