@@ -6,14 +6,14 @@ The file is optional. Agents never see it; a proof makes the calls, and learns f
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import TypeAdapter
 
 from servers.environment import Tool
 from servers.errors import BundleError
+from servers.listed import listed
 from servers.record import Record
 
 EXAMPLES_FILE = "examples.json"
-LARGEST_EXAMPLES = 1024 * 1024
 
 
 class Example(Record):
@@ -34,19 +34,7 @@ def load_examples(folder: Path) -> tuple[Example, ...]:
     Raises:
         BundleError: the file cannot be read.
     """
-    path = folder / EXAMPLES_FILE
-    try:
-        if path.stat().st_size > LARGEST_EXAMPLES:
-            raise BundleError(f"{path}: larger than {LARGEST_EXAMPLES // 1024 // 1024} MiB")
-        return EXAMPLES.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in problem["loc"]) or "the whole"
-        raise BundleError(f"{path}: {field}: {problem['msg']}") from None
+    return listed(folder / EXAMPLES_FILE, EXAMPLES)
 
 
 def example_findings(folder: Path, tools: dict[str, Tool]) -> list[str]:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from servers.errors import BundleError
+from servers.listed import listed
 from servers.record import Name, Record
 
 RULES_FILE = "rules.json"
-LARGEST_RULES = 1024 * 1024
 Holder = Literal["schema", "tool", "agent"]
 MARK = re.compile(r"(?:#|--)\s*rules?:\s*([a-z0-9_]+(?:\s*,\s*[a-z0-9_]+)*)\s*$")
 """A comment that says which rules a line holds: `# rule: no_late_renewal` in tools.py, `-- rule: …` in schema.sql."""
@@ -41,19 +41,7 @@ def load_rules(folder: Path) -> tuple[Rule, ...]:
     Raises:
         BundleError: the file cannot be read.
     """
-    path = folder / RULES_FILE
-    try:
-        if path.stat().st_size > LARGEST_RULES:
-            raise BundleError(f"{path}: larger than {LARGEST_RULES // 1024 // 1024} MiB")
-        return RULES.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in problem["loc"]) or "the whole"
-        raise BundleError(f"{path}: {field}: {problem['msg']}") from None
+    return listed(folder / RULES_FILE, RULES)
 
 
 def rule_findings(folder: Path, *, policy: str, schema: str, source: str) -> list[str]:

@@ -147,7 +147,7 @@ def _items_inside(value: Any, path: str, depth: int) -> Iterator[tuple[str, Item
 
 def path_to(result: Any, wanted: Any, name: str = "") -> str | None:
     """Where a value stands in a result, best under a property of a name."""
-    found = [path for path, value in _leaves(result, "") if value == wanted]
+    found = [path for path, value in leaves(result, "") if value == wanted]
     found.sort(key=lambda path: (not path.endswith(f".{name}"), path.count("."), len(path)))
     return found[0] if found else None
 
@@ -161,12 +161,13 @@ def leaf(result: Any, path: str) -> Any:
     return result
 
 
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
+    """The single values inside a result, each with its path as references write it."""
     if isinstance(value, dict):
         for name, inner in cast("Item", value).items():
-            yield from _leaves(inner, f"{path}.{name}")
+            yield from leaves(inner, f"{path}.{name}")
     elif isinstance(value, list):
         for index, inner in enumerate(cast("list[Any]", value)):
-            yield from _leaves(inner, f"{path}[{index}]")
+            yield from leaves(inner, f"{path}[{index}]")
     else:
         yield path, value

@@ -7,6 +7,7 @@ from agent_client.trace import ToolCall, ToolResult, Trace
 from servers.scenario import PlannedCall, Solution
 from synth.scenarios.essence import MADE_ID
 from synth.scenarios.forward.checks import Free
+from synth.scenarios.lookup import leaves
 
 SHORTEST = 3
 
@@ -70,18 +71,7 @@ def _referring(value: Any, results: Sequence[ToolResult], task: str) -> Any:
 def _place(value: str, results: Sequence[ToolResult]) -> str:
     """A reference to the first result that has a value; empty where none has."""
     for number, result in enumerate(results, start=1):
-        for path, other in _leaves(result.structured, ""):
+        for path, other in leaves(result.structured, ""):
             if other == value:
                 return f"${{{number}{path}}}"
     return ""
-
-
-def _leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, item in cast("dict[str, Any]", value).items():
-            yield from _leaves(item, f"{path}.{key}")
-    elif isinstance(value, list):
-        for at, item in enumerate(cast("list[Any]", value)):
-            yield from _leaves(item, f"{path}[{at}]")
-    else:
-        yield path, value
