@@ -79,7 +79,7 @@ async def _shown(
         solution = detail.scenario.reference()
         writers = {tool.name for tool in environment.tools if tool.writes}
         gold, idle, sabotaged = [
-            await rollout(farm, detail, model, limits=LIMITS, http_client=http, mode="2026-07-28")
+            await rollout(farm, detail, model, limits=LIMITS, http_client=http)
             for model in (gold_model(solution), idle_model(), sabotaged_model(solution, writers))
         ]
         shown = Shown(environment.id, detail.scenario, gold, idle, sabotaged)
