@@ -19,7 +19,7 @@ from servers.errors import BundleError
 from servers.scenario import Scenario, Solution
 
 AT_ONCE = 8
-FIRST_FEW = 8
+FIRST_FEW = 2
 """So many scenarios of each environment are played unless all are wanted: those at the head of its file."""
 LIMITS = Limits(turns=100, seconds=60)
 
