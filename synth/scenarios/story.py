@@ -19,7 +19,7 @@ HOW_MUCH_TO_TELL = (0, 1, 1, 1, 2)
 
 async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Scenario | None:
     """Walk once; the scenario that came of it, or None. Why there is none is counted."""
-    await setting.scene.rewind(0)
+    await setting.trying.begin()
     walk = await Walk.begin(setting, tally, random)
     if walk is None:
         tally.dropped["nobody to speak for"] += 1
