@@ -94,7 +94,8 @@ async def _changed(walk: Walk, made: list[Made]) -> Changed:
         for command in walk.commands
         for name in walk.plan.calls[command.number - 1].free
     )
-    return Changed(changes, Window(walk.setting.clock), left_open)
+    given = frozenset(value for one in made for value in one.arguments.values() if isinstance(value, str))
+    return Changed(changes, Window(walk.setting.clock), left_open, given)
 
 
 def _goals(walk: Walk, made: list[Made], whole: Changed) -> list[Checkpoint]:
