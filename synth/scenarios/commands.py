@@ -19,6 +19,7 @@ from servers.errors import BundleError, NotFound, RequestError
 from servers.scenario import Certificate, Scenario
 from synth.proving.stage import Stage
 from synth.run.plan import OPENAI, Plan
+from synth.scenarios.at_once import run_alone
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
 from synth.scenarios.certify import Examined, examine
@@ -72,7 +73,7 @@ def scenarios(
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
-        _show_yield(asyncio.run(_make(folder, path, n or 60, seed)), n or 60)
+        _show_yield(run_alone(_make(folder, path, n or 60, seed)), n or 60)
         return
     if not (solver or model):
         raise RequestError("--forward wants --solver NAME, the model that plays, or --model NAME for both")
@@ -149,7 +150,7 @@ def certify(
 ) -> None:
     """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
     folder = bundle_of(bundle)
-    seen = asyncio.run(_certify(folder, scenario or []))
+    seen = run_alone(_certify(folder, scenario or []))
     if write:
         _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in seen})
     _show_examined(seen)

@@ -8,10 +8,10 @@ from typing import Any
 from servers.phrases import Phrases, holes
 from servers.scenario import PlannedCall
 from synth.proving.sources import singular
-from synth.proving.stage import Scene
 from synth.scenarios.drawing import Drawn
 from synth.scenarios.facts import said
 from synth.scenarios.lookup import Finder, Query, Sight, path_to
+from synth.scenarios.trying import Trying
 from synth.scenarios.world import Place, World, label_of
 
 MOST_TRIED = 8
@@ -32,7 +32,7 @@ class Plan:
 
     def __init__(
         self,
-        scene: Scene,
+        trying: Trying,
         phrases: Phrases,
         clock: str,
         person: Place | None,
@@ -43,7 +43,7 @@ class Plan:
         self.calls: list[PlannedCall] = []
         self.known: dict[Place, str] = {}
         self.made: set[Place] = set()
-        self._scene = scene
+        self._trying = trying
         self._phrases = phrases
         self._clock = clock
         self._person = person
@@ -199,9 +199,7 @@ class Plan:
             table = drawn.places[argument][0]
             return not any(self._alive(drawn.tool, argument, (table, other)) for other in alike)
         for other in sorted(alike, key=str)[:MOST_TRIED]:
-            before = self._scene.calls
-            outcome = await self._scene.call(drawn.tool, {**drawn.arguments, argument: other})
-            await self._scene.rewind(before)
+            outcome = await self._trying.call(drawn.tool, {**drawn.arguments, argument: other})
             if outcome.kind == "ok":
                 return False
         return len(alike) <= MOST_TRIED

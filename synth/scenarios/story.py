@@ -19,7 +19,7 @@ HOW_MUCH_TO_TELL = (0, 1, 1, 1, 2)
 
 async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Scenario | None:
     """Walk once; the scenario that came of it, or None. Why there is none is counted."""
-    await setting.scene.rewind(0)
+    await setting.trying.begin()
     walk = await Walk.begin(setting, tally, random)
     if walk is None:
         tally.dropped["nobody to speak for"] += 1
@@ -94,7 +94,8 @@ async def _changed(walk: Walk, made: list[Made]) -> Changed:
         for command in walk.commands
         for name in walk.plan.calls[command.number - 1].free
     )
-    return Changed(changes, Window(walk.setting.clock), left_open)
+    given = frozenset(value for one in made for value in one.arguments.values() if isinstance(value, str))
+    return Changed(changes, Window(walk.setting.clock), left_open, given)
 
 
 def _goals(walk: Walk, made: list[Made], whole: Changed) -> list[Checkpoint]:

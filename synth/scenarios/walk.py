@@ -8,7 +8,6 @@ from servers.environment import Tool
 from servers.instance import Outcome
 from servers.orders import RowChange
 from servers.phrases import HOLE, Speaking
-from synth.proving.stage import Scene
 from synth.scenarios.drawing import Drawer, Drawn
 from synth.scenarios.lookup import Finder, leaf
 from synth.scenarios.plan import Plan
@@ -53,15 +52,16 @@ class Walk:
         self.commands: list[Command] = []
         self.is_broken = False
         self.lately: list[Place] = []
+        self._known: Finder | None = setting.at_first
         self.tally: Tally | None = None
-        self.plan = Plan(setting.scene, setting.phrases, setting.clock, person, name, self.is_alive)
+        self.plan = Plan(setting.trying, setting.phrases, setting.clock, person, name, self.is_alive)
         self.saying = Saying(setting, self.plan, person, name, voice, random)
 
     @classmethod
     async def begin(cls, setting: Setting, tally: Tally, random: Random) -> "Walk | None":
         """Choose who this is about: whoever was spoken of least."""
         phrases = setting.phrases
-        world = await setting.world()
+        world = setting.first
         voices: list[Speaking] = list(phrases.voices) or ["chores"]
         weights = {"self": 5, "other": 3, "chores": 1}
         voice = random.choices(voices, [weights[one] for one in voices])[0]
@@ -81,24 +81,21 @@ class Walk:
         walk.tally = tally
         return walk
 
-    @property
-    def scene(self) -> Scene:
-        """The instance that is walked."""
-        return self.setting.scene
-
     async def stays_refused(self) -> bool:
         """Whether what was refused is refused for the same reason before and after everything else."""
-        for command in self.commands:
-            if command.kind != "refused":
-                continue
-            for at in (self.scene.calls, 0):
-                await self.scene.rewind(at)
-                outcome = await self.scene.call(command.drawn.tool, command.drawn.arguments)
-                if outcome.kind != "refused" or facts_of(outcome.text, "") != facts_of(command.text, ""):
-                    return False
-                if at:
-                    await self.scene.rewind(at)
+        trying = self.setting.trying
+        refused = [command for command in self.commands if command.kind == "refused"]
+        for command in refused:
+            if not self._is_the_same(command, await trying.call(command.drawn.tool, command.drawn.arguments)):
+                return False
+        await trying.begin()
+        for command in refused:
+            if not self._is_the_same(command, await trying.call(command.drawn.tool, command.drawn.arguments)):
+                return False
         return True
+
+    def _is_the_same(self, command: Command, outcome: Outcome) -> bool:
+        return outcome.kind == "refused" and facts_of(outcome.text, "") == facts_of(command.text, "")
 
     def is_alive(self, tool: str, argument: str, place: Place) -> bool:
         """Whether a row stands so that a tool has ever taken such a one."""
@@ -118,9 +115,8 @@ class Walk:
         tools = [
             tool for tool in self.setting.writers if not phrases.asks or self.voice in phrases.asks.get(tool.name, {})
         ]
-        finder = Finder(self.scene, self.world, self.setting.tools)
-        clock = self.setting.clock
-        drawer = Drawer(self.world, self.setting.tools, phrases, finder, clock, self.random)
+        finder = self._finder()
+        drawer = Drawer(self.world, self.setting.arguments, phrases, finder, self.setting.clock, self.random)
         jitter = {tool.name: self.random.random() * 3 for tool in tools}
         used = [command.drawn.tool for command in self.commands]
         follow = {
@@ -145,18 +141,23 @@ class Walk:
 
     async def _take(self, drawn: Drawn, wanted: str, finder: Finder) -> bool:
         """Try a command; keep it if it came to what is wanted, and can be asked for."""
-        before = self.scene.calls
-        outcome = await self.scene.call(drawn.tool, drawn.arguments)
-        changes = self.scene.changed(outcome) if outcome.changes else []
-        await self.scene.rewind(before)
-        if not (self._fits(drawn) and self._is_wanted(drawn, wanted, outcome, changes)):
+        if not self._fits(drawn):
+            return False
+        trying = self.setting.trying
+        outcome = await trying.call(drawn.tool, drawn.arguments)
+        changes = trying.scene.changed(outcome) if outcome.changes else []
+        if not self._is_wanted(drawn, wanted, outcome, changes):
             return False
         said = await self.saying.say(drawn, finder, self.world)
         if said is None:
             return False
+        outcome = await trying.keep(drawn.tool, drawn.arguments)
+        if outcome.kind != wanted:
+            self.is_broken = True  # a minute made the difference
+            return False
+        changes = trying.scene.changed(outcome) if outcome.changes else []
         command = Command(drawn, said.number, said.clause, outcome.kind, outcome.text, changes, said.words)
         self.commands.append(command)
-        await self.scene.call(drawn.tool, drawn.arguments)
         if outcome.kind != "ok":
             return True
         for change in changes:
@@ -166,6 +167,7 @@ class Walk:
                 self.lately.append(place)
         self.lately += [place for place in drawn.places.values() if place != self.person]
         self.world = await self.setting.world()
+        self._known = None
         return await self._followed(drawn)
 
     def _is_wanted(self, drawn: Drawn, wanted: str, outcome: Outcome, changes: list[RowChange]) -> bool:
@@ -176,6 +178,12 @@ class Walk:
             return self._is_news(drawn, changes) and self._is_allowed(drawn, outcome.structured)
         alive = all(self.is_alive(drawn.tool, argument, place) for argument, place in drawn.places.items())
         return alive and bool(facts_of(outcome.text, " ".join(str(one) for one in drawn.arguments.values())))
+
+    def _finder(self) -> Finder:
+        """Whoever looks rows up as they are after the last command that changed any."""
+        if self._known is None:
+            self._known = Finder(self.setting.trying, self.world, self.setting.arguments)
+        return self._known
 
     async def _followed(self, drawn: Drawn) -> bool:
         """What the rules want done at once after a command that made it possible is part of the errand."""
@@ -188,12 +196,10 @@ class Walk:
             return True
         places = {name: place for name, place in drawn.places.items() if name in names}
         next_one = Drawn(follower, {name: drawn.arguments[name] for name in names}, places)
-        outcome = await self.scene.call(next_one.tool, next_one.arguments)
-        await self.scene.rewind(self.scene.calls - 1)
+        outcome = await self.setting.trying.call(next_one.tool, next_one.arguments)
         if outcome.kind != "ok":
             return True
-        finder = Finder(self.scene, self.world, self.setting.tools)
-        taken = await self._take(next_one, "ok", finder)
+        taken = await self._take(next_one, "ok", self._finder())
         self.is_broken = not taken
         return taken
 
