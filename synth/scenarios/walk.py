@@ -18,6 +18,10 @@ from synth.scenarios.telling import facts_of
 from synth.scenarios.world import Place, World
 
 TRIES_A_TOOL = 6
+MOST_BEHIND = 2
+"""A tool that was used less often than others by more than this is preferred no more for it: it may be of no use."""
+STRIDE = 7
+"""Each walk begins with the tool so many places after the last walk's first."""
 
 
 @dataclass(frozen=True)
@@ -107,25 +111,31 @@ class Walk:
         refusal_at = self.random.randrange(wish.commands) if wish.refusal else -1
         while len(self.commands) < wish.commands:
             wanted = "refused" if len(self.commands) == refusal_at else "ok"
-            if not await self._step(wanted) or self.is_broken:
+            if not await self._step(wanted, wish) or self.is_broken:
                 return
 
-    async def _step(self, wanted: str) -> bool:
+    async def _step(self, wanted: str, wish: Wish) -> bool:
         phrases, tally = self.setting.phrases, self.tally or Tally()
         tools = [
             tool for tool in self.setting.writers if not phrases.asks or self.voice in phrases.asks.get(tool.name, {})
         ]
         finder = self._finder()
         drawer = Drawer(self.world, self.setting.arguments, phrases, finder, self.setting.clock, self.random)
+        lead = "" if self.commands or not tools else tools[wish.at * STRIDE % len(tools)].name
         jitter = {tool.name: self.random.random() * 3 for tool in tools}
         used = [command.drawn.tool for command in self.commands]
         follow = {
             later for chain in phrases.chains for one in used if one in chain for later in chain[chain.index(one) + 1 :]
         }
+        most = sum(tally.tools[tool.name] for tool in tools) / max(1, len(tools))
         order = sorted(
             tools,
             key=lambda tool: (
-                tally.tools[tool.name] + jitter[tool.name] + 4 * used.count(tool.name) - 3 * (tool.name in follow)
+                max(tally.tools[tool.name], most - MOST_BEHIND)
+                + jitter[tool.name]
+                + 4 * used.count(tool.name)
+                - 3 * (tool.name in follow)
+                - 100 * (tool.name == lead)
             ),
         )
         for tool in order:
