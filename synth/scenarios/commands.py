@@ -16,10 +16,11 @@ from rich.table import Table
 from servers.bundle import load_scenarios
 from servers.commands import bundle_of
 from servers.errors import BundleError, NotFound, RequestError
-from servers.scenario import Certificate, Scenario
+from servers.scenario import Certificate
+from synth.at_once import run_alone
+from synth.hands import cores
 from synth.proving.stage import Stage
 from synth.run.plan import OPENAI, Plan
-from synth.scenarios.at_once import run_alone
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
 from synth.scenarios.certify import Examined, examine
@@ -45,6 +46,7 @@ def scenarios(
     ] = False,
     n: Annotated[int | None, typer.Option(min=1, help="How many there shall be; 60 backward, 4 forward.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Backward: the same seed gives the same scenarios.")] = 1,
+    jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Backward: processes at once; one a core.")] = None,
     to: Annotated[
         Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")
     ] = None,
@@ -73,7 +75,7 @@ def scenarios(
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
-        _show_yield(run_alone(_make(folder, path, n or 60, seed)), n or 60)
+        _show_yield(run_alone(_make(folder, path, n or 60, seed, jobs or cores())), n or 60)
         return
     if not (solver or model):
         raise RequestError("--forward wants --solver NAME, the model that plays, or --model NAME for both")
@@ -94,7 +96,7 @@ def scenarios(
         raise typer.Exit(1)
 
 
-async def _make(folder: Path, path: Path, n: int, seed: int) -> Yield:
+async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int) -> Yield:
     begin = time.perf_counter()
     async with Stage(folder) as stage:
         shelf = Shelf(path, stage)
@@ -103,14 +105,11 @@ async def _make(folder: Path, path: Path, n: int, seed: int) -> Yield:
         with Progress(*columns, console=out, transient=True) as progress:
             task = progress.add_task("certified", total=n)
 
-            def on_certified(scenario: Scenario, _seen: Examined) -> None:
-                shelf.add(scenario)
-
             def on_walk(made: Yield) -> None:
                 progress.update(task, completed=made.certified, description=f"{made.walks} walks, certified")
 
             made = await make_backward(
-                stage, n=n, seed=seed, there=shelf.there, on_certified=on_certified, on_walk=on_walk
+                stage, n=n, seed=seed, there=shelf.there, on_certified=shelf.add, on_walk=on_walk, jobs=jobs
             )
     made.seconds = time.perf_counter() - begin
     return made

@@ -44,8 +44,16 @@ class Drawer:
     """Draws commands for one story, as the rows stand now."""
 
     def __init__(
-        self, world: World, arguments: Arguments, phrases: Phrases, finder: Finder, clock: str, random: Random
+        self,
+        world: World,
+        arguments: Arguments,
+        phrases: Phrases,
+        finder: Finder,
+        clock: str,
+        random: Random,
+        said: dict[str, list[dict[str, Any]]] | None = None,
     ) -> None:
+        self._said = said or {}
         self._world = world
         self._arguments = arguments
         self._phrases = phrases
@@ -55,8 +63,7 @@ class Drawer:
 
     async def draw(self, tool: Tool, person: Place | None, lately: list[Place]) -> Drawn | None:
         """Arguments for a tool; None where this person has nothing that it could be about."""
-        example = dict(self._random.choice(self._phrases.examples.get(tool.name) or ({},)))
-        needed = required(tool)
+        example, needed = self._example_for(tool)
         arguments: dict[str, Any] = {}
         places: dict[str, Place] = {}
         rest: list[tuple[str, dict[str, Any], Source]] = []
@@ -79,6 +86,15 @@ class Drawer:
         prose = frozenset(name for name in example if isinstance(example[name], str) and " " in example[name])
         order = [name for name, _, _ in self._arguments.of(tool)]
         return Drawn(tool.name, {name: arguments[name] for name in order if name in arguments}, places, derived, prose)
+
+    def _example_for(self, tool: Tool) -> tuple[dict[str, Any], set[str]]:
+        """Values that go together, and the arguments to be given, among them the rows that such a call names."""
+        told = self._phrases.examples.get(tool.name)
+        if told or tool.name not in self._said:
+            return dict(self._random.choice(told or ({},))), required(tool)
+        whole = self._random.choice(self._said[tool.name])
+        rows = {one.name for one in self._arguments.of(tool) if one.source.kind == "id"}
+        return {name: value for name, value in whole.items() if name not in rows}, required(tool) | whole.keys()
 
     def _place(self, table: str, person: Place | None, lately: list[Place], *, names_person: bool) -> Place | None:
         """A row for an argument: the person, something of theirs, something of late, or something of nobody's."""

@@ -135,7 +135,7 @@ class Plan:
             if name is None or own != sight.key:
                 continue
             bare = _bare(name, noun)
-            extra = [other for other in item if other != name and not other.endswith("id") and other not in PROSE][:4]
+            extra = [other for other in item if other != name and _tells_apart(other, item[other])][:4]
             found += [bare, *(f"{bare} ({other.replace('_', ' ')} {{{other}}})" for other in extra)]
         return list(dict.fromkeys(found))
 
@@ -203,6 +203,11 @@ class Plan:
             if outcome.kind == "ok":
                 return False
         return len(alike) <= MOST_TRIED
+
+
+def _tells_apart(name: str, value: Any) -> bool:
+    """Whether people would tell a thing from another by a property."""
+    return not (name.endswith("id") or name in PROSE or isinstance(value, bool | dict | list))
 
 
 def _bare(name: str, noun: str) -> str:

@@ -3,12 +3,14 @@
 from random import Random
 
 from servers.environment import Tool
+from servers.examples import load_examples
 from servers.phrases import Phrases
 from synth.proving.stage import Scene, Stage
 from synth.proving.view import Shape, shape_of, view_of
 from synth.scenarios.arguments import Arguments
 from synth.scenarios.drawing import Drawer
 from synth.scenarios.lookup import Finder
+from synth.scenarios.sayings import sayings
 from synth.scenarios.trying import Trying
 from synth.scenarios.world import Place, World
 
@@ -32,6 +34,7 @@ class Setting:
         self.alive: dict[tuple[str, str], set[str]] = {}
         self.first = first
         self.arguments = Arguments(self.tools, shape, first.view)
+        self.said = sayings(load_examples(stage.environment.folder), self.arguments)
         self.at_first = Finder(Trying(scenes[1], most_left=0), first, self.arguments)
         self._shape = shape
 
@@ -60,7 +63,7 @@ class Setting:
         """Learn how rows stand that the tools take."""
         world = self.first
         people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
-        drawer = Drawer(world, self.arguments, self.phrases, self.at_first, self.clock, random)
+        drawer = Drawer(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
         for tool in self.writers:
             for number in range(max(TRIES_AT_FIRST, len(people))):
                 drawn = await drawer.draw(tool, people[number % len(people)] if people else None, [])

@@ -17,13 +17,12 @@ MOST_CALLS = 14
 HOW_MUCH_TO_TELL = (0, 1, 1, 1, 2)
 
 
-async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Scenario | None:
-    """Walk once; the scenario that came of it, or None. Why there is none is counted."""
+async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Scenario | str:
+    """Walk once; the scenario that came of it, or why there is none."""
     await setting.trying.begin()
     walk = await Walk.begin(setting, tally, random)
     if walk is None:
-        tally.dropped["nobody to speak for"] += 1
-        return None
+        return "nobody to speak for"
     await walk.go(wish)
     reason = await _unfit(walk, wish)
     if reason is None:
@@ -31,8 +30,7 @@ async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Sc
         if made is not None:
             return await _scenario(walk, wish, made, random)
         reason = "the plan does not play as it was walked"
-    tally.dropped[reason] += 1
-    return None
+    return reason
 
 
 async def _unfit(walk: Walk, wish: Wish) -> str | None:

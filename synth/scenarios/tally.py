@@ -12,12 +12,15 @@ LITERAL = re.compile(r"'(\w+)'")
 
 @dataclass
 class Tally:
-    """What the scenarios so far use, so that the next ones use something else; and why walks were dropped."""
+    """What the scenarios so far use, so that the next ones use something else."""
 
     tools: Counter[str] = field(default_factory=Counter[str])
     people: Counter[str] = field(default_factory=Counter[str])
     told: set[str] = field(default_factory=set[str])
-    dropped: Counter[str] = field(default_factory=Counter[str])
+
+    def copy(self) -> "Tally":
+        """The same counts, to be added to apart from these."""
+        return Tally(self.tools.copy(), self.people.copy(), self.told.copy())
 
     def take(self, scenario: Scenario, tools: Collection[str]) -> None:
         """Count a scenario that was accepted."""
@@ -31,6 +34,7 @@ class Wish:
     """What kind of story is wanted."""
 
     id: str
+    at: int
     commands: int
     refusal: bool
 

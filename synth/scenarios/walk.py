@@ -8,6 +8,7 @@ from servers.environment import Tool
 from servers.instance import Outcome
 from servers.orders import RowChange
 from servers.phrases import HOLE, Speaking
+from synth.proving.view import Row
 from synth.scenarios.drawing import Drawer, Drawn
 from synth.scenarios.lookup import Finder, leaf
 from synth.scenarios.plan import Plan
@@ -18,6 +19,10 @@ from synth.scenarios.telling import facts_of
 from synth.scenarios.world import Place, World
 
 TRIES_A_TOOL = 6
+MOST_BEHIND = 2
+"""A tool that was used less often than others by more than this is preferred no more for it: it may be of no use."""
+STRIDE = 7
+"""Each walk begins with the tool so many places after the last walk's first."""
 
 
 @dataclass(frozen=True)
@@ -107,25 +112,32 @@ class Walk:
         refusal_at = self.random.randrange(wish.commands) if wish.refusal else -1
         while len(self.commands) < wish.commands:
             wanted = "refused" if len(self.commands) == refusal_at else "ok"
-            if not await self._step(wanted) or self.is_broken:
+            if not await self._step(wanted, wish) or self.is_broken:
                 return
 
-    async def _step(self, wanted: str) -> bool:
+    async def _step(self, wanted: str, wish: Wish) -> bool:
         phrases, tally = self.setting.phrases, self.tally or Tally()
         tools = [
             tool for tool in self.setting.writers if not phrases.asks or self.voice in phrases.asks.get(tool.name, {})
         ]
         finder = self._finder()
-        drawer = Drawer(self.world, self.setting.arguments, phrases, finder, self.setting.clock, self.random)
+        setting = self.setting
+        drawer = Drawer(self.world, setting.arguments, phrases, finder, setting.clock, self.random, setting.said)
+        lead = "" if self.commands or not tools else tools[wish.at * STRIDE % len(tools)].name
         jitter = {tool.name: self.random.random() * 3 for tool in tools}
         used = [command.drawn.tool for command in self.commands]
         follow = {
             later for chain in phrases.chains for one in used if one in chain for later in chain[chain.index(one) + 1 :]
         }
+        most = sum(tally.tools[tool.name] for tool in tools) / max(1, len(tools))
         order = sorted(
             tools,
             key=lambda tool: (
-                tally.tools[tool.name] + jitter[tool.name] + 4 * used.count(tool.name) - 3 * (tool.name in follow)
+                max(tally.tools[tool.name], most - MOST_BEHIND)
+                + jitter[tool.name]
+                + 4 * used.count(tool.name)
+                - 3 * (tool.name in follow)
+                - 100 * (tool.name == lead)
             ),
         )
         for tool in order:
@@ -235,11 +247,36 @@ class Walk:
             for command in self.commands
             for change in command.changes
         }
-        return bool(changes) and all(
-            (change.table, str(change.key)) not in touched
-            or self._follows(touched[change.table, str(change.key)], drawn.tool)
-            for change in changes
+        return (
+            bool(changes)
+            and all(
+                (change.table, str(change.key)) not in touched
+                or self._follows(touched[change.table, str(change.key)], drawn.tool)
+                for change in changes
+            )
+            and not any(self._takes_up_again(change, drawn) for change in changes if change.operation == "insert")
         )
+
+    def _takes_up_again(self, change: RowChange, drawn: Drawn) -> bool:
+        """Whether a row would tie the same things together as one that an earlier command changed or deleted.
+
+        Nobody has a booking cancelled and the same room booked again for the same person in one errand.
+        """
+        tied = self._tied(change.table, change.after)
+        return len(tied) > 1 and any(
+            earlier.operation != "insert"
+            and tied <= self._tied(earlier.table, {**self._row_before(earlier), **earlier.before})
+            and not self._follows(command.drawn.tool, drawn.tool)
+            for command in self.commands
+            for earlier in command.changes
+        )
+
+    def _tied(self, table: str, row: Row) -> set[Place]:
+        points = self.world.shape.points.items()
+        return {(aim.table, row[one.name]) for one, aim in points if one.table == table and row.get(one.name)}
+
+    def _row_before(self, change: RowChange) -> Row:
+        return self.setting.first.rows.get((change.table, next(iter(change.key.values()))), {})
 
     def _is_allowed(self, drawn: Drawn, result: dict[str, Any] | None) -> bool:
         rules = self.setting.phrases.only_if.get(drawn.tool, {})

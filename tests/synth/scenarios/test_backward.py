@@ -13,7 +13,6 @@ from servers.library import OWN_LIBRARY, Library
 from servers.scenario import Scenario
 from synth.proving.stage import Stage
 from synth.scenarios.backward import Shelf, Yield, backward
-from synth.scenarios.certify import Examined
 from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write, write_bundle
 from tests.processes import farm
 
@@ -41,17 +40,13 @@ def of_the_library(name: str) -> list[Scenario]:
     return [one for one in Library([OWN_LIBRARY]).scenarios(name).values() if "backward" in one.tags]
 
 
-async def made(folder: Path, out: Path, n: int, seed: int = 1) -> Yield:
+async def made(folder: Path, out: Path, n: int, seed: int = 1, jobs: int = 1) -> Yield:
     """Make scenarios of a bundle into a file."""
     async with Stage(folder) as stage:
         shelf = Shelf(out, stage)
 
-        def on_certified(scenario: Scenario, seen: Examined) -> None:
-            assert seen.findings == []
-            shelf.add(scenario)
-
         return await backward(
-            stage, n=n, seed=seed, there=shelf.there, on_certified=on_certified, on_walk=lambda _: None
+            stage, n=n, seed=seed, there=shelf.there, on_certified=shelf.add, on_walk=lambda _: None, jobs=jobs
         )
 
 
@@ -61,6 +56,13 @@ async def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_pa
     await made(OWN_LIBRARY / "library_loans", tmp_path / "other", 4, seed=2)
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
     assert (tmp_path / "first").read_bytes() != (tmp_path / "other").read_bytes()
+
+
+async def test_however_many_processes_walk_the_bytes_are_the_same(tmp_path: Path) -> None:
+    for jobs in (1, 2, 3):
+        made_of_it = await made(OWN_LIBRARY / "library_loans", tmp_path / str(jobs), 9, jobs=jobs)
+        assert made_of_it.certified == 9
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == (tmp_path / "3").read_bytes()
 
 
 async def test_a_run_that_was_stopped_goes_on_without_loss_or_duplicates(tmp_path: Path) -> None:
