@@ -5,6 +5,7 @@ Named in verl's agent loop file (see docs/training.md); verl makes one object of
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -20,6 +21,7 @@ from rl_training.attempt import Attempt, attempt
 from rl_training.errors import RolloutLost, RowError
 from rl_training.link import Farm, link_to
 from rl_training.measures import measures, measures_of_lost
+from rl_training.pass_rates import Key, note
 from rl_training.spoken import Speech
 from rl_training.task import Task
 from rl_training.token_model import TokenModel
@@ -41,6 +43,7 @@ class FarmAgentLoop(AgentLoopBase):
         on_infra_failure: what becomes of an episode when the farm broke on a second instance too. `raise` lets verl's
             V1 trainer leave it out of its group; `mask` is for trainers where one raise would end the whole batch.
         retry_seconds: the pause before the second attempt, in which a farm may restart.
+        pass_rates: a file to note in whether a scenario of the training data was passed, for a curriculum.
     """
 
     def __init__(
@@ -55,6 +58,7 @@ class FarmAgentLoop(AgentLoopBase):
         longest_result: int = 20_000,
         on_infra_failure: OnInfraFailure = "raise",
         retry_seconds: float = 3.0,
+        pass_rates: str | None = None,
         tools: object = None,
         **kwargs: Any,
     ) -> None:
@@ -65,6 +69,7 @@ class FarmAgentLoop(AgentLoopBase):
         self.longest_result = longest_result
         self.on_infra_failure: OnInfraFailure = on_infra_failure
         self.retry_seconds = retry_seconds
+        self.pass_rates = None if pass_rates is None else Path(pass_rates)
         self.tool_format: str = self.rollout_config.multi_turn.format
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput | list[AgentLoopOutput]:
@@ -85,8 +90,13 @@ class FarmAgentLoop(AgentLoopBase):
                     return await self._lost(error, prompt, row)
                 await asyncio.sleep(self.retry_seconds)
             else:
+                self._note(task, row, done)
                 return self._output(done, model, attempts=number)
         raise AssertionError("unreachable")
+
+    def _note(self, task: Task, row: Mapping[str, Any], done: Attempt) -> None:
+        if self.pass_rates is not None and row["extra_info"].get("split") == "train":
+            note(self.pass_rates, Key(task.environment, task.scenario), passed=done.score.success is True)
 
     def _model(self, prompt: list[ChatMessage], sampling: Mapping[str, Any]) -> TokenModel:
         tokens = Tokens(

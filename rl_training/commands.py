@@ -19,12 +19,12 @@ from registry.up import Address, private
 from rl_training.config import CONFIGS, TrainConfig, load_config
 from rl_training.demo.demo import Plan
 from rl_training.demo.demo import demo as run_demo
-from rl_training.errors import TrainingError
 from rl_training.prepare import Collected, Measure, Packed, collected
 from rl_training.prepare import prepare as write_data
 from rl_training.selection import Band, Selection
 from rl_training.trainer import command_of, environment_of, write_loop
 from rl_training.trainer import train as run_trainer
+from servers.commands import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
@@ -35,7 +35,9 @@ out = Console(highlight=False)
 
 Kind = Literal["environment", "scenario"]
 FarmUrl = Annotated[str | None, typer.Option("--farm", help="A farm that runs; its token is in FARM_TOKEN.")]
-Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A folder of bundles, instead of --farm.")]
+Libraries = Annotated[
+    list[Path] | None, typer.Option("--library", help="A folder of bundles, beside the farm's own; not with --farm.")
+]
 
 
 @rl.command()
@@ -59,6 +61,7 @@ def prepare(
 ) -> None:
     """Write training and validation data from the scenarios of a farm. No answer is in them."""
     _need_verl()
+    shelf = _shelf(farm, library)
     if max_prompt_tokens is not None and not tokenizer:
         raise RequestError("--max-prompt-tokens needs --tokenizer, to measure by")
     selection = Selection(
@@ -72,7 +75,7 @@ def prepare(
         validation_share=validation_share,
         seed=seed,
     )
-    data = asyncio.run(_collected(farm, library, selection))
+    data = asyncio.run(_collected(farm, shelf, selection))
     done = write_data(folder, data, Measure(tokenizer, max_prompt_tokens))
     out.print(f"train: {_told(done.train)}\nvalidation: {_told(done.validation)}\nnot selected: {done.left_out}")
 
@@ -90,6 +93,7 @@ def train(
 ) -> None:
     """Train with verl, with a farm started beside it or one that runs elsewhere."""
     settings = load_config(_config_path(config))
+    shelf = _shelf(farm or settings.farm.url, library) or shelves([Path(folder) for folder in settings.farm.library])
     more: dict[str, str | int] = {"trainer.project_name": "farm", "trainer.experiment_name": run.name}
     if model is not None:
         more["actor_rollout_ref.model.path"] = model
@@ -103,7 +107,7 @@ def train(
         return
     _need_verl()
     out.print(f"The trainer's log is {run / 'log.txt'}, its figures {run / 'metrics.jsonl'}.", soft_wrap=True)
-    asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, library))
+    asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, shelf))
 
 
 @rl.command()
@@ -111,7 +115,7 @@ def demo(
     run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, it goes on.")],
     seeds: Annotated[int, typer.Option(min=1, help="How often to train, each time from another chance.")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="Steps of GRPO.")] = 40,
-    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 280,
+    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 600,
     test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
@@ -139,18 +143,15 @@ FILES = (("train", "train"), ("val", "validation"))
 """verl's name and ours."""
 
 
-async def _train(
-    settings: TrainConfig, command: list[str], run: Path, url: str | None, library: list[Path] | None
-) -> None:
-    write_loop(run, settings.episodes)
-    folders = library or [Path(folder) for folder in settings.farm.library]
+async def _train(settings: TrainConfig, command: list[str], run: Path, url: str | None, shelf: list[Path]) -> None:
+    write_loop(run, settings)
     with _log_kept(run) as log:
         if url is not None:
             where = Address(url, _token())
             async with FarmClient(where.url, where.token) as client:
                 await client.health()
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
-        async with private((*folders, OWN_LIBRARY)) as where:
+        async with private((*shelf, OWN_LIBRARY)) as where:
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
 
 
@@ -163,12 +164,18 @@ def _log_kept(run: Path) -> Generator[Path]:
     yield log
 
 
-async def _collected(url: str | None, library: list[Path] | None, selection: Selection) -> Collected:
+async def _collected(url: str | None, shelf: list[Path], selection: Selection) -> Collected:
     if url is not None:
         async with FarmClient(url, _token()) as farm:
             return await collected(farm, selection)
-    async with private((*(library or ()), OWN_LIBRARY)) as address, FarmClient(address.url, address.token) as farm:
+    async with private((*shelf, OWN_LIBRARY)) as address, FarmClient(address.url, address.token) as farm:
         return await collected(farm, selection)
+
+
+def _shelf(url: str | None, library: list[Path] | None) -> list[Path]:
+    if url is not None and library:
+        raise RequestError("--farm is a farm that runs already: --library is for a farm of its own")
+    return shelves(library)
 
 
 def _token() -> str:
@@ -200,7 +207,7 @@ def _band(option: str, text: str | None) -> Band | None:
 
 def _need_verl() -> None:
     if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
-        raise TrainingError("training needs verl, which is not installed: see docs/training.md for how")
+        raise RequestError("training needs verl, which is not installed: see docs/training.md for how")
 
 
 def _told(packed: Packed) -> str:

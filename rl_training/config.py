@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, cast
 
 from pydantic import Field, ValidationError, model_validator
 
+from rl_training.curriculum import Curriculum
 from rl_training.errors import TrainingError
 from servers.record import Record
 
@@ -41,12 +42,13 @@ class Episodes(Record):
 
 
 class TrainConfig(Record):
-    """One training. `verl` is handed on as it stands; `platform` says on what it runs."""
+    """One training. `verl` is handed on as it stands; `platform` says on what it runs. No `curriculum`: by chance."""
 
     extends: str | None = None
     platform: Literal["gpu", "cpu"] = "gpu"
     farm: FarmSettings = FarmSettings()
     episodes: Episodes = Episodes()
+    curriculum: Curriculum | None = None
     verl: dict[str, Any] = {}
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from registry.up import Address
-from rl_training.config import Episodes, TrainConfig, overrides
+from rl_training.config import TrainConfig, overrides
 from rl_training.errors import TrainingError
 
 LOOP_FILE = "agent_loops.yaml"
+PASS_RATES = "pass_rates.jsonl"  # noqa: S105 - no secret
 CPU_ENVIRONMENT = {
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "rl_training.cpu.plugin",
@@ -26,6 +27,7 @@ def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[
     """verl's own command, with all settings."""
     settings = [
         *overrides(config.verl),
+        *overrides(_by_curriculum(config, run)),
         *overrides(dict(more)),
         *overrides({"actor_rollout_ref.rollout.agent.agent_loop_config_path": str(run / LOOP_FILE)}),
         *overrides({"trainer.default_local_dir": str(run / "checkpoints")}),
@@ -47,14 +49,27 @@ def environment_of(config: TrainConfig, address: Address, run: Path, inherited: 
     }
 
 
-def write_loop(run: Path, episodes: Episodes) -> None:
+def _by_curriculum(config: TrainConfig, run: Path) -> dict[str, Any]:
+    """Our dataset, read in the trainer's own process: elsewhere rows would be drawn long before they are due."""
+    if config.curriculum is None:
+        return {}
+    return {
+        "data.custom_cls.path": "pkg://rl_training.curriculum_data",
+        "data.custom_cls.name": "CurriculumData",
+        "data.dataloader_num_workers": 0,
+        "data.curriculum": {"pass_rates": str(run / PASS_RATES), **config.curriculum.model_dump()},
+    }
+
+
+def write_loop(run: Path, config: TrainConfig) -> None:
     """Name our agent loop. Where the farm is stands in the environment, so the token is in no file."""
     loop = {
         "name": "farm",
         "_target_": "rl_training.agent_loop.FarmAgentLoop",
         "farm_url": "${oc.env:FARM_URL}",
         "farm_token": "${oc.env:FARM_TOKEN}",
-        **episodes.model_dump(),
+        **config.episodes.model_dump(),
+        **({} if config.curriculum is None else {"pass_rates": str(run / PASS_RATES)}),
     }
     run.mkdir(parents=True, exist_ok=True)
     (run / LOOP_FILE).write_text(json.dumps([loop], indent=2) + "\n", encoding="utf-8")  # JSON is YAML

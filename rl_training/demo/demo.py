@@ -1,6 +1,7 @@
 """Whether training works, shown in one go: a tiny model, a warm start, and GRPO in the parcel room, for some seeds.
 
-What is measured is the mean reward on scenarios that were never trained on, before the first step and after the last.
+The warm start is by a clumsy hand (`clumsy`), which leaves something to learn that only rewards tell. What is measured
+is the mean reward on scenarios that were never trained on, before the first step and after the last.
 """
 
 import asyncio
@@ -14,8 +15,9 @@ from typing import Any
 from registry.client import FarmClient
 from registry.up import Address, private
 from rl_training.config import CONFIGS, load_config
+from rl_training.demo.clumsy import clumsy
 from rl_training.demo.parcels import BUNDLE
-from rl_training.demonstrations import demonstrations
+from rl_training.demonstrations import played
 from rl_training.errors import TrainingError
 from rl_training.prepare import Collected, Measure, prepare
 from rl_training.rows import rows, scenarios_of
@@ -26,6 +28,8 @@ from servers.record import Record
 ENVIRONMENT = "parcel_room"
 REWARD = f"val-core/{ENVIRONMENT}/reward/mean@4"
 SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=1 / 6)
+TIMES, ERRS = 4, 0.5
+"""How often each scenario is shown, and how many of the arguments are taken by chance."""
 
 
 class Plan(Record):
@@ -33,7 +37,7 @@ class Plan(Record):
 
     seeds: int = 3
     steps: int = 40
-    lessons: int = 280
+    lessons: int = 600
     test_every: int = 5
 
 
@@ -60,7 +64,7 @@ async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: C
     async with private((BUNDLE.parent,)) as address:
         shown = folder / "demonstrations.jsonl"
         async with FarmClient(address.url, address.token) as farm:
-            data = await _data(farm, shown)
+            data = await _data(farm, shown, tell)
         curves: list[Curve] = []
         for seed in range(plan.seeds):
             run = folder / f"seed-{seed}"
@@ -77,9 +81,11 @@ def points_of(metrics: Path) -> list[Point]:
     return [Point(step=line["step"], reward=line["data"][REWARD]) for line in lines if REWARD in line["data"]]
 
 
-async def _data(farm: FarmClient, shown: Path) -> Collected:
+async def _data(farm: FarmClient, shown: Path, tell: Callable[[str], None]) -> Collected:
     found = split(await scenarios_of(farm, [ENVIRONMENT]), SELECTION)
-    lessons = await demonstrations(farm, found.train, instructions=False)
+    lessons = await played(farm, clumsy(found.train, times=TIMES, errs=ERRS, seed=0), instructions=False)
+    earned = sum(one.reward for one in lessons) / len(lessons)
+    tell(f"{len(lessons)} demonstrations by a clumsy hand, which earn {earned:.2f} in the mean")
     _write(shown, "".join(one.model_dump_json() + "\n" for one in lessons))
     return Collected(
         await rows(farm, found.train, split="train", instructions=False),
@@ -104,7 +110,7 @@ def _seed(
     tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
     prepare(run / "data", data, Measure(str(run / "model"), 128))
     config = load_config(CONFIGS / "tiny_cpu.toml")
-    write_loop(run, config.episodes)
+    write_loop(run, config)
     settings: dict[str, Any] = {
         "actor_rollout_ref.model.path": str(run / "model"),
         "actor_rollout_ref.rollout.seed": 1000 * seed,

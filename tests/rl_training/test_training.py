@@ -28,6 +28,8 @@ extends = "{tiny}"
 [episodes]
 retry_seconds = 0.0
 
+[curriculum]
+
 [verl.data]
 train_batch_size = 2
 val_max_samples = 4
@@ -106,6 +108,7 @@ async def test_a_training_runs_is_measured_and_goes_on_where_it_was(made: list[s
     assert steps[1]["training/rollout_probs_diff_max"] < 1e-4, "the rollout speaks with the weights that are trained"
     assert "val-core/parcel_room/reward/mean@1" in steps[0]
     assert (run / "checkpoints" / "global_step_2").is_dir()
+    assert len((run / "pass_rates.jsonl").read_text().splitlines()) == 8, "two steps of two groups of two"
     second = await waited(*command, "--steps", "3", home=tmp_path)
     assert second.code == 0, second.err
     assert "setting global step to 2" in (run / "log.txt").read_text()
