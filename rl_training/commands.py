@@ -1,13 +1,10 @@
-"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl demo`."""
+"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl demo`; `farm rl sft` has a file of its own."""
 
 import asyncio
 import json
 import os
 import statistics
-import sys
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,13 +13,14 @@ from rich.console import Console
 
 from registry.client import FarmClient
 from registry.up import Address, private
-from rl_training.config import CONFIGS, TrainConfig, load_config
+from rl_training.config import TrainConfig, config_path, load_config
 from rl_training.demo.demo import Plan
 from rl_training.demo.demo import demo as run_demo
 from rl_training.prepare import Collected, Measure, Packed, collected
 from rl_training.prepare import prepare as write_data
 from rl_training.selection import Band, Selection
-from rl_training.trainer import command_of, environment_of, write_loop
+from rl_training.sft_command import sft
+from rl_training.trainer import command_of, environment_of, log_kept, need_verl, write_loop
 from rl_training.trainer import train as run_trainer
 from servers.commands import shelves
 from servers.errors import RequestError
@@ -60,7 +58,7 @@ def prepare(
     seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 0,
 ) -> None:
     """Write training and validation data from the scenarios of a farm. No answer is in them."""
-    _need_verl()
+    need_verl()
     shelf = _shelf(farm, library)
     if max_prompt_tokens is not None and not tokenizer:
         raise RequestError("--max-prompt-tokens needs --tokenizer, to measure by")
@@ -92,7 +90,7 @@ def train(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show verl's command, and start nothing.")] = False,
 ) -> None:
     """Train with verl, with a farm started beside it or one that runs elsewhere."""
-    settings = load_config(_config_path(config))
+    settings = load_config(config_path(config, "grpo"))
     shelf = _shelf(farm or settings.farm.url, library) or shelves([Path(folder) for folder in settings.farm.library])
     more: dict[str, str | int] = {"trainer.project_name": "farm", "trainer.experiment_name": run.name}
     if model is not None:
@@ -105,9 +103,12 @@ def train(
     if dry_run:
         out.print("\n".join(command), markup=False, soft_wrap=True)
         return
-    _need_verl()
+    need_verl()
     out.print(f"The trainer's log is {run / 'log.txt'}, its figures {run / 'metrics.jsonl'}.", soft_wrap=True)
     asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, shelf))
+
+
+rl.command()(sft)
 
 
 @rl.command()
@@ -119,7 +120,7 @@ def demo(
     test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
-    _need_verl()
+    need_verl()
     plan = Plan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
     begun = time.monotonic()
     curves = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
@@ -145,7 +146,7 @@ FILES = (("train", "train"), ("val", "validation"))
 
 async def _train(settings: TrainConfig, command: list[str], run: Path, url: str | None, shelf: list[Path]) -> None:
     write_loop(run, settings)
-    with _log_kept(run) as log:
+    with log_kept(run) as log:
         if url is not None:
             where = Address(url, _token())
             async with FarmClient(where.url, where.token) as client:
@@ -153,15 +154,6 @@ async def _train(settings: TrainConfig, command: list[str], run: Path, url: str 
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
         async with private((*shelf, OWN_LIBRARY)) as where:
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
-
-
-@contextmanager
-def _log_kept(run: Path) -> Generator[Path]:
-    """The log of this start; those of earlier ones are kept beside it."""
-    log = run / "log.txt"
-    if log.exists():
-        log.rename(run / f"log-{len(list(run.glob('log*.txt')))}.txt")
-    yield log
 
 
 async def _collected(url: str | None, shelf: list[Path], selection: Selection) -> Collected:
@@ -185,16 +177,6 @@ def _token() -> str:
     return token
 
 
-def _config_path(name: str) -> Path:
-    own = CONFIGS / f"{name}.toml"
-    if own.is_file():
-        return own
-    if not Path(name).is_file():
-        there = ", ".join(sorted(path.stem for path in CONFIGS.glob("*.toml")))
-        raise RequestError(f"no config {name!r}: give a TOML file, or one of: {there}")
-    return Path(name)
-
-
 def _band(option: str, text: str | None) -> Band | None:
     if text is None:
         return None
@@ -203,11 +185,6 @@ def _band(option: str, text: str | None) -> Band | None:
         return Band(low=float(low), high=float(high if dots else low))
     except ValueError:
         raise RequestError(f"{option} is LOW..HIGH, as in 2..8, not {text!r}") from None
-
-
-def _need_verl() -> None:
-    if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
-        raise RequestError("training needs verl, which is not installed: see docs/training.md for how")
 
 
 def _told(packed: Packed) -> str:

@@ -3,13 +3,15 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from registry.up import Address
 from rl_training.config import TrainConfig, overrides
 from rl_training.errors import TrainingError
+from servers.errors import RequestError
 
 LOOP_FILE = "agent_loops.yaml"
 PASS_RATES = "pass_rates.jsonl"  # noqa: S105 - no secret
@@ -73,6 +75,21 @@ def write_loop(run: Path, config: TrainConfig) -> None:
     }
     run.mkdir(parents=True, exist_ok=True)
     (run / LOOP_FILE).write_text(json.dumps([loop], indent=2) + "\n", encoding="utf-8")  # JSON is YAML
+
+
+def need_verl() -> None:
+    """Raises RequestError where verl is not installed. Looking is quicker than importing it."""
+    if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
+        raise RequestError("training needs verl, which is not installed: see docs/training.md for how")
+
+
+@contextmanager
+def log_kept(run: Path) -> Generator[Path]:
+    """The log of this start; those of earlier ones are kept beside it."""
+    log = run / "log.txt"
+    if log.exists():
+        log.rename(run / f"log-{len(list(run.glob('log*.txt')))}.txt")
+    yield log
 
 
 def train(command: list[str], environment: Mapping[str, str], log: Path) -> None:
