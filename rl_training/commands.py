@@ -1,4 +1,4 @@
-"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl demo`; `farm rl sft` has a file of its own."""
+"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl sft`, `farm rl demo`."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ from rl_training.demo.demo import demo as run_demo
 from rl_training.prepare import Collected, Measure, Packed, collected
 from rl_training.prepare import prepare as write_data
 from rl_training.selection import Band, Selection
-from rl_training.sft_command import sft
+from rl_training.sft import load_sft, model_of, sft_command, sft_environment
 from rl_training.trainer import command_of, environment_of, log_kept, need_verl, write_loop
 from rl_training.trainer import train as run_trainer
 from servers.commands import shelves
@@ -108,7 +108,28 @@ def train(
     asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, shelf))
 
 
-rl.command()(sft)
+@rl.command()
+def sft(
+    config: Annotated[str, typer.Argument(help="A TOML file, or the name of one of the farm's own (sft_qwen3_4b).")],
+    run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, the run goes on.")],
+    data: Annotated[Path, typer.Option(help="The folder that `farm export sft --format verl` wrote.")],
+    model: Annotated[str | None, typer.Option(help="The model, if not the config's.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Steps in all, if not the config's.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show verl's command, and start nothing.")] = False,
+) -> None:
+    """Warm a model up on exported data with verl's SFT trainer."""
+    settings = load_sft(config_path(config, "sft"))
+    command = sft_command(settings, run.resolve(), data / "train.parquet", model, steps)
+    if dry_run:
+        out.print("\n".join(command), markup=False, soft_wrap=True)
+        return
+    need_verl()
+    if not (data / "train.parquet").is_file():
+        raise RequestError(f"--data {data}: no train.parquet in it; `farm export sft --format verl` writes one")
+    run.mkdir(parents=True, exist_ok=True)
+    with log_kept(run) as log:
+        run_trainer(command, sft_environment(settings, run.resolve(), os.environ), log)
+    out.print(f"The model: {model_of(run)}", soft_wrap=True)
 
 
 @rl.command()

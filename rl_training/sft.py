@@ -26,11 +26,13 @@ def load_sft(path: Path) -> SftConfig:
     return read_config(path, SftConfig)
 
 
-def sft_command(config: SftConfig, run: Path, more: Mapping[str, Any]) -> list[str]:
+def sft_command(config: SftConfig, run: Path, rows: Path, model: str | None, steps: int | None) -> list[str]:
     """verl's own command, with all settings. The last checkpoint has the model as Hugging Face libraries read it."""
     settings = [
         *overrides(config.verl),
-        *overrides(dict(more)),
+        *overrides({"data.train_files": str(rows.resolve()), "trainer.experiment_name": run.name}),
+        *overrides({} if model is None else {"model.path": model}),
+        *overrides({} if steps is None else {"trainer.total_training_steps": steps}),
         *overrides({"trainer.default_local_dir": str(run / "checkpoints")}),
         f"hydra.run.dir={run / 'hydra'}",
     ]
