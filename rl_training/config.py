@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError, model_validator
 
 from rl_training.curriculum import Curriculum
 from rl_training.errors import TrainingError
+from rl_training.partner import UserModel
 from servers.errors import RequestError
 from servers.record import Record
 
@@ -44,13 +45,17 @@ class Episodes(Record):
 
 
 class TrainConfig(Record):
-    """One training. `verl` is handed on as it stands; `platform` says on what it runs. No `curriculum`: by chance."""
+    """One training. `verl` is handed on as it stands; `platform` says on what it runs. No `curriculum`: by chance.
+
+    Without a `user` nobody plays the users of scenarios that have a persona: the policy is told their task outright.
+    """
 
     extends: str | None = None
     platform: Literal["gpu", "cpu"] = "gpu"
     farm: FarmSettings = FarmSettings()
     episodes: Episodes = Episodes()
     curriculum: Curriculum | None = None
+    user: UserModel | None = None
     verl: dict[str, Any] = {}
 
 

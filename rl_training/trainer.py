@@ -15,6 +15,7 @@ from servers.errors import RequestError
 
 LOOP_FILE = "agent_loops.yaml"
 PASS_RATES = "pass_rates.jsonl"  # noqa: S105 - no secret
+USER_KEY = "${oc.env:USER_OPENAI_API_KEY,none}"
 CPU_ENVIRONMENT = {
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "rl_training.cpu.plugin",
@@ -71,6 +72,7 @@ def write_loop(run: Path, config: TrainConfig) -> None:
         "farm_url": "${oc.env:FARM_URL}",
         "farm_token": "${oc.env:FARM_TOKEN}",
         **config.episodes.model_dump(),
+        **({} if config.user is None else {"user": config.user.model_dump(), "user_key": USER_KEY}),
         **({} if config.curriculum is None else {"pass_rates": str(run / PASS_RATES)}),
     }
     run.mkdir(parents=True, exist_ok=True)
