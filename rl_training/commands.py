@@ -144,14 +144,14 @@ def demo(
     need_verl()
     plan = Plan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
     begun = time.monotonic()
-    curves = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
+    outcome = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
     seconds = time.monotonic() - begun
-    result = {"plan": plan.model_dump(), "seconds": seconds, "curves": [one.model_dump() for one in curves]}
+    result = {"plan": plan.model_dump(), "seconds": seconds, **outcome.model_dump()}
     (run / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    first, last = ([one.points[at].reward for one in curves] for at in (0, -1))
+    first, last = ([one.points[at].reward for one in outcome.curves] for at in (0, -1))
     out.print(
-        f"Mean reward on held-out scenarios: {_spread(first)} after the warm start, {_spread(last)} after {steps} steps"
-        f" ({len(curves)} seeds, mean and standard error; {seconds / 60:.0f} min). Written: {run / 'result.json'}",
+        f"Mean reward on held-out scenarios: {_spread(first)} after the warm start, {_spread(last)} at the end"
+        f" ({len(first)} seeds, mean and standard error; {seconds / 60:.0f} min). Written: {run / 'result.json'}",
         soft_wrap=True,
     )
 

@@ -59,12 +59,20 @@ class Curve(Record):
         return self.points[-1].reward - self.points[0].reward
 
 
-async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: Callable[[str], None]) -> list[Curve]:
+class Outcome(Record):
+    """What all seeds did, and the mean reward of what they were shown."""
+
+    demonstrated: float
+    curves: tuple[Curve, ...]
+
+
+async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: Callable[[str], None]) -> Outcome:
     """Train for each seed, one after another. A seed whose training came to its end in this folder is left as it is."""
     async with private((BUNDLE.parent,)) as address:
         shown = folder / "demonstrations.jsonl"
         async with FarmClient(address.url, address.token) as farm:
-            data = await _data(farm, shown, tell)
+            data, demonstrated = await _data(farm, shown)
+        tell(f"the demonstrations earn {demonstrated:.2f} in the mean")
         curves: list[Curve] = []
         for seed in range(plan.seeds):
             run = folder / f"seed-{seed}"
@@ -72,7 +80,7 @@ async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: C
                 await asyncio.to_thread(_seed, run, seed, plan, data, shown, address, environment, tell)
             curves.append(Curve(seed=seed, points=tuple(points_of(run / "metrics.jsonl"))))
             tell(f"seed {seed}: {' '.join(f'{point.reward:.2f}' for point in curves[-1].points)}")
-    return curves
+    return Outcome(demonstrated=demonstrated, curves=tuple(curves))
 
 
 def points_of(metrics: Path) -> list[Point]:
@@ -81,17 +89,17 @@ def points_of(metrics: Path) -> list[Point]:
     return [Point(step=line["step"], reward=line["data"][REWARD]) for line in lines if REWARD in line["data"]]
 
 
-async def _data(farm: FarmClient, shown: Path, tell: Callable[[str], None]) -> Collected:
+async def _data(farm: FarmClient, shown: Path) -> tuple[Collected, float]:
     found = split(await scenarios_of(farm, [ENVIRONMENT]), SELECTION)
     lessons = await played(farm, clumsy(found.train, times=TIMES, errs=ERRS, seed=0), instructions=False)
     earned = sum(one.reward for one in lessons) / len(lessons)
-    tell(f"{len(lessons)} demonstrations by a clumsy hand, which earn {earned:.2f} in the mean")
     _write(shown, "".join(one.model_dump_json() + "\n" for one in lessons))
-    return Collected(
+    data = Collected(
         await rows(farm, found.train, split="train", instructions=False),
         await rows(farm, found.validation, split="validation", instructions=False),
         found.left_out,
     )
+    return data, earned
 
 
 def _seed(

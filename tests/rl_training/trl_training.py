@@ -1,5 +1,5 @@
 # type: ignore  # It runs in a virtual environment of its own, with TRL, whose types are not installed here.
-"""A step of TRL's GRPOTrainer on CPU in the parcel room. Run as `python trl_training.py URL FOLDER`; token: FARM_TOKEN."""
+"""TRL's GRPOTrainer in the parcel room, on a CPU. Run as `python trl_training.py URL FOLDER`; token: FARM_TOKEN."""
 
 import json
 import os
