@@ -21,6 +21,7 @@ from servers.rules import Rule
 from synth.proving.drawing import Drawer, Mode
 from synth.proving.integrity import broken_rows
 from synth.proving.places import Places
+from synth.proving.refusals import Refusals
 from synth.proving.stage import Scene, Stage, digest_of
 from synth.proving.view import Shape, View, view_of
 from synth.proving.walk import Found, Made, Walk, shortened
@@ -63,6 +64,7 @@ class Explorer:
     ) -> None:
         self.ok = dict.fromkeys(stage.environment.tools, 0)
         self.refused = dict.fromkeys(stage.environment.tools, 0)
+        self.refusals = {tool: Refusals() for tool in stage.environment.tools}
         self.rule_refused = {rule.id: 0 for rule in rules}
         self.rule_states = {rule.id: 0 for rule in rules if rule.never}
         self._stage, self._shape, self._places, self._rules, self._found = stage, shape, places, rules, found
@@ -186,6 +188,7 @@ class Explorer:
             self._check_result(made, outcome)
         elif outcome.kind == "refused":
             self.refused[made.tool] += 1
+            self.refusals[made.tool].note(made)
             for place in self._places.of(outcome.text):
                 for rule in set(place.rules) & self.rule_refused.keys():
                     self.rule_refused[rule] += 1

@@ -130,10 +130,16 @@ class Environment:
         try:
             value = await stage.make(made, asker)
         except GoBack as back:
-            turns = sum(before.by == stage.name for before in self.line.backs())
+            turns = made.sent.count(back.to)
             if turns >= stage.backs:
                 return self._reject(stage.name, back.evidence, asker.exchanges)
-            note = Back(by=stage.name, to=back.to, evidence=back.evidence, exchanges=tuple(asker.exchanges))
+            note = Back(
+                by=stage.name,
+                to=back.to,
+                evidence=back.evidence,
+                exchanges=tuple(asker.exchanges),
+                seen=back.seen.model_dump(mode="json") if back.seen else None,
+            )
             self.line.send_back(note)
             standing[:] = self.line.standing()
             return None
@@ -154,6 +160,8 @@ class Environment:
             wishes=self.wishes,
             evidence=self.line.evidence(stages[number]),
             before=self.line.before(stages[number]),
+            seen=self.line.seen(stages[number]),
+            sent=tuple(back.to for back in self.line.backs() if back.by == stages[number].name),
             artefacts={stage.kind: stage.kind.model_validate(artefact.value) for stage, artefact in kinds},
         )
 

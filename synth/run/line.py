@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -22,6 +23,8 @@ class Back(Record):
     to: str
     evidence: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
+    seen: dict[str, Any] | None = None
+    """What `by` had come to, as a value of its own kind."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Line:
         return [*found.values(), *((back.by, back.exchanges) for back in self.backs())]
 
     def before(self, stage: Stage) -> Record | None:
-        """What a stage made before it was sent back the last time."""
+        """What a stage had made before it, or one before it, was sent back the last time."""
         name = self.path(self.position(stage.name)).name
         for path in sorted(self.folder.glob(f"backs/*/{name}"), reverse=True):
             artefact = read_artefact(path)
@@ -94,8 +97,17 @@ class Line:
         return None
 
     def evidence(self, stage: Stage) -> tuple[str, ...]:
-        """Why a stage was sent back the last time, if it was."""
-        return next((back.evidence for back in reversed(self.backs()) if back.to == stage.name), ())
+        """Why a stage has to mend what it made; nothing where it was another that had to, since."""
+        here = self.position(stage.name)
+        voiding = [back for back in self.backs() if self.position(back.to) <= here < self.position(back.by)]
+        return voiding[-1].evidence if voiding and voiding[-1].to == stage.name else ()
+
+    def seen(self, stage: Stage) -> Record | None:
+        """What a stage had come to when it sent the environment back the last time."""
+        found = next((back.seen for back in reversed(self.backs()) if back.by == stage.name), None)
+        with suppress(ValidationError):
+            return None if found is None else stage.kind.model_validate(found)
+        return None
 
     def position(self, name: str) -> int:
         """The place of a stage; -1 where there is none of that name."""

@@ -1,7 +1,6 @@
 """The report of a run: one HTML file that needs nothing else."""
 
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,9 +8,7 @@ from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
 
 from synth.run.folder import RunFolder
-from synth.run.progress import Prices
-from synth.run.stage import Stage
-from synth.run.summary import Summary, summed_up
+from synth.run.summary import Summary
 from synth.whole import write_whole
 
 MOST_REASONS = 40
@@ -36,9 +33,8 @@ class Histogram(NamedTuple):
     bars: list[Bar]
 
 
-def write_report(folder: RunFolder, stages: Sequence[Stage], prices: Prices) -> Path:
+def write_report(folder: RunFolder, summary: Summary) -> Path:
     """Write it anew; gives its path."""
-    summary = summed_up(folder, stages, prices)
     path = folder.path / "report.html"
     write_whole(path, page(summary, folder.path.resolve().name))
     return path
