@@ -154,7 +154,7 @@ def visit(db: Database, *, id: str) -> dict:
     [
         (RAISES, "answers", "share", "TypeError: 'NoneType' object is not subscriptable: share("),
         (SHAPE, "result", "show", "its result does not fit its schema at .cents"),
-        (HOPELESS, "succeeds", "buy", "never succeeded; it was refused"),
+        (HOPELESS, "succeeds", "buy", " times as in buy({"),
         (LENIENT, "refuses", "look", "never refused, though it can"),
         (SNEAKS, "reads_only", "peek", "it says that it only reads, and it changed rows: peek("),
         (RANDOM, "repeats", "sample", "answered differently when made again from the same start"),
