@@ -56,7 +56,7 @@ class Drawer:
         """The arguments of a tool, with where their values come from."""
         properties = cast("dict[str, dict[str, Any]]", tool.arguments.get("properties", {}))
         for name, schema in properties.items():
-            yield name, schema, source_of(tool, name, schema, self._world.shape, self._world.view, set(self._tools))
+            yield name, schema, source_of(tool, name, schema, self._world.shape, self._world.view, self._tools)
 
     async def draw(self, tool: Tool, person: Place | None, lately: list[Place]) -> Drawn | None:
         """Arguments for a tool; None where this person has nothing that it could be about."""

@@ -85,7 +85,7 @@ class Finder:
         by_place: list[Query] = []
         properties = cast("dict[str, dict[str, Any]]", tool.arguments.get("properties", {}))
         for argument, schema in properties.items():
-            source = source_of(tool, argument, schema, self._world.shape, self._world.view, set(self._tools))
+            source = source_of(tool, argument, schema, self._world.shape, self._world.view, self._tools)
             if source.kind == "id":
                 near = self._near(place, source.columns[0].table)
                 by_place += [Query(tool.name, {argument: one[1]}, {argument: one}) for one in near]

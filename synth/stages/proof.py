@@ -19,14 +19,18 @@ async def prove_bundle(made: Made, _asker: Asker) -> Proof:
     """
     proof = await prove(made.bundle)
     if not proof.sound:
-        only_refused = all(one.check == "succeeds" and proof.tools[one.subject].refused for one in proof.findings)
-        to = "seed" if only_refused and "seed" not in made.sent else "code"
-        raise GoBack(to, evidence_of(proof.findings, made[Interface].tools))
+        raise GoBack(destination(proof, made.sent), evidence_of(proof.findings, made[Interface].tools))
     made.write(f"bundle/{made.environment}/{PROOF_FILE}", as_json(proof))
     return proof
 
 
 STAGE = Stage("prove", Proof, prove_bundle, needs_model=False)
+
+
+def destination(proof: Proof, sent: Sequence[str]) -> str:
+    """Where a proof that is not sound goes back to: for rows, once, where tools refused and nothing else is wrong."""
+    only_refused = all(one.check == "succeeds" and proof.tools[one.subject].refused for one in proof.findings)
+    return "seed" if only_refused and "seed" not in sent else "code"
 
 
 def evidence_of(findings: Sequence[Finding], plans: Sequence[Plan]) -> list[str]:
