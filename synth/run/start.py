@@ -20,7 +20,7 @@ from synth.run.summary import Summary, summed_up
 from synth.run.table import live
 from synth.run.topic import Topic
 from synth.run.vllm import serving_vllm
-from synth.run.writing import writer_for
+from synth.run.writing import embedder_for, writer_for
 from synth.writers.batch import BatchWriter
 from synth.writers.batch_folder import results_of
 from synth.writers.writer import Waiting, Writer
@@ -77,7 +77,8 @@ class Start:
             if self.mining is None:
                 raise RequestError("--tasks: there is no stage that mines")
             try:
-                topics += await run.mine(self.mining, plan.tasks, plan.n)
+                async with embedder_for(plan, self.api_key) as embedder:
+                    topics += await run.mine(self.mining, plan.tasks, plan.n, embedder)
             except Waiting as waiting:
                 run.progress.end("(mining)", "waiting", str(waiting))
                 return
