@@ -104,7 +104,7 @@ def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Price
         tally.at_first += artefact.turn == 0 and not any(exchange.reasons for exchange in artefact.exchanges)
         _note(summary, tally, artefact.exchanges, said)
         summary.models.update(exchange.model for exchange in artefact.exchanges if exchange.model)
-    for name, exchanges in line.given_up():
+    for name, exchanges in line.given_up(standing):
         _note(summary, tallies[name], exchanges, said)
     for back in line.backs():
         tallies[back.by].sent_back += 1
