@@ -1,17 +1,29 @@
-"""The wire to one instance: it adds the token, and turns every trouble into an answer that the MCP client hands on.
+"""The wire to one instance: JSON-RPC in HTTP posts, as the stateless revision of MCP has it.
 
-The MCP client drops the HTTP status of a refusal, and tears down the connection together with whoever uses it when a
-request fails on the network. So no request fails here: trouble becomes a JSON-RPC error with a message for the reader.
+Every request stands alone: no handshake, no session, no stream that stays open. What is no answer is FarmUnreachable
+with a message for the reader; an answer that says no is an RpcError.
 """
 
 import asyncio
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from http import HTTPStatus
+from itertools import count
 from typing import Any, cast
 
 import httpx2
 
+from agent_client.connections import Connections
+from agent_client.errors import FarmUnreachable
+
+PROTOCOL = "2026-07-28"
 INVALID_PARAMS = -32602  # JSON-RPC: the caller's own doing
-INTERNAL_ERROR = -32603  # JSON-RPC: not the caller's doing
+META = {
+    "io.modelcontextprotocol/protocolVersion": PROTOCOL,
+    "io.modelcontextprotocol/clientInfo": {"name": "envfarm", "version": "1"},
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 TOO_LARGE = (
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.REQUEST_URI_TOO_LONG,
@@ -19,91 +31,81 @@ TOO_LARGE = (
 )
 
 
+class RpcError(Exception):
+    """The other side understood the request and says no; `code` is JSON-RPC's."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 def shared_http(connections: int = 100) -> httpx2.AsyncClient:
     """An HTTP client for many connections: building one costs far more than a call."""
     return httpx2.AsyncClient(transport=Connections(connections), trust_env=False)
 
 
-class Connections(httpx2.AsyncBaseTransport):
-    """So many connections, the one that was used last first.
+@dataclass(frozen=True)
+class Wire:
+    """Posts the requests of one agent over an HTTP client that may be shared; never closes it."""
 
-    The library's own pool looks at every connection for every request, which costs more than the request where there
-    are hundreds. Answers are read whole before they are given.
-    """
+    http: httpx2.AsyncClient
+    url: str
+    token: str = field(repr=False)
+    patience: float
+    """Seconds without a sign of life after which a request is given up; twice that ends an answer that trickles."""
+    _numbers: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
-    def __init__(self, most: int) -> None:
-        self._room = asyncio.Semaphore(most)  # protects the other side: so many requests at once
-        self._free: list[httpx2.AsyncHTTPTransport] = []
-        self._every: list[httpx2.AsyncHTTPTransport] = []
-        self._secrets = httpx2.create_ssl_context()
+    async def ask(self, method: str, params: Mapping[str, Any], name: str | None = None) -> dict[str, Any]:
+        """The result of a request. `name` is that of the tool. Raises RpcError and FarmUnreachable."""
+        number = next(self._numbers)
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}}
+        headers = {
+            "Authorization": f"Bearer {self.token}",
+            "Accept": "application/json, text/event-stream",
+            "Content-Type": "application/json",
+            "MCP-Protocol-Version": PROTOCOL,
+            "Mcp-Method": method,
+        }
+        if name is not None:
+            headers["Mcp-Name"] = name
+        body = json.dumps(request, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+        response = await self._posted(body, headers)
+        if response.status_code != HTTPStatus.OK:
+            self._complain(response)
+        return _result(_answer(response, number, self.url))
 
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        async with self._room:
-            connection = self._free.pop() if self._free else self._another()
-            try:
-                response = await connection.handle_async_request(request)
-                try:
-                    stream = cast("httpx2.AsyncByteStream", response.stream)
-                    body = b"".join([part async for part in stream])
-                finally:
-                    await response.aclose()
-            finally:
-                self._free.append(connection)
-        return httpx2.Response(
-            response.status_code, headers=response.headers, stream=httpx2.ByteStream(body), extensions=_plain(response)
-        )
-
-    def _another(self) -> httpx2.AsyncHTTPTransport:
-        # Shorter than a server keeps an idle connection (uvicorn: 5 s), or a call goes into one that is just closing.
-        limits = httpx2.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=3.0)
-        self._every.append(httpx2.AsyncHTTPTransport(verify=self._secrets, limits=limits))
-        return self._every[-1]
-
-    async def aclose(self) -> None:
-        for connection in self._every:
-            await connection.aclose()
-
-
-def _plain(response: httpx2.Response) -> dict[str, Any]:
-    """What is known of an answer beside its body, without the stream that is closed."""
-    return {name: value for name, value in response.extensions.items() if name != "network_stream"}
-
-
-class Wire(httpx2.AsyncBaseTransport):
-    """Carries the requests of one agent over an HTTP client that may be shared; never closes it."""
-
-    def __init__(self, http: httpx2.AsyncClient, token: str) -> None:
-        self._http = http
-        self._authorization = f"Bearer {token}"
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        request.headers["Authorization"] = self._authorization
+    async def _posted(self, body: bytes, headers: dict[str, str]) -> httpx2.Response:
+        if self.http.is_closed:
+            raise FarmUnreachable(f"cannot reach {self.url}: the HTTP client was closed")
+        request = self.http.build_request("POST", self.url, content=body, headers=headers, timeout=self.patience)
         try:
-            # With the whole body, of an event stream too: what breaks later would break inside the MCP client.
-            response = await self._http.send(request, follow_redirects=False)
-        except httpx2.TimeoutException:
-            return _trouble(f"no answer from {request.url}: the worker is overloaded or hangs")
-        except httpx2.RequestError as error:
+            async with asyncio.timeout(2 * self.patience):
+                return await self.http.send(request, follow_redirects=False)
+        except (TimeoutError, httpx2.TimeoutException):
+            raise FarmUnreachable(f"no answer from {self.url}: the worker is overloaded or hangs") from None
+        except (httpx2.RequestError, httpx2.InvalidURL) as error:
             what = str(error) or type(error).__name__
-            return _trouble(f"cannot reach {request.url} ({what}): is the farm up, and the URL right?")
-        return _explained(request, response)
+            raise FarmUnreachable(f"cannot reach {self.url} ({what}): is the farm up, and the URL right?") from error
 
-
-def _explained(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
-    """Pass on an answer, or say what its status means. A client error in JSON-RPC is an answer."""
-    status = response.status_code
-    if status < HTTPStatus.BAD_REQUEST:
-        return response
-    if status == HTTPStatus.UNAUTHORIZED:
-        return _trouble(f"{request.url} refused the token (HTTP 401): use the one launched with it", status)
-    if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE):
-        return _trouble(f"no instance at {request.url} (HTTP {status}): it was closed, launch another", status)
-    if status in TOO_LARGE:
-        return _error(INVALID_PARAMS, f"the call is too large (HTTP {status}): send less", status)
-    if status < HTTPStatus.INTERNAL_SERVER_ERROR and _is_rpc(response):
-        return response
-    said = " ".join(response.text.split())[:200] or "nothing"
-    return _trouble(f"the worker failed (HTTP {status}): retry, or see its log; it said: {said}", status)
+    def _complain(self, response: httpx2.Response) -> None:
+        """Say what an HTTP status means. A client error in JSON-RPC is an answer, and passes."""
+        status = response.status_code
+        if status == HTTPStatus.UNAUTHORIZED:
+            raise FarmUnreachable(
+                f"{self.url} refused the token (HTTP 401): use the one launched with it", status=status
+            )
+        if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) and not _is_rpc(response):
+            raise FarmUnreachable(
+                f"no instance at {self.url} (HTTP {status}): it was closed, launch another", status=status
+            )
+        if status in TOO_LARGE:
+            raise RpcError(INVALID_PARAMS, f"the call is too large (HTTP {status}): send less")
+        if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and _is_rpc(response):
+            return
+        said = " ".join(response.text.split())[:200] or "nothing"
+        raise FarmUnreachable(
+            f"the worker failed (HTTP {status}): retry, or see its log; it said: {said}", status=status
+        )
 
 
 def _is_rpc(response: httpx2.Response) -> bool:
@@ -114,10 +116,36 @@ def _is_rpc(response: httpx2.Response) -> bool:
     return isinstance(body, dict) and "jsonrpc" in body
 
 
-def _trouble(message: str, status: int | None = None) -> httpx2.Response:
-    return _error(INTERNAL_ERROR, message, status)
+def _answer(response: httpx2.Response, number: int, url: str) -> dict[str, Any]:
+    """The JSON-RPC message that answers request `number`."""
+    kind = response.headers.get("Content-Type", "").partition(";")[0].strip()
+    if kind not in ("application/json", "text/event-stream"):
+        raise FarmUnreachable(f"{url} does not speak MCP: it answered {kind or 'nothing that it names'}")
+    try:
+        messages = [response.json()] if kind == "application/json" else list(_events(response.text))
+    except ValueError as error:
+        raise FarmUnreachable(f"{url} does not speak MCP: its answer is no JSON ({error})") from error
+    for message in messages:
+        if isinstance(message, dict) and ("result" in message or "error" in message):
+            found = cast("dict[str, Any]", message)
+            if found.get("id") in (number, None):
+                return found
+    raise FarmUnreachable(f"{url} does not speak MCP: it answered {response.text[:200]!r}")
 
 
-def _error(code: int, message: str, status: int | None) -> httpx2.Response:
-    error = {"code": code, "message": message, "data": {"status": status}}
-    return httpx2.Response(HTTPStatus.BAD_REQUEST, json={"jsonrpc": "2.0", "id": None, "error": error})
+def _events(text: str) -> Iterator[Any]:
+    """The JSON of the events of a stream that has ended."""
+    for event in text.replace("\r\n", "\n").split("\n\n"):
+        data = [line[5:].removeprefix(" ") for line in event.split("\n") if line.startswith("data:")]
+        if any(data):
+            yield json.loads("\n".join(data))
+
+
+def _result(answer: dict[str, Any]) -> dict[str, Any]:
+    match answer:
+        case {"error": {"code": int() as code, "message": str() as message}}:
+            raise RpcError(code, message)
+        case {"result": object() as result} if isinstance(result, dict):
+            return cast("dict[str, Any]", result)
+        case _:
+            raise FarmUnreachable(f"the answer is not MCP: {str(answer)[:200]}")

@@ -75,7 +75,7 @@ async def played(farm: FarmProcess, url: str, episodes: int, calls: int) -> tupl
         async def one() -> Rollout:
             limits = Limits(turns=calls + 1, seconds=600)
             model = Caller(calls, meeting)
-            return await rollout(client, scenario, model, limits=limits, http_client=http, mode="2026-07-28")
+            return await rollout(client, scenario, model, limits=limits, http_client=http)
 
         begin = time.process_time()
         runs = await asyncio.gather(*(one() for _ in range(episodes)))

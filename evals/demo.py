@@ -19,7 +19,7 @@ from servers.errors import BundleError
 from servers.scenario import Scenario, Solution
 
 AT_ONCE = 8
-FIRST_FEW = 8
+FIRST_FEW = 2
 """So many scenarios of each environment are played unless all are wanted: those at the head of its file."""
 LIMITS = Limits(turns=100, seconds=60)
 
@@ -79,7 +79,7 @@ async def _shown(
         solution = detail.scenario.reference()
         writers = {tool.name for tool in environment.tools if tool.writes}
         gold, idle, sabotaged = [
-            await rollout(farm, detail, model, limits=LIMITS, http_client=http, mode="2026-07-28")
+            await rollout(farm, detail, model, limits=LIMITS, http_client=http)
             for model in (gold_model(solution), idle_model(), sabotaged_model(solution, writers))
         ]
         shown = Shown(environment.id, detail.scenario, gold, idle, sabotaged)

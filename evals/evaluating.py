@@ -117,7 +117,6 @@ class Evaluation:
             limits=REFERENCE_LIMITS,
             seed=self.suite.run.seed,
             http_client=http,
-            mode="2026-07-28",
             with_effects=True,
         )
 
@@ -165,7 +164,6 @@ class Evaluation:
                 person=self.players.person_at(subject),
                 seed=self.suite.run.seed + attempt,
                 http_client=http,
-                mode="2026-07-28",
                 with_effects=True,
             )
             if run.outcome != "infra_error" or len(broken) >= self.suite.run.retries:

@@ -36,7 +36,7 @@ async def references(library: Path) -> list[Rollout]:
                 if detail.scenario.solution is None:
                     return None
                 model = gold_model(detail.scenario.solution)
-                return await rollout(farm, detail, model, limits=LIMITS, http_client=http, mode="2026-07-28")
+                return await rollout(farm, detail, model, limits=LIMITS, http_client=http)
 
         found = await chosen(farm, Choice())
         async with asyncio.TaskGroup() as group:

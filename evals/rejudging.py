@@ -157,7 +157,7 @@ async def _replayed(
     if lease.mcp_url is None or lease.token is None:
         raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
     difference: Difference | None = None
-    async with connect(lease.mcp_url, lease.token, http_client=http, mode="2026-07-28") as toolbox:
+    async with connect(lease.mcp_url, lease.token, http_client=http) as toolbox:
         for number, call, stored in _sent(trace, effects):
             now = await toolbox.call(call.tool, call.arguments)
             if difference is None and stored is not None and not _same(stored, now):

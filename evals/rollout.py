@@ -15,7 +15,7 @@ from agent_client.events import Event
 from agent_client.model import Model
 from agent_client.person import Person
 from agent_client.play import Limits, play
-from agent_client.toolbox import Mode, connect
+from agent_client.toolbox import connect
 from agent_client.trace import End, Trace
 from evals.effects import Effect, effects_of
 from registry.client import FarmClient
@@ -96,7 +96,6 @@ async def rollout(
     person: Person | None = None,
     seed: int = 0,
     http_client: httpx2.AsyncClient | None = None,
-    mode: Mode = "auto",
     with_effects: bool = False,
     on_event: Callable[[Event], None] | None = None,
 ) -> Rollout:
@@ -112,7 +111,7 @@ async def rollout(
         course.mark()
         try:
             task = scenario.scenario.task
-            course.trace = await _episode(lease, task, model, limits, person, http_client, mode, on_event)
+            course.trace = await _episode(lease, task, model, limits, person, http_client, on_event)
             course.mark()
             course.score = await farm.score(lease.instance, course.trace.answer)
             course.mark()
@@ -164,12 +163,11 @@ async def _episode(
     limits: Limits,
     person: Person | None,
     http_client: httpx2.AsyncClient | None,
-    mode: Mode,
     on_event: Callable[[Event], None] | None,
 ) -> Trace:
     if lease.mcp_url is None or lease.token is None:
         raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
-    async with connect(lease.mcp_url, lease.token, http_client=http_client, mode=mode) as toolbox:
+    async with connect(lease.mcp_url, lease.token, http_client=http_client) as toolbox:
         return await play(model, toolbox, task, limits=limits, person=person, on_event=on_event)
 
 

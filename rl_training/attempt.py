@@ -15,8 +15,6 @@ from rl_training.task import Task
 from rl_training.token_model import TokenModel
 from servers.errors import BundleError, FarmError, InfraError, NotFound, RequestError
 
-PROTOCOL = "2026-07-28"  # without a handshake: one round trip less for each episode
-
 
 class Attempt(NamedTuple):
     """An episode that has a result, and where its seconds went."""
@@ -63,7 +61,7 @@ async def attempt(link: Link, task: Task, goal: str, model: TokenModel, limits: 
 async def _episode(link: Link, lease: Lease, goal: str, model: TokenModel, limits: Limits) -> Trace:
     if lease.mcp_url is None or lease.token is None:
         raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
-    async with connect(lease.mcp_url, lease.token, http_client=link.http, mode=PROTOCOL) as toolbox:
+    async with connect(lease.mcp_url, lease.token, http_client=link.http) as toolbox:
         trace = await play(model, toolbox, goal, limits=limits)
     if trace.end == "infra_error":
         raise InfraError(trace.error)

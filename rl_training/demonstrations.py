@@ -52,7 +52,7 @@ async def demonstrations(
                 try:
                     assert lease.mcp_url is not None  # noqa: S101 - it was launched just now
                     assert lease.token is not None  # noqa: S101
-                    async with connect(lease.mcp_url, lease.token, http_client=http, mode="2026-07-28") as toolbox:
+                    async with connect(lease.mcp_url, lease.token, http_client=http) as toolbox:
                         trace = await play(_gold(detail), toolbox, detail.scenario.task, limits=Limits(turns=200))
                     score = await farm.score(lease.instance, trace.answer)
                 finally:

@@ -100,6 +100,6 @@ async def connected(leases: list[Lease]) -> AsyncGenerator[list[Caller]]:
         for lease in leases:
             assert lease.mcp_url is not None
             assert lease.token is not None
-            opened = connect(lease.mcp_url, lease.token, http_client=http, mode="2026-07-28")
+            opened = connect(lease.mcp_url, lease.token, http_client=http)
             callers.append(Caller(await stack.enter_async_context(opened), lease.instance))
         yield callers

@@ -6,16 +6,20 @@ from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 from urllib.parse import urlsplit
 
+import httpx2
 import pytest
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp_types import CallToolResult
 from starlette.types import Receive, Scope, Send
 
-from agent_client.toolbox import Mode, connect
+from agent_client.toolbox import connect
 from agent_client.trace import ToolResult
 from servers.agent_door import LOOPBACK, SERVER_INFO, AgentDoor
 from servers.express import Express
@@ -376,10 +380,27 @@ def test_an_ordinary_call_goes_the_short_way_and_gets_the_sdk_s_answer(
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy", MODERN])
-def test_what_the_official_client_calls_goes_the_short_way(doors: Doors, mode: Mode) -> None:
+def test_what_the_official_client_calls_goes_the_short_way(
+    doors: Doors, mode: Literal["auto", "legacy", "2026-07-28"]
+) -> None:
+    async def play() -> list[CallToolResult]:
+        ticket, url = doors.short
+        async with (
+            httpx2.AsyncClient(headers={"Authorization": f"Bearer {ticket.token}"}) as http,
+            Client(streamable_http_client(f"{url}{ticket.path}", http_client=http), mode=mode) as client,
+        ):
+            return [await client.call_tool("find", {}), await client.call_tool("price", {"id": "t9", "cents": 1})]
+
+    before = doors.express.answered
+    found, refused = doors.portal.call(play)
+    assert (found.is_error, refused.is_error) == (False, True)
+    assert doors.express.answered == before + 2
+
+
+def test_what_our_own_client_calls_goes_the_short_way(doors: Doors) -> None:
     async def play() -> list[ToolResult]:
         ticket, url = doors.short
-        async with connect(f"{url}{ticket.path}", ticket.token, mode=mode) as toolbox:
+        async with connect(f"{url}{ticket.path}", ticket.token) as toolbox:
             return [await toolbox.call("find", {}), await toolbox.call("price", {"id": "t9", "cents": 1})]
 
     before = doors.express.answered

@@ -9,16 +9,13 @@ import pytest
 from starlette.types import Receive, Scope, Send
 
 from agent_client.errors import FarmUnreachable
-from agent_client.toolbox import Mode, connect
+from agent_client.toolbox import connect
 from agent_client.wire import shared_http
 from tests.doubles import RULES, TOKEN, Farm, serving
 
 
-@pytest.mark.parametrize(
-    ("mode", "protocol"), [("auto", "2026-07-28"), ("2026-07-28", "2026-07-28"), ("legacy", "2025-11-25")]
-)
-async def test_both_eras_give_the_rules_the_tools_and_results(url: str, farm: Farm, mode: Mode, protocol: str) -> None:
-    async with connect(url, TOKEN, mode=mode) as toolbox:
+async def test_a_connection_has_the_rules_the_tools_and_results(url: str, farm: Farm) -> None:
+    async with connect(url, TOKEN) as toolbox:
         result = await toolbox.call("borrow", {"book": "Dune"})
     assert toolbox.instructions == RULES
     assert [tool.name for tool in toolbox.tools] == ["borrow", "ponder"]
@@ -27,13 +24,12 @@ async def test_both_eras_give_the_rules_the_tools_and_results(url: str, farm: Fa
     assert result.text == "loan_1: Dune"
     assert result.structured == {"loans": [{"loan_id": "loan_1", "book": "Dune", "days": 14}]}
     assert not result.is_error
-    assert protocol in farm.versions_seen
+    assert farm.versions_seen == {"2026-07-28"}
     assert set(farm.tokens_seen) == {f"Bearer {TOKEN}"}
 
 
-@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
-async def test_what_the_server_refuses_is_a_result_that_the_agent_reads(url: str, mode: Mode) -> None:
-    async with connect(url, TOKEN, mode=mode) as toolbox:
+async def test_what_the_server_refuses_is_a_result_that_the_agent_reads(url: str) -> None:
+    async with connect(url, TOKEN) as toolbox:
         refusal = await toolbox.call("borrow", {})
         unknown = await toolbox.call("steal", {"book": "Dune"})
         after = await toolbox.call("borrow", {"book": "Dune"})
@@ -70,10 +66,9 @@ async def test_arguments_too_large_for_the_server_are_the_agents_doing(url: str)
     assert "HTTP 413" in result.text
 
 
-@pytest.mark.parametrize("mode", ["auto", "2026-07-28", "legacy"])
-async def test_a_wrong_token_is_said_at_once(url: str, mode: Mode) -> None:
+async def test_a_wrong_token_is_said_at_once(url: str) -> None:
     with pytest.raises(FarmUnreachable, match="refused the token") as caught:
-        async with connect(url, "another", mode=mode):
+        async with connect(url, "another"):
             pass
     assert caught.value.status == 401
     assert "another" not in str(caught.value)
@@ -86,9 +81,8 @@ async def test_a_token_with_a_line_break_is_refused_without_showing_it(url: str)
     assert "secret" not in str(caught.value)
 
 
-@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
-async def test_a_closed_instance_is_named_and_the_caller_goes_on(url: str, farm: Farm, mode: Mode) -> None:
-    async with connect(url, TOKEN, mode=mode) as toolbox:
+async def test_a_closed_instance_is_named_and_the_caller_goes_on(url: str, farm: Farm) -> None:
+    async with connect(url, TOKEN) as toolbox:
         farm.closed = True
         with pytest.raises(FarmUnreachable, match="it was closed") as caught:
             await toolbox.call("borrow", {"book": "Dune"})
@@ -107,10 +101,9 @@ async def test_a_failing_worker_is_not_the_agents_doing(url: str, farm: Farm) ->
 
 async def test_a_farm_that_is_not_there_is_unreachable_and_no_group_of_exceptions(url: str) -> None:
     gone = url.replace("127.0.0.1", "127.0.0.2")
-    for mode in ("auto", "2026-07-28", "legacy"):
-        with pytest.raises(FarmUnreachable, match="is the farm up"):
-            async with connect(gone, TOKEN, mode=mode):
-                pass
+    with pytest.raises(FarmUnreachable, match="is the farm up"):
+        async with connect(gone, TOKEN):
+            pass
 
 
 async def test_a_farm_that_dies_between_two_calls_leaves_the_caller_standing(farm: Farm) -> None:
@@ -135,9 +128,8 @@ async def test_an_answer_that_breaks_off_is_trouble_on_the_way() -> None:
                 pass
 
 
-@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
-async def test_answers_may_come_as_event_streams(mode: Mode) -> None:
-    async with Farm(streams=True).serve() as url, connect(url, TOKEN, mode=mode) as toolbox:
+async def test_answers_may_come_as_event_streams() -> None:
+    async with Farm(streams=True).serve() as url, connect(url, TOKEN) as toolbox:
         assert (await toolbox.call("borrow", {"book": "Dune"})).text == "loan_1: Dune"
 
 
@@ -153,16 +145,31 @@ async def test_something_else_behind_the_url_is_not_mcp() -> None:
                 pass
 
 
-@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
-async def test_a_tool_that_never_answers_is_given_up(url: str, mode: Mode) -> None:
-    async with connect(url, TOKEN, mode=mode, patience=0.05) as toolbox:
+@pytest.mark.parametrize(
+    "said",
+    ["[]", "{}", '{"jsonrpc": "2.0", "id": 77, "result": {}}', '{"jsonrpc": "2.0", "id": 1, "result": 5}', "{", '"x"'],
+)
+async def test_json_that_answers_another_question_or_none_is_not_mcp(said: str) -> None:
+    async def other(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            headers = [(b"content-type", b"application/json")]
+            await send({"type": "http.response.start", "status": 200, "headers": headers})
+            await send({"type": "http.response.body", "body": said.encode()})
+
+    async with serving(other) as url:
+        with pytest.raises(FarmUnreachable, match=r"(not|speak) MCP"):
+            async with connect(url, TOKEN, patience=1):
+                pass
+
+
+async def test_a_tool_that_never_answers_is_given_up(url: str) -> None:
+    async with connect(url, TOKEN, patience=0.05) as toolbox:
         with pytest.raises(FarmUnreachable, match="overloaded or hangs"):
             await toolbox.call("ponder", {"matter": "life"})
 
 
-@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
-async def test_a_call_can_be_cancelled_and_the_connection_lives_on(url: str, mode: Mode) -> None:
-    async with connect(url, TOKEN, mode=mode) as toolbox:
+async def test_a_call_can_be_cancelled_and_the_connection_lives_on(url: str) -> None:
+    async with connect(url, TOKEN) as toolbox:
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.03):
                 await toolbox.call("ponder", {"matter": "life"})
@@ -170,7 +177,7 @@ async def test_a_call_can_be_cancelled_and_the_connection_lives_on(url: str, mod
 
 
 async def test_an_answer_that_comes_while_the_caller_leaves_breaks_nothing(url: str, farm: Farm) -> None:
-    async with connect(url, TOKEN, mode="legacy") as toolbox:
+    async with connect(url, TOKEN) as toolbox:
         call = asyncio.create_task(toolbox.call("ponder", {"matter": "life"}))
         await farm.pondering.wait()
         farm.pondered.set()

@@ -295,7 +295,7 @@ class Breaking(httpx2.AsyncBaseTransport):
 async def test_who_is_cancelled_while_connecting_stops_though_the_connection_broke_over_it(shelf: Path) -> None:
     wire = Breaking()
     async with table(shelf) as at, httpx2.AsyncClient(transport=wire) as http:
-        wire.waiting = asyncio.create_task(at.play(ScriptedModel([], ""), http_client=http, mode="2026-07-28"))
+        wire.waiting = asyncio.create_task(at.play(ScriptedModel([], ""), http_client=http))
         with pytest.raises(asyncio.CancelledError):
             await wire.waiting
         assert (await at.live(), await at.launched()) == (0, 1)

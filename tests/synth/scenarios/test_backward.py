@@ -33,12 +33,12 @@ def price(db: Database, *, id: str, cents: int) -> dict:
     return {"changed": db.run("UPDATE things SET cents = :cents WHERE id = :id", id=id, cents=cents)}
 '''
 )
-MADE = [
-    (name, scenario.id, scenario)
-    for name in Library([OWN_LIBRARY]).ids()
-    for scenario in Library([OWN_LIBRARY]).scenarios(name).values()
-    if "backward" in scenario.tags
-]
+IDS = Library([OWN_LIBRARY]).ids()
+
+
+def of_the_library(name: str) -> list[Scenario]:
+    """The scenarios of an environment of the library that were made this way."""
+    return [one for one in Library([OWN_LIBRARY]).scenarios(name).values() if "backward" in one.tags]
 
 
 async def made(folder: Path, out: Path, n: int, seed: int = 1) -> Yield:
@@ -134,21 +134,18 @@ async def test_phrases_that_are_wrong_are_refused(tmp_path: Path, phrases: str, 
         await made(shop, tmp_path / "out", 1)
 
 
-@pytest.mark.parametrize(("name", "_id", "scenario"), MADE, ids=lambda value: value if isinstance(value, str) else "")
-def test_a_task_is_in_a_persons_words(name: str, _id: str, scenario: Scenario) -> None:
-    assert not re.search(r"\w_\w", scenario.task.replace("_", "_")), scenario.task
-    assert "{" not in scenario.task
-    assert "  " not in scenario.task
-    assert not re.search(r"\b(\w+) \1\b", scenario.task), scenario.task
-    assert not re.search(r"\d{4}-\d\d-\d\d", scenario.task), scenario.task
-    assert scenario.certificate is not None
-    assert 1 <= scenario.certificate.difficulty.calls <= 14
+@pytest.mark.parametrize("name", IDS)
+def test_a_task_is_in_a_persons_words(name: str) -> None:
+    for scenario in of_the_library(name):
+        assert not re.search(r"\w_\w|[{}]|  |\b(\w+) \1\b|\d{4}-\d\d-\d\d", scenario.task), scenario.task
+        assert scenario.certificate is not None
+        assert 1 <= scenario.certificate.difficulty.calls <= 14
 
 
-def test_the_made_scenarios_of_the_library_are_different_tasks() -> None:
-    for name in ("library_loans", "hotel_bookings"):
-        tasks = [scenario.task for environment, _, scenario in MADE if environment == name]
-        assert len(tasks) == len(set(tasks)) >= 60
+@pytest.mark.parametrize("name", IDS)
+def test_the_made_scenarios_of_the_library_are_different_tasks(name: str) -> None:
+    tasks = [scenario.task for scenario in of_the_library(name)]
+    assert len(tasks) == len(set(tasks)) >= 50
 
 
 async def test_the_commands_say_what_is_wrong_with_what_they_are_given(tmp_path: Path) -> None:

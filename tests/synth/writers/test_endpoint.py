@@ -155,7 +155,11 @@ async def test_a_broken_endpoint_is_tried_again_ever_more_slowly_and_then_given_
     assert 0.5 <= first <= 1 <= second <= 2
 
 
-@pytest.mark.parametrize("nonsense", [HTMLResponse("<h1>It works!</h1>"), {"choices": []}, {"error": "no"}], ids=str)
+@pytest.mark.parametrize(
+    "nonsense",
+    [HTMLResponse("<h1>It works!</h1>"), {"choices": []}, {"error": "no"}],
+    ids=["html", "no choices", "an error"],
+)
 async def test_an_endpoint_that_answers_nonsense_is_named(nonsense: dict[str, Any] | Response) -> None:
     with pytest.raises(WriterUnreachable, match="answered no chat completion"):
         await ask(nonsense, nonsense, attempts=2)

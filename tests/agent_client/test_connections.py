@@ -5,7 +5,8 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Request
 
-from agent_client.wire import Connections, shared_http
+from agent_client.connections import Connections
+from agent_client.wire import shared_http
 from tests.doubles import serving
 
 
