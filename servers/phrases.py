@@ -11,6 +11,7 @@ from typing import Any, Literal, cast
 from pydantic import Field, ValidationError
 
 from servers.bundle import Environment, table_names
+from servers.environment import Provenance
 from servers.record import Name, Record
 
 Speaking = Literal["self", "other", "chores"]
@@ -52,6 +53,7 @@ class Phrases(Record):
     then: dict[str, str] = {}
     chains: tuple[tuple[str, ...], ...] = ()
     only_if: dict[str, dict[str, tuple[Any, ...]]] = {}
+    provenance: Provenance | None = None
 
 
 def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phrases | None]:
@@ -70,7 +72,7 @@ def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phr
             f"{path}: {'.'.join(str(part) for part in problem['loc']) or 'the whole'}: {problem['msg']}"
             for problem in error.errors(include_url=False)
         ], None
-    return [f"{path}: {problem}" for problem in _problems(phrases, environment)], phrases
+    return [f"{path}: {problem}" for problem in problems_of(phrases, environment)], phrases
 
 
 def holes(template: str) -> list[str]:
@@ -78,7 +80,8 @@ def holes(template: str) -> list[str]:
     return [hole["name"] for hole in HOLE.finditer(template)]
 
 
-def _problems(phrases: Phrases, environment: Environment) -> Iterator[str]:
+def problems_of(phrases: Phrases, environment: Environment) -> Iterator[str]:
+    """What phrases speak of that the environment does not have."""
     tables = table_names(environment.schema)
     named = {*phrases.rows, *phrases.made, *([phrases.speaker] if phrases.speaker else [])}
     for table in sorted(named - tables):

@@ -16,15 +16,19 @@ from rich.table import Table
 from servers.bundle import load_scenarios
 from servers.commands import bundle_of
 from servers.errors import BundleError, NotFound, RequestError
+from servers.phrases import Phrases
 from servers.scenario import Certificate
 from synth.at_once import run_alone
 from synth.hands import cores
 from synth.proving.stage import Stage
+from synth.run.folder import RunFolder
 from synth.run.plan import OPENAI, Plan
+from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
 from synth.scenarios.certify import Examined, examine
 from synth.scenarios.forward.start import Player, made_forward, show_outcome
+from synth.scenarios.phrasing import written
 
 app = typer.Typer()
 synth = typer.Typer()
@@ -94,6 +98,38 @@ def scenarios(
     show_outcome(outcome, out)
     if outcome.count("stopped") + outcome.count("failed"):
         raise typer.Exit(1)
+
+
+@synth.command("phrases")
+def phrases(
+    bundle: Bundle,
+    to: Annotated[Path | None, typer.Option("--out", help="The file to write; the bundle's own by default.")] = None,
+    work: Annotated[Path | None, typer.Option(help="The folder of what was asked and answered.")] = None,
+    writer: Annotated[Kind, typer.Option(help="Who writes.")] = "endpoint",
+    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="The endpoint.")] = OPENAI,
+    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    model: Annotated[str, typer.Option(help="The writer's model.")] = "",
+    recording: Annotated[list[Path] | None, typer.Option(help="The writer's answers, recorded.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Record the writer's exchanges in this file.")] = None,
+) -> None:
+    """Have the words for an environment's tasks written: one request, at most four attempts."""
+    folder = bundle_of(bundle)
+    path = to or folder / "phrases.json"
+    work = work or Path(".envfarm") / "phrases" / folder.name
+    given: dict[str, Any] = {"writer": writer, "base_url": base_url, "model": model, "record": record}
+    given |= {"out": work, "recordings": recording}
+    plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
+    _make_sure_of(path.with_suffix(".part"))
+    path.with_suffix(".part").unlink()
+    made = asyncio.run(_phrased(folder, work, path, plan, api_key))
+    out.print(f"Words for {len(made.asks)} commands and {len(made.rows)} tables: {path}", soft_wrap=True)
+
+
+async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: str) -> Phrases:
+    run = RunFolder(work)
+    with run.locked("--work"):
+        async with writer_for(plan, run, api_key) as writing:
+            return await written(folder, work, path, writing)
 
 
 async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int) -> Yield:
