@@ -9,6 +9,7 @@ from servers.environment import Tool
 from synth.proving.sources import Source, source_of
 from synth.proving.view import Column, Shape, View
 from synth.scenarios.leaves import leaves
+from synth.scenarios.plausible import enum_of
 
 
 class Argument(NamedTuple):
@@ -35,7 +36,7 @@ class Arguments:
         }
         shown = _shown([argument for arguments in found.values() for argument in arguments])
         self._of = {
-            tool: tuple(_seen(_led(argument, shown), self._seen) for argument in arguments)
+            tool: tuple(_chosen(_seen(_led(argument, shown), self._seen)) for argument in arguments)
             for tool, arguments in found.items()
         }
 
@@ -63,7 +64,7 @@ def _led(argument: Argument, shown: dict[str, Column]) -> Argument:
     source = argument.source
     if source.kind not in ("text", "date") or len(source.tools) != 1 or source.tools[0] not in shown:
         return argument
-    if "enum" in str(argument.schema) or "string" not in str(argument.schema):
+    if "string" not in str(argument.schema):
         return argument
     return argument._replace(source=replace(source, kind="id", columns=(shown[source.tools[0]],)))
 
@@ -74,6 +75,13 @@ def _seen(argument: Argument, seen: dict[str, Column]) -> Argument:
     if source.kind != "text" or argument.name not in seen:
         return argument
     return argument._replace(source=replace(source, kind="id", columns=(seen[argument.name],)))
+
+
+def _chosen(argument: Argument) -> Argument:
+    """An argument whose schema lists its values is a choice, though there are rows of those names."""
+    if argument.source.kind == "id" and any(isinstance(value, str) for value in enum_of(argument.schema)):
+        return argument._replace(source=replace(argument.source, kind="text"))
+    return argument
 
 
 def keys_in(results: Iterable[Any], shape: Shape, view: View) -> dict[str, Column]:

@@ -204,18 +204,18 @@ def _shown(setting: Setting) -> Iterator[str]:
         for tool in setting.tools.values():
             if not tool.writes:
                 for properties in _objects(tool.result):
-                    if names & properties:
-                        seen |= dict.fromkeys(sorted(properties))
+                    if next((name for name in properties if name.endswith("id")), "") in names:
+                        seen |= dict.fromkeys(properties)
         told_of = [name for name in seen if not name.endswith("_id") and name != "id"]
         yield f"- a row of {table}: {', '.join(told_of) or 'nothing but its key'}"
 
 
-def _objects(schema: Any) -> Iterator[set[str]]:
+def _objects(schema: Any) -> Iterator[list[str]]:
     """The properties of every object in a schema."""
     if isinstance(schema, dict):
         one = cast("dict[str, Any]", schema)
         if isinstance(one.get("properties"), dict):
-            yield set(cast("dict[str, Any]", one["properties"]))
+            yield list(cast("dict[str, Any]", one["properties"]))
         for inner in one.values():
             yield from _objects(inner)
     elif isinstance(schema, list):

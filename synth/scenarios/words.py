@@ -9,6 +9,8 @@ from servers.environment import Tool
 from servers.phrases import HOLE, Phrases, Speaking, Voice
 from synth.scenarios.facts import counted, said
 
+ARTICLE = re.compile(r"(?<=\b[Aa]) (?=[aeio](?!ne\b|nce\b)[a-z])")
+"""The place of an `n` before what was put into a hole: `a advising hold`."""
 OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
 PLAIN_VOICE = Voice(open=("Please take care of this for me.", "There is something I need done.", "Good morning."))
 STARTS = ("Please {}.", "Could you {}?", "Please {}.", "I need you to {}.")
@@ -134,7 +136,10 @@ def composed(
         sentences.append(random.choice(TELLING_MORE).format(tells[0], tells[1]))
     opening = random.choice(manner.open).replace("{name}", name)
     closing = random.choice(manner.close)
-    return " ".join(part for part in (opening, *sentences, closing) if part)
+    if opening.endswith((":", ",")) and not sentences[0].startswith("I "):
+        sentences[0] = sentences[0][:1].lower() + sentences[0][1:]
+    task = " ".join(part for part in (opening, *sentences, closing) if part)
+    return ARTICLE.sub("n ", task)
 
 
 def _sentences(clauses: list[str], random: Random) -> list[str]:
