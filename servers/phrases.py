@@ -17,6 +17,8 @@ from servers.record import Name, Record
 Speaking = Literal["self", "other", "chores"]
 """The person speaks; somebody speaks for the person; somebody asks for work that is nobody's own."""
 HOLE = re.compile(r"\{(?P<name>\w+)(?P<own>\.my)?(?P<small>~)?(?:\|(?P<one>[^{}|]+))?(?:\|(?P<many>[^{}|]+))?\}")
+CONDITION = re.compile(r"\[!?(\w+):")
+"""Words in a template that are said only if an argument is true, or is not."""
 PRONOUNS = {"name", "me", "my", "I"}
 
 
@@ -111,7 +113,7 @@ def _ask_problems(tool: str, by_voice: dict[Speaking, tuple[str, ...]], environm
             if unknown:
                 yield f"asks.{tool}.{voice}: {tool} has no argument {', '.join(map(repr, unknown))}: {template!r}"
             prose = {name for name in required if environment_prose(environment, tool, name)}
-            missing = sorted(required - there - prose) if voice == "chores" else []
+            missing = sorted(required - there - prose - set(CONDITION.findall(template))) if voice == "chores" else []
             if missing:
                 yield f"asks.{tool}.{voice}: does not tell {', '.join(map(repr, missing))}: {template!r}"
 

@@ -16,17 +16,20 @@ from rich.table import Table
 from servers.bundle import load_scenarios
 from servers.commands import bundle_of
 from servers.errors import BundleError, NotFound, RequestError
+from servers.library import Library
 from servers.phrases import Phrases
 from servers.scenario import Certificate
 from synth.at_once import run_alone
-from synth.hands import cores
+from synth.hands import cores, hands
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
 from synth.run.plan import OPENAI, Plan
+from synth.run.together import together
 from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
-from synth.scenarios.certify import Examined, examine
+from synth.scenarios.certify import Examined
+from synth.scenarios.examining import Case, Examining
 from synth.scenarios.forward.start import Player, made_forward, show_outcome
 from synth.scenarios.phrasing import written
 
@@ -179,35 +182,46 @@ def _told(reasons: Counter[str]) -> str:
 
 @app.command()
 def certify(
-    bundle: Bundle,
+    bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")],
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the certificates into scenarios.jsonl.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
 ) -> None:
     """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
-    folder = bundle_of(bundle)
-    seen = run_alone(_certify(folder, scenario or []))
-    if write:
-        _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in seen})
-    _show_examined(seen)
+    cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [])]
+    seen = run_alone(_certified(cases, min(jobs or cores(), max(1, len(cases)))))
+    for folder in dict.fromkeys(case.folder for case in cases):
+        own = [one for case, one in zip(cases, seen, strict=True) if case.folder == folder]
+        if write:
+            _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in own})
+        if len(bundles) > 1:
+            out.print(f"[bold]{folder.name}[/]")
+        _show_examined(own)
     if any(one.certificate is None for one in seen):
         raise typer.Exit(1)
 
 
-async def _certify(folder: Path, wanted: list[str]) -> list[Examined]:
-    seen: list[Examined] = []
-    async with Stage(folder) as stage:
-        there = load_scenarios(stage.environment)
-        unknown = [name for name in wanted if name not in there]
-        if unknown:
-            raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; `farm scenarios {folder.name}` lists them")
-        chosen = [there[name] for name in wanted] or list(there.values())
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=out, transient=True) as progress:
-            task = progress.add_task("examined", total=len(chosen))
-            for scenario in chosen:
-                seen.append(await examine(stage, scenario))
+def _cases(folder: Path, wanted: list[str]) -> list[Case]:
+    """The scenarios of a bundle that are to be examined."""
+    there = load_scenarios(Library([folder.parent]).environment(folder.name))
+    unknown = [name for name in wanted if name not in there]
+    if unknown:
+        raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; `farm scenarios {folder.name}` lists them")
+    return [Case(folder, one) for one in ([there[name] for name in wanted] or there.values())]
+
+
+async def _certified(cases: Sequence[Case], jobs: int) -> list[Examined]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as progress:
+        task = progress.add_task("examined", total=len(cases))
+        async with hands(Examining(), jobs) as examined:
+
+            async def one(case: Case) -> Examined:
+                seen = await examined(case)
                 progress.advance(task)
-    return seen
+                return seen
+
+            return await together(one(case) for case in cases)
 
 
 def _show_examined(seen: Sequence[Examined]) -> None:
