@@ -172,6 +172,14 @@ def _show_yield(made: Yield, wanted: int) -> None:
     table.add_row("new", str(made.told - made.twice), "")
     table.add_row("certified", str(made.certified), _told(made.rejected))
     out.print(table)
+    if made.tally.calls:
+        used = ", ".join(f"{name} {number}" for name, number in made.tally.tools.most_common())
+        out.print(f"Commands used: {used}.")
+        long = sum(number >= 3 for number in made.tally.calls)
+        out.print(
+            f"Of {len(made.tally.calls)} scenarios {long} take 3 calls or more, in {made.tally.refusals} something is "
+            f"refused; they change rows in {len(made.tally.tables)} tables."
+        )
     a_minute = 60 * made.certified / made.seconds if made.seconds else 0
     out.print(f"{made.certified} certified scenarios in {made.seconds:.1f} s, {a_minute:.0f} a minute.")
 

@@ -119,7 +119,7 @@ def _of_rows(phrases: Phrases, setting: Setting) -> Iterator[str]:
         yield f"rows: nothing for {table!r}, whose rows commands name"
     for table, forms in phrases.rows.items():
         for form in forms:
-            unknown = [name for name in holes(form) if name not in shown]
+            unknown = [name for name in holes(form) if shown and name not in shown]
             if unknown:
                 yield f"rows.{table}: no query shows {unknown[0]!r}: {form!r}"
             elif not holes(form):
@@ -162,7 +162,7 @@ def _of_tells(phrases: Phrases, setting: Setting) -> Iterator[str]:
     for name, tells in phrases.tells.items():
         shown = str(setting.tools[name].result) if name in setting.tools else ""
         for tell in tells:
-            missing = [part for part in tell.value.split(".") if f"'{part}'" not in shown]
+            missing = [part for part in tell.value.split(".") if "properties" in shown and f"'{part}'" not in shown]
             if missing:
                 yield f"tells.{name}: its result has no {tell.value!r}"
 
@@ -178,8 +178,10 @@ def _named_tables(setting: Setting) -> set[str]:
 
 
 def _properties(environment: Environment) -> set[str]:
-    """Every property that some query shows."""
+    """Every property that some query shows; none where a query does not say what it shows."""
     found: set[str] = set()
+    if any("properties" not in tool.result for tool in environment.tools.values() if not tool.writes):
+        return found
     for tool in environment.tools.values():
         if not tool.writes:
             found |= set(re.findall(r"'(\w+)': \{", str(tool.result)))

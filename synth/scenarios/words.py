@@ -44,7 +44,7 @@ def filled(template: str, values: Values) -> str | None:
     missing = [hole["name"] for hole in HOLE.finditer(text) if hole["name"] not in values.words]
     if missing:
         return None
-    return HOLE.sub(lambda hole: _word(hole, values), text)
+    return re.sub(" {2,}", " ", HOLE.sub(lambda hole: _word(hole, values), text))
 
 
 def _optional(part: re.Match[str], values: Values) -> str:
