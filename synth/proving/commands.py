@@ -12,8 +12,14 @@ from rich.table import Table
 
 from servers.commands import folder_of
 from servers.errors import RequestError
+from synth.at_once import run_alone
+from synth.hands import cores, hands
+from synth.proving.apart import Proving
+from synth.proving.picture import card_of, picture
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
+from synth.run.together import together
+from synth.whole import write_whole
 
 app = typer.Typer()
 out = Console(highlight=False)
@@ -26,25 +32,34 @@ def prove_bundles(
     calls: Annotated[int, typer.Option(min=1, max=100_000, help="How many calls to draw.")] = CALLS,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the calls: the same gives the same proof.")] = 0,
     write: Annotated[bool, typer.Option("--write", help="Write proof.json into each bundle.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Bundles at once; one a core.")] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only see whether proof.json is about the files as they are.")
     ] = False,
-    report: Annotated[
-        bool, typer.Option("--report", help="Show every tool, every rule and every branch missed.")
+    details: Annotated[
+        bool, typer.Option("--details", help="Show every tool, every rule and every branch missed.")
     ] = False,
+    report: Annotated[
+        Path | None, typer.Option(help="A picture of all of them and of their scenarios: an HTML file.")
+    ] = None,
 ) -> None:
     """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
     if check and write:
         raise RequestError("choose one: --write makes a proof, --check looks at the one that is there")
+    if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
+        raise RequestError(f"--report {report}: cannot be written: name a file in a folder that is there")
     folders = [folder_of(bundle) for bundle in bundles]
-    proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed)
+    proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed, jobs)
     for folder, proof in zip(folders, proofs, strict=True):
         if proof is None:
             out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; `farm prove {folder.name} --write`")
             continue
-        _show(proof, report=report)
+        _show(proof, details=details)
         if write and not check:
             out.print(f"written: {write_proof(folder, proof)}", soft_wrap=True)
+    if report is not None:
+        write_whole(report, picture([card_of(folder, proof) for folder, proof in zip(folders, proofs, strict=True)]))
+        out.print(f"Picture: {report}", soft_wrap=True)
     if not all(proof is not None and proof.sound for proof in proofs):
         raise typer.Exit(1)
 
@@ -54,7 +69,10 @@ def _kept(folder: Path) -> Proof | None:
     return load_proof(folder)
 
 
-def _made(folders: list[Path], calls: int, seed: int) -> list[Proof | None]:
+def _made(folders: list[Path], calls: int, seed: int, jobs: int | None) -> list[Proof | None]:
+    at_once = min(jobs or cores(), len(folders))
+    if at_once > 1:
+        return run_alone(_made_apart(folders, Proving(calls, seed), at_once))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     proofs: list[Proof | None] = []
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
@@ -66,7 +84,22 @@ def _made(folders: list[Path], calls: int, seed: int) -> list[Proof | None]:
     return proofs
 
 
-def _show(proof: Proof, *, report: bool) -> None:
+async def _made_apart(folders: list[Path], proving: Proving, at_once: int) -> list[Proof | None]:
+    """Proofs made in several processes, a bundle each."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        task = progress.add_task("proved", total=len(folders))
+        async with hands(proving, at_once) as prove_one:
+
+            async def one(folder: Path) -> Proof | None:
+                proof = await prove_one(folder)
+                progress.advance(task)
+                return proof
+
+            return await together(one(folder) for folder in folders)
+
+
+def _show(proof: Proof, *, details: bool) -> None:
     ok, refused = (sum(getattr(tool, name) for tool in proof.tools.values()) for name in ("ok", "refused"))
     claimed = [rule for rule in proof.rules.values() if rule.holder != "agent"]
     coverage = proof.coverage
@@ -80,7 +113,7 @@ def _show(proof: Proof, *, report: bool) -> None:
     for finding in proof.findings:
         times = f" ({finding.times} times)" if finding.times > 1 else ""
         out.print(f"  {finding.check}: {finding.subject}: {finding.text}{times}", markup=False, soft_wrap=True)
-    if report:
+    if details:
         _show_all(proof)
     elif claimed and not all(rule.shown for rule in claimed):
         names = ", ".join(name for name, rule in proof.rules.items() if rule.holder != "agent" and not rule.shown)

@@ -1,33 +1,32 @@
 """Scenarios of a bundle made without a model: walks become stories, stories scenarios, and what is certified is kept.
 
-The same bundle, seed and number give the same bytes. What is there already is counted, so an interrupted run goes on.
+The same bundle, seed and number give the same bytes, however many processes walk. What is there already is counted, so
+an interrupted run goes on.
 """
 
+import asyncio
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from random import Random
 
 from pydantic import ValidationError
 
 from servers.bundle import load_scenarios
 from servers.errors import BundleError
-from servers.phrases import Phrases, read_phrases
 from servers.scenario import Scenario
+from synth.hands import hands
 from synth.proving.stage import Stage
-from synth.scenarios.certify import Examined, examine
-from synth.scenarios.setting import Setting
-from synth.scenarios.story import told
-from synth.scenarios.tally import Tally, Wish, signature
+from synth.scenarios.tally import Tally, signature
+from synth.scenarios.walking import Attempt, Stretch, Walking, phrases_of
 
-LENGTHS = (1, 2, 3, 2, 4, 3, 1, 2, 5, 3)
-"""How many commands are wished for, one walk after another."""
-EVERY_REFUSAL = 5
 MOST_BARREN = 60
 """So many walks in a row from which no scenario comes, and the run ends."""
+AHEAD = 12
+"""So many walks may be under way, or waiting for a process, at once."""
 ID = re.compile(r"back(\d+)_(\d+)")
+Walk = Callable[[Stretch], Awaitable[Attempt]]
 
 
 @dataclass
@@ -40,7 +39,60 @@ class Yield:
     certified: int = 0
     dropped: Counter[str] = field(default_factory=Counter[str])
     rejected: Counter[str] = field(default_factory=Counter[str])
+    tally: Tally = field(default_factory=Tally)
     seconds: float = 0.0
+
+    def take(self, attempt: Attempt) -> None:
+        """Count what became of a walk."""
+        self.walks += 1
+        self.told += attempt.fate != "dropped"
+        self.twice += attempt.fate == "twice"
+        self.certified += attempt.fate == "certified"
+        if attempt.fate == "dropped":
+            self.dropped[attempt.reason] += 1
+        elif attempt.fate == "rejected":
+            self.rejected[attempt.reason.partition(":")[0]] += 1
+
+
+class _Course:
+    """The walks of a run in their order: what is there already, what is under way, and what was learnt of them."""
+
+    def __init__(self, walk: Walk, known: dict[int, Scenario], tools: set[str]) -> None:
+        self._walk = walk
+        self._known = known
+        self._tools = tools
+        self._under_way: deque[asyncio.Future[Attempt]] = deque()
+        self._first = max(known, default=-1) + 1
+        self.tally = Tally()
+        self.count = 0
+        for at in range(AHEAD):
+            self._begin(at)
+        for at in range(self._first):
+            self._learn(at, known.get(at))
+
+    async def next(self) -> Attempt:
+        """What came of the next walk."""
+        attempt = await self._under_way.popleft()
+        if attempt.scenario is not None and signature(attempt.scenario) in self.tally.told:
+            attempt = Attempt(attempt.at, "twice")
+        self._learn(attempt.at, attempt.scenario if attempt.fate == "certified" else None)
+        return attempt
+
+    async def give_up(self) -> None:
+        """Let go of the walks that are under way."""
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    def _begin(self, at: int) -> None:
+        if at >= self._first:
+            self._under_way.append(asyncio.ensure_future(self._walk(Stretch(at, self.tally.copy()))))
+
+    def _learn(self, at: int, scenario: Scenario | None) -> None:
+        if scenario is not None:
+            self.tally.take(scenario, self._tools)
+            self.count += 1
+        self._begin(at + AHEAD)
 
 
 async def backward(
@@ -49,67 +101,50 @@ async def backward(
     n: int,
     seed: int,
     there: Iterable[Scenario],
-    on_certified: Callable[[Scenario, Examined], None],
+    on_certified: Callable[[Scenario], None],
     on_walk: Callable[[Yield], None],
+    jobs: int = 1,
 ) -> Yield:
     """Make scenarios until there are `n` of this seed, those that are there already included.
+
+    A walk knows what came of the walks up to `AHEAD` before it: so many can be under way at once, and what comes of
+    them does not hang on how many were.
 
     Raises:
         BundleError: no scenario can be made of this bundle.
     """
-    phrases = _phrases(stage)
-    tools = stage.environment.tools
-    if not any(tool.writes for tool in tools.values()):
+    if not any(tool.writes for tool in stage.environment.tools.values()):
         raise BundleError(
             f"{stage.environment.id}: all of its tools only read; a scenario made backward needs one that changes rows"
         )
+    phrases_of(stage)
     made = Yield()
-    tally = Tally(dropped=made.dropped)
-    count, at = _gone_on(there, seed, tally, tools)
-    setting = await Setting.of(stage, phrases)
-    barren = 0
-    while count < n and barren < MOST_BARREN:
-        scenario = await told(setting, _wish(seed, at), tally, Random(f"{seed}/{at}"))  # noqa: S311 - to be repeated
-        at, made.walks, barren = at + 1, made.walks + 1, barren + 1
-        if scenario is not None:
-            made.told += 1
-            if signature(scenario) in tally.told:
-                made.twice += 1
-            elif (seen := await examine(stage, scenario)).certificate is None:
-                made.rejected.update([seen.findings[0].partition(":")[0]])
-            else:
-                whole = scenario.model_copy(update={"certificate": seen.certificate})
-                tally.take(whole, tools)
-                count, made.certified, barren = count + 1, made.certified + 1, 0
-                on_certified(whole, seen)
-        on_walk(made)
-    if count == 0:
+    known = _known(there, seed)
+    if len(known) >= n:
+        return made
+    async with hands(Walking(stage.folder, seed), jobs) as walk:
+        course = _Course(walk, known, set(stage.environment.tools))
+        try:
+            barren = 0
+            while course.count < n and barren < MOST_BARREN:
+                attempt = await course.next()
+                made.take(attempt)
+                barren = 0 if attempt.fate == "certified" else barren + 1
+                if attempt.scenario is not None and attempt.fate == "certified":
+                    on_certified(attempt.scenario)
+                on_walk(made)
+        finally:
+            await course.give_up()
+            made.tally = course.tally
+    if course.count == 0:
         raise BundleError(f"{stage.environment.id}: no scenario came of {made.walks} walks: {_reasons(made)}")
     return made
 
 
-def _phrases(stage: Stage) -> Phrases:
-    problems, phrases = read_phrases(stage.environment.folder, stage.environment)
-    if problems:
-        raise BundleError(problems[0])
-    return phrases or Phrases()
-
-
-def _wish(seed: int, at: int) -> Wish:
-    refusal = at % EVERY_REFUSAL == EVERY_REFUSAL - 1
-    return Wish(f"back{seed}_{at:04d}", LENGTHS[at % len(LENGTHS)], refusal)
-
-
-def _gone_on(there: Iterable[Scenario], seed: int, tally: Tally, tools: Iterable[str]) -> tuple[int, int]:
-    """How many scenarios of this seed there are, and the number of the next walk."""
-    count, at = 0, 0
-    for scenario in there:
-        found = ID.fullmatch(scenario.id)
-        if found is None or int(found[1]) != seed:
-            continue
-        count, at = count + 1, max(at, int(found[2]) + 1)
-        tally.take(scenario, set(tools))
-    return count, at
+def _known(there: Iterable[Scenario], seed: int) -> dict[int, Scenario]:
+    """The scenarios of this seed that there are, by the number of their walk."""
+    found = [(ID.fullmatch(scenario.id), scenario) for scenario in there]
+    return {int(match[2]): scenario for match, scenario in found if match is not None and int(match[1]) == seed}
 
 
 def _reasons(made: Yield) -> str:

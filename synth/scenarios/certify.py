@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from servers.certified import digest_of
 from servers.errors import BundleError, NotFound
 from servers.guests import Guests
-from servers.reading import Reader
 from servers.scenario import Certificate, Checkpoint, Difficulty, Scenario, Survivor
 from synth.proving.stage import Stage
 from synth.scenarios import leaks
@@ -47,7 +46,7 @@ async def examine(stage: Stage, scenario: Scenario) -> Examined:
     try:
         await _examine(stage, reference, seen)
     finally:
-        await reference.scene.close()
+        await reference.close()
     seen.seconds = time.perf_counter() - begin
     return seen
 
@@ -105,8 +104,7 @@ async def _start_findings(reference: Reference) -> list[str]:
     """Goals are false at the start and guards true; an agent that does nothing, or refuses everything, earns 0."""
     found: list[str] = []
     checkpoints = reference.scenario.checkpoints
-    reader = Reader(reference.start, reference.start)
-    try:
+    with reference.states.at_start() as reader:
         for name, answer in (("does nothing", IDLE), ("refuses everything", REFUSAL)):
             said = await judged(
                 reader, checkpoints, answer=answer, made=(), now=reference.window.first, guests=reference.guests
@@ -125,8 +123,6 @@ async def _start_findings(reference: Reference) -> list[str]:
                 ]
             if said.reward > 0:
                 found.append(f"an agent that {name} earns {said.reward:g}")
-    finally:
-        reader.close()
     return found
 
 
@@ -137,8 +133,7 @@ async def _reference_findings(reference: Reference) -> list[str]:
         for one in reference.made
         if one.outcome.kind in ("failed", "timeout", "died", "invalid")
     ]
-    reader = Reader(reference.final, reference.start)
-    try:
+    with reference.states.at_end() as reader:
         said = await judged(
             reader,
             reference.scenario.checkpoints,
@@ -147,8 +142,6 @@ async def _reference_findings(reference: Reference) -> list[str]:
             now=reference.scene.now,
             guests=reference.guests,
         )
-    finally:
-        reader.close()
     found += [
         f"checkpoint {verdict.checkpoint}: does not hold after the reference"
         + (f": {verdict.error}" if verdict.error else f"; seen {verdict.seen}" if verdict.seen else "")
@@ -161,7 +154,7 @@ async def _reference_findings(reference: Reference) -> list[str]:
 async def _repeated(stage: Stage, reference: Reference) -> list[str]:
     """Played twice, the reference leaves the same state and reads the same texts."""
     again = await played(stage, reference.scenario)
-    await again.scene.close()
+    await again.close()
     found = [
         f"solution.calls.{one.step.number}: {one.step.tool} answers differently when it is played again"
         for one, other in zip(reference.made, again.made, strict=True)
@@ -175,8 +168,9 @@ async def _repeated(stage: Stage, reference: Reference) -> list[str]:
 async def _another_seed(stage: Stage, reference: Reference) -> list[Tried]:
     """The same calls where the instance makes other ids: nothing may hang on them."""
     other = await played(stage, reference.scenario, seed=1)
-    await other.scene.close()
-    return [Tried("with other made-up ids", False, await _fails(other, other.answer))]
+    tried = Tried("with other made-up ids", False, await _fails(other, other.answer))
+    await other.close()
+    return [tried]
 
 
 async def _answers(reference: Reference) -> list[Tried]:
@@ -204,12 +198,9 @@ async def _other_words(reference: Reference) -> list[Tried]:
 
 
 async def _fails(reference: Reference, answer: str) -> bool:
-    reader = Reader(reference.final, reference.start)
     checkpoints: tuple[Checkpoint, ...] = reference.scenario.checkpoints
     guests: Guests = reference.guests
-    try:
+    with reference.states.at_end() as reader:
         return await fails(
             reader, checkpoints, answer=answer, made=reference.made, now=reference.window.last, guests=guests
         )
-    finally:
-        reader.close()

@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 from servers.environment import Tool
 from servers.phrases import Phrases
 from synth.proving.days import day_in, later
-from synth.proving.sources import Source, source_of
+from synth.proving.sources import Source
+from synth.scenarios.arguments import Arguments, required
 from synth.scenarios.lookup import Finder, Query, leaf
 from synth.scenarios.plausible import enum_of
 from synth.scenarios.world import Place, World
@@ -43,31 +44,32 @@ class Drawer:
     """Draws commands for one story, as the rows stand now."""
 
     def __init__(
-        self, world: World, tools: dict[str, Tool], phrases: Phrases, finder: Finder, clock: str, random: Random
+        self,
+        world: World,
+        arguments: Arguments,
+        phrases: Phrases,
+        finder: Finder,
+        clock: str,
+        random: Random,
+        said: dict[str, list[dict[str, Any]]] | None = None,
     ) -> None:
+        self._said = said or {}
         self._world = world
-        self._tools = tools
+        self._arguments = arguments
         self._phrases = phrases
         self._finder = finder
         self._clock = clock
         self._random = random
 
-    def sources(self, tool: Tool) -> Iterator[tuple[str, dict[str, Any], Source]]:
-        """The arguments of a tool, with where their values come from."""
-        properties = cast("dict[str, dict[str, Any]]", tool.arguments.get("properties", {}))
-        for name, schema in properties.items():
-            yield name, schema, source_of(tool, name, schema, self._world.shape, self._world.view, set(self._tools))
-
     async def draw(self, tool: Tool, person: Place | None, lately: list[Place]) -> Drawn | None:
         """Arguments for a tool; None where this person has nothing that it could be about."""
-        example = dict(self._random.choice(self._phrases.examples.get(tool.name) or ({},)))
-        required = set(cast("list[str]", tool.arguments.get("required", [])))
+        example, needed = self._example_for(tool)
         arguments: dict[str, Any] = {}
         places: dict[str, Place] = {}
         rest: list[tuple[str, dict[str, Any], Source]] = []
         names_person = False
-        for name, schema, source in self.sources(tool):
-            if name in example or name not in required or source.kind != "id":
+        for name, schema, source in self._arguments.of(tool):
+            if name in example or name not in needed or source.kind != "id":
                 rest.append((name, schema, source))
                 continue
             place = self._place(source.columns[0].table, person, lately, names_person=names_person)
@@ -77,13 +79,38 @@ class Drawer:
             arguments[name], places[name] = place[1], place
         if person is not None and not names_person and not self._is_about(person, places, lately):
             return None
-        derived = await self._others(tool, rest, example, required, arguments, places)
+        derived = await self._others(tool, rest, example, needed, arguments, places)
         if derived is None:
             return None
         self._put_in_order(rest, arguments)
         prose = frozenset(name for name in example if isinstance(example[name], str) and " " in example[name])
-        order = [name for name, _, _ in self.sources(tool)]
+        order = [name for name, _, _ in self._arguments.of(tool)]
         return Drawn(tool.name, {name: arguments[name] for name in order if name in arguments}, places, derived, prose)
+
+    def _example_for(self, tool: Tool) -> tuple[dict[str, Any], set[str]]:
+        """Values that go together, and the arguments to be given, among them the rows that such a call names."""
+        told = self._phrases.examples.get(tool.name)
+        if told:
+            return dict(self._random.choice(told)), required(tool)
+        if tool.name not in self._said:
+            return {}, required(tool) | self._wished(tool)
+        whole = self._random.choice(self._said[tool.name])
+        rows = {one.name for one in self._arguments.of(tool) if one.source.kind == "id"}
+        return {name: value for name, value in whole.items() if name not in rows}, required(tool) | whole.keys()
+
+    def _wished(self, tool: Tool) -> set[str]:
+        """Some of the arguments that may be left out: a change that says nothing new is none."""
+        asks = self._phrases.asks.get(tool.name)
+        sayable = "" if asks is None else str(asks)
+        may = [
+            one.name
+            for one in self._arguments.of(tool)
+            if one.name not in required(tool)
+            and (asks is None or f"{{{one.name}" in sayable or f"[{one.name}:" in sayable)
+            and (one.source.kind in ("id", "date", "number") or enum_of(one.schema) or "boolean" in str(one.schema))
+            and "array" not in str(one.schema)
+        ]
+        return set(self._random.sample(may, self._random.randint(1, min(2, len(may))))) if may else set()
 
     def _place(self, table: str, person: Place | None, lately: list[Place], *, names_person: bool) -> Place | None:
         """A row for an argument: the person, something of theirs, something of late, or something of nobody's."""
@@ -121,7 +148,7 @@ class Drawer:
         tool: Tool,
         rest: list[tuple[str, dict[str, Any], Source]],
         example: dict[str, Any],
-        required: set[str],
+        needed: set[str],
         arguments: dict[str, Any],
         places: dict[str, Place],
     ) -> dict[str, Derived] | None:
@@ -131,7 +158,7 @@ class Drawer:
         for argument, schema, source in rest:
             if argument in example:
                 arguments[argument] = self._example(example[argument], name)
-            elif argument not in required:
+            elif argument not in needed:
                 continue
             elif f"{tool.name}.{argument}" in self._phrases.amounts:
                 known = await self._amount(f"{tool.name}.{argument}", places)
@@ -156,10 +183,11 @@ class Drawer:
         return self._random.choice(found) if found else None
 
     def _queries_about(self, places: dict[str, Place]) -> Iterator[Query]:
-        for tool in self._tools.values():
-            needed = cast("list[str]", tool.arguments.get("required", []))
-            if not tool.writes and len(needed) == 1 and needed[0] in places:
-                yield Query(tool.name, {needed[0]: places[needed[0]][1]}, {needed[0]: places[needed[0]]})
+        for tool in self._arguments.tools.values():
+            needed = required(tool)
+            if not tool.writes and len(needed) == 1 and needed <= places.keys():
+                [name] = needed
+                yield Query(tool.name, {name: places[name][1]}, {name: places[name]})
 
     def _plain(self, name: str, schema: dict[str, Any], source: Source, places: dict[str, Place]) -> Any:
         """A value for an argument of which nothing is known but its schema and its name."""

@@ -10,6 +10,9 @@ from servers.orders import RowChange
 
 MADE_ID = re.compile(r"\b[a-z][a-z0-9_]*_[0-9a-f]{8}\b")
 MINUTES_OF_A_RUN = 600
+MINUTES_OF_CALLS = 30
+"""A run's calls take so many minutes, about; a time that is whole hours from one of them was counted from it."""
+MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
 class Window:
@@ -20,10 +23,21 @@ class Window:
         self.first = clock
         self.last = (begin + timedelta(minutes=MINUTES_OF_A_RUN)).isoformat(sep=" ")
         self.today = clock[:10]
+        self._begin = begin
 
     def holds(self, value: Any) -> bool:
         """Whether a value is a time of the run."""
         return isinstance(value, str) and len(value) == len(self.first) and self.first <= value <= self.last
+
+    def hours_from_now(self, value: Any) -> int | None:
+        """How many whole hours from the calls a time lies, if it was counted from one of them, as deadlines are."""
+        if not isinstance(value, str) or self.holds(value) or not MOMENT.fullmatch(value):
+            return None
+        try:
+            hours, seconds = divmod((datetime.fromisoformat(value) - self._begin).total_seconds(), 3600)
+        except ValueError:
+            return None
+        return int(hours) if seconds % 60 == 0 and seconds <= 60 * MINUTES_OF_CALLS else None
 
     def is_now(self, value: Any) -> bool:
         """Whether a value is a time of the run, or its day."""
@@ -48,6 +62,8 @@ def essence(changes: Sequence[RowChange], window: Window) -> str:
     def plain(value: Any) -> Any:
         if window.holds(value):
             return "<now>"
+        if window.hours_from_now(value) is not None:
+            return f"<now + {window.hours_from_now(value)} h>"
         if isinstance(value, str) and ids:
             return MADE_ID.sub(lambda found: "<new>" if found[0] in ids else found[0], value)
         return value

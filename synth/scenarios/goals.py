@@ -20,6 +20,12 @@ class Changed:
     changes: Sequence[RowChange]
     window: Window
     left_open: frozenset[str]
+    given: frozenset[str] = frozenset()
+    """The texts among the arguments of its commands."""
+
+    def is_of_the_run(self, value: str) -> bool:
+        """Whether a value is a time of the run, or was counted from one."""
+        return self.window.holds(value) or (value not in self.given and self.window.hours_from_now(value) is not None)
 
     def made_in(self, value: Any) -> RowChange | None:
         """The added row whose key a value is."""
@@ -100,8 +106,8 @@ def _holds(name: str, value: Any, whole: Changed, depth: int) -> str:
         return _is(name, value)
     if value in whole.left_open:
         return f"trim({column}) <> ''"
-    if whole.window.holds(value):
-        return f"date({column}) = {literal(whole.window.today)}"
+    if whole.is_of_the_run(value):
+        return f"date({column}) = {literal(value[:10])}"
     parent = whole.made_in(value)
     if parent is not None and depth < DEEPEST:
         [key] = parent.key

@@ -3,7 +3,6 @@
 import re
 
 from agent_client.references import REFERENCE
-from servers.reading import Reader
 from servers.scenario import Checkpoint
 from synth.scenarios.answers import IDLE
 from synth.scenarios.reference import Reference, fails
@@ -31,8 +30,7 @@ def of_text(reference: Reference) -> list[str]:
 
 async def of_answers(reference: Reference) -> list[str]:
     """Whether the task's own words would do for an answer where the task wants to be told something."""
-    reader = Reader(reference.final, reference.start)
-    try:
+    with reference.states.at_end() as reader:
         silent, parrot = [
             await fails(
                 reader,
@@ -44,8 +42,6 @@ async def of_answers(reference: Reference) -> list[str]:
             )
             for answer in (IDLE, reference.scenario.task)
         ]
-    finally:
-        reader.close()
     return (
         ["the task tells what the answer is to tell: its own words pass as an answer"] if silent and not parrot else []
     )

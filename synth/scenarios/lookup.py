@@ -5,9 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from servers.environment import Tool
-from synth.proving.sources import singular, source_of
-from synth.proving.stage import Scene
+from synth.proving.sources import singular
+from synth.scenarios.arguments import Arguments, required
+from synth.scenarios.leaves import leaves
 from synth.scenarios.plausible import enum_of
+from synth.scenarios.trying import Trying
 from synth.scenarios.world import Place, World
 
 Item = dict[str, Any]
@@ -41,30 +43,36 @@ class Sight:
 
 
 class Finder:
-    """Looks rows up in one scene, as it stands now."""
+    """Looks rows up in one scene, as it stands now. What is `known` was asked of the same rows before."""
 
-    def __init__(self, scene: Scene, world: World, tools: dict[str, Tool]) -> None:
-        self._scene = scene
+    def __init__(
+        self, trying: Trying, world: World, arguments: Arguments, known: dict[str, Item | None] | None = None
+    ) -> None:
+        self._trying = trying
         self._world = world
-        self._tools = tools
-        self._answers: dict[str, Item | None] = {}
+        self._arguments = arguments
+        self._tools = arguments.tools
+        self._answers: dict[str, Item | None] = {} if known is None else known
+        self._sights: dict[Place, list[Sight]] = {}
 
     async def sights(self, place: Place) -> list[Sight]:
         """The ways in which a row can be seen, those that show the fewest others first."""
+        if place in self._sights:
+            return self._sights[place]
         found: list[Sight] = []
         for query in list(self._queries(place))[:MOST_QUERIES]:
             result = await self.answer(query)
             if result is not None:
                 found += list(self._seen(query, result, place))
-        return sorted(found, key=lambda sight: (len(sight.needs), len(sight.others), sight.query.tool))
+        found.sort(key=lambda sight: (len(sight.needs), len(sight.others), sight.query.tool))
+        self._sights[place] = found
+        return found
 
     async def answer(self, query: Query) -> Item | None:
         """What a query gives, without leaving a trace in the scene."""
         name = f"{query.tool} {sorted(query.arguments.items(), key=str)}"
         if name not in self._answers:
-            before = self._scene.calls
-            outcome = await self._scene.call(query.tool, query.arguments)
-            await self._scene.rewind(before)
+            outcome = await self._trying.call(query.tool, query.arguments)
             self._answers[name] = outcome.structured if outcome.kind == "ok" else None
         return self._answers[name]
 
@@ -73,19 +81,17 @@ class Finder:
         for name, tool in self._tools.items():
             if tool.writes or not self._may_show(tool, place):
                 continue
-            required = set(cast("list[str]", tool.arguments.get("required", [])))
-            if not required:
+            needed = required(tool)
+            if not needed:
                 yield Query(name, {})
             for query in self._with_one_argument(tool, place):
-                if required <= query.arguments.keys():
+                if needed <= query.arguments.keys():
                     yield query
 
     def _with_one_argument(self, tool: Tool, place: Place) -> Iterator[Query]:
         """Those words first that the row has, then the rows that it has to do with."""
         by_place: list[Query] = []
-        properties = cast("dict[str, dict[str, Any]]", tool.arguments.get("properties", {}))
-        for argument, schema in properties.items():
-            source = source_of(tool, argument, schema, self._world.shape, self._world.view, set(self._tools))
+        for argument, schema, source in self._arguments.of(tool):
             if source.kind == "id":
                 near = self._near(place, source.columns[0].table)
                 by_place += [Query(tool.name, {argument: one[1]}, {argument: one}) for one in near]
@@ -111,7 +117,8 @@ class Finder:
         """The properties under which a table's keys are shown."""
         key = self._world.shape.keys[table].name
         one = singular(table)
-        return tuple(dict.fromkeys((f"{one}_{key}", f"{one}_id", f"{one.split('_')[-1]}_id", key)))
+        usual = (f"{one}_{key}", f"{one}_id", f"{one.split('_')[-1]}_id", key)
+        return tuple(dict.fromkeys((*usual, *self._arguments.names(self._world.shape.keys[table]))))
 
     def _seen(self, query: Query, result: Item, place: Place) -> Iterator[Sight]:
         names = self.names(place[0])
@@ -159,15 +166,3 @@ def leaf(result: Any, path: str) -> Any:
             return None
         result = cast("Item", result)[name]
     return result
-
-
-def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The single values inside a result, each with its path as references write it."""
-    if isinstance(value, dict):
-        for name, inner in cast("Item", value).items():
-            yield from leaves(inner, f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(cast("list[Any]", value)):
-            yield from leaves(inner, f"{path}[{index}]")
-    else:
-        yield path, value

@@ -8,10 +8,10 @@ from typing import Any
 from servers.phrases import Phrases, holes
 from servers.scenario import PlannedCall
 from synth.proving.sources import singular
-from synth.proving.stage import Scene
 from synth.scenarios.drawing import Drawn
 from synth.scenarios.facts import said
 from synth.scenarios.lookup import Finder, Query, Sight, path_to
+from synth.scenarios.trying import Trying
 from synth.scenarios.world import Place, World, label_of
 
 MOST_TRIED = 8
@@ -32,7 +32,7 @@ class Plan:
 
     def __init__(
         self,
-        scene: Scene,
+        trying: Trying,
         phrases: Phrases,
         clock: str,
         person: Place | None,
@@ -43,7 +43,7 @@ class Plan:
         self.calls: list[PlannedCall] = []
         self.known: dict[Place, str] = {}
         self.made: set[Place] = set()
-        self._scene = scene
+        self._trying = trying
         self._phrases = phrases
         self._clock = clock
         self._person = person
@@ -135,7 +135,7 @@ class Plan:
             if name is None or own != sight.key:
                 continue
             bare = _bare(name, noun)
-            extra = [other for other in item if other != name and not other.endswith("id") and other not in PROSE][:4]
+            extra = [other for other in item if other != name and _tells_apart(other, item[other])][:4]
             found += [bare, *(f"{bare} ({other.replace('_', ' ')} {{{other}}})" for other in extra)]
         return list(dict.fromkeys(found))
 
@@ -199,12 +199,15 @@ class Plan:
             table = drawn.places[argument][0]
             return not any(self._alive(drawn.tool, argument, (table, other)) for other in alike)
         for other in sorted(alike, key=str)[:MOST_TRIED]:
-            before = self._scene.calls
-            outcome = await self._scene.call(drawn.tool, {**drawn.arguments, argument: other})
-            await self._scene.rewind(before)
+            outcome = await self._trying.call(drawn.tool, {**drawn.arguments, argument: other})
             if outcome.kind == "ok":
                 return False
         return len(alike) <= MOST_TRIED
+
+
+def _tells_apart(name: str, value: Any) -> bool:
+    """Whether people would tell a thing from another by a property."""
+    return not (name.endswith("id") or name in PROSE or isinstance(value, bool | dict | list))
 
 
 def _bare(name: str, noun: str) -> str:

@@ -20,6 +20,7 @@ from synth.proving.stage import Scene, Stage
 from synth.scenarios.essence import Window, essence, exactly
 from synth.scenarios.plausible import Rows
 from synth.scenarios.run import Made, Step, play, results_of, steps_of
+from synth.scenarios.states import States
 
 COST = {"sql": 0, "footprint": 1, "python": 2}
 
@@ -34,8 +35,7 @@ class Reference:
     guests: Guests
     made: list[Made]
     answer: str
-    start: bytes
-    final: bytes
+    states: States
     rows: Rows
     changes: list[RowChange]
 
@@ -75,6 +75,11 @@ class Reference:
                     found.add(value if isinstance(value, (str, int, float)) else str(value))
         return found
 
+    async def close(self) -> None:
+        """End its instance, and close what was opened of its states."""
+        self.states.close()
+        await self.scene.close()
+
     def answered(self, made: Sequence[Made]) -> str:
         """The reference's last words, with what a run found put in."""
         return _answer(self.scenario, results_of(made, self.results))
@@ -94,8 +99,9 @@ async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Referenc
     async with scene.reading() as reader:
         final, changes = reader.connection.serialize("main"), between(reader)
     environment = stage.environment
+    states = States(start, final, whole=any(one.kind == "python" for one in scenario.checkpoints))
     guests = stage.worker.guests
-    return Reference(environment, scenario, scene, guests, made, answer, start, final, rows, changes)
+    return Reference(environment, scenario, scene, guests, made, answer, states, rows, changes)
 
 
 def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:

@@ -4,11 +4,11 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from servers.changes import between
 from synth.scenarios.essence import essence, exactly
 from synth.scenarios.plausible import enum_of, other_arguments
 from synth.scenarios.reference import Reference, fails, is_prose, ordered, plain
 from synth.scenarios.run import NOTHING, Made, Step, play, steps_of
+from synth.scenarios.states import rows_changed
 
 MOST_SWAPS = 12
 
@@ -27,11 +27,15 @@ async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
     """Play the reference with one mistake at a time. A mistake that changes nothing is none, and is not told."""
     steps = steps_of(reference.scenario.reference())
     replay = _Replay(reference)
-    seen = {reference.exact}
+    seen, known = {reference.exact}, set[bytes]()
     for what, at, changed in _mistakes(reference, steps):
         made = await replay.play(at, changed)
-        async with reference.scene.reading() as reader:
-            changes = between(reader)
+        difference = reference.scene.instance.state.changes_since_start()
+        if difference in known:
+            continue
+        known.add(difference)
+        with reference.states.after(difference) as reader:
+            changes = rows_changed(reader, difference)
             exact = exactly(changes)
             if exact in seen:
                 continue
@@ -70,8 +74,9 @@ async def harmless(reference: Reference) -> AsyncIterator[Tried]:
 
 async def _other_way(reference: Reference, what: str, steps: list[Step], *, may_differ: bool = False) -> Tried:
     made = await _Replay(reference).play(0, steps)
-    async with reference.scene.reading() as reader:
-        changes = between(reader)
+    difference = reference.scene.instance.state.changes_since_start()
+    with reference.states.after(difference) as reader:
+        changes = rows_changed(reader, difference)
         same = essence(changes, reference.window) == reference.essence
         failed = await _fails(reference, reader, reference.answer, made)
         if same and failed:

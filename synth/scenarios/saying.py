@@ -9,7 +9,7 @@ from synth.scenarios.drawing import Drawn
 from synth.scenarios.lookup import Finder
 from synth.scenarios.plan import Plan
 from synth.scenarios.setting import Setting
-from synth.scenarios.words import Values, derived_ask, filled, words_of
+from synth.scenarios.words import OPTIONAL, Values, derived_ask, filled, words_of
 from synth.scenarios.world import Place, World
 
 
@@ -48,6 +48,8 @@ class Saying:
 
     async def _say(self, drawn: Drawn, finder: Finder, world: World) -> Said | None:
         template = self._template(drawn)
+        if template is not None and self._leaves_out(template, drawn):
+            return None
         own = {hole["name"] for hole in HOLE.finditer(template or "") if hole["own"]}
         spoken = await self._rows(drawn, finder, world, own)
         if spoken is None:
@@ -62,6 +64,12 @@ class Saying:
             return None
         self._used.add(template or "")
         return Said(self._plan.command(drawn, drawn.prose - _exact(drawn)), clause, values.words)
+
+    def _leaves_out(self, template: str, drawn: Drawn) -> bool:
+        """Whether a template says nothing of an argument that the person cannot leave to whoever is asked."""
+        told = {hole["name"] for hole in HOLE.finditer(template)} | {part[2] for part in OPTIONAL.finditer(template)}
+        told |= {name for example in self._setting.phrases.examples.get(drawn.tool, ()) for name in example}
+        return any(name not in told and drawn.places.get(name) != self._person for name in drawn.arguments)
 
     async def _rows(self, drawn: Drawn, finder: Finder, world: World, own: set[str]) -> dict[str, str] | None:
         """Words for the rows of a command, each of which can be found by them."""

@@ -3,57 +3,78 @@
 from random import Random
 
 from servers.environment import Tool
+from servers.examples import load_examples
 from servers.phrases import Phrases
 from synth.proving.stage import Scene, Stage
-from synth.proving.view import Shape, shape_of, view_of
+from synth.proving.view import shape_of, view_of
+from synth.scenarios.arguments import Arguments, keys_in, required
 from synth.scenarios.drawing import Drawer
 from synth.scenarios.lookup import Finder
+from synth.scenarios.sayings import sayings
+from synth.scenarios.trying import Trying
 from synth.scenarios.world import Place, World
 
 TRIES_AT_FIRST = 40
 
 
 class Setting:
-    """One instance that is walked over and over, and what is known of its environment."""
+    """One instance that is walked over and over, and what is known of its environment.
 
-    def __init__(self, stage: Stage, scene: Scene, shape: Shape, phrases: Phrases) -> None:
+    `at_first` finds rows as they are before anything has happened. It has a scene of its own, so that what it has been
+    asked before makes no difference to a walk.
+    """
+
+    def __init__(
+        self, stage: Stage, scenes: tuple[Scene, Scene], arguments: Arguments, first: World, phrases: Phrases
+    ) -> None:
         self.stage = stage
-        self.scene = scene
+        self.trying = Trying(scenes[0])
         self.phrases = phrases
         self.tools: dict[str, Tool] = stage.environment.tools
         self.clock = stage.environment.description.clock
         self.writers = [tool for tool in self.tools.values() if tool.writes]
         self.alive: dict[tuple[str, str], set[str]] = {}
-        self._shape = shape
+        self.first = first
+        self.arguments = arguments
+        self.said = sayings(load_examples(stage.environment.folder), self.arguments)
+        self.at_first = Finder(Trying(scenes[1], most_left=0), first, self.arguments)
 
     @classmethod
     async def of(cls, stage: Stage, phrases: Phrases) -> "Setting":
         """The setting of a bundle, with its tools tried out."""
-        scene = await stage.launch()
-        async with scene.reading() as reader:
+        scenes = (await stage.launch(), await stage.launch())
+        async with scenes[0].reading() as reader:
             shape = shape_of(reader)
-        setting = cls(stage, scene, shape, phrases)
+            first = World(shape, view_of(reader, shape))
+        tools = stage.environment.tools
+        asked = [await scenes[0].call(tool.name, {}) for tool in tools.values() if not (tool.writes or required(tool))]
+        await scenes[0].rewind(0)
+        seen = keys_in([one.structured for one in asked if one.kind == "ok"], shape, first.view)
+        setting = cls(stage, scenes, Arguments(tools, shape, first.view, seen), first, phrases)
         await setting._try_out(Random(0))  # noqa: S311 - a choice that can be repeated, no secret
         return setting
+
+    @property
+    def scene(self) -> Scene:
+        """The instance that is walked."""
+        return self.trying.scene
 
     async def world(self) -> World:
         """The rows as they stand now."""
         async with self.scene.reading() as reader:
-            return World(self._shape, view_of(reader, self._shape))
+            return World(self.first.shape, view_of(reader, self.first.shape))
 
     async def _try_out(self, random: Random) -> None:
         """Learn how rows stand that the tools take."""
-        world = await self.world()
+        world = self.first
         people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
-        finder = Finder(self.scene, world, self.tools)
-        drawer = Drawer(world, self.tools, self.phrases, finder, self.clock, random)
+        drawer = Drawer(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
         for tool in self.writers:
             for number in range(max(TRIES_AT_FIRST, len(people))):
                 drawn = await drawer.draw(tool, people[number % len(people)] if people else None, [])
                 if drawn is None:
                     continue
-                outcome = await self.scene.call(drawn.tool, drawn.arguments)
-                await self.scene.rewind(0)
+                outcome = await self.trying.call(drawn.tool, drawn.arguments)
                 if outcome.kind == "ok":
                     for argument, place in drawn.places.items():
                         self.alive.setdefault((tool.name, argument), set()).add(standing(world, place))

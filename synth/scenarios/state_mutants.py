@@ -38,8 +38,7 @@ async def damaged(reference: Reference) -> list[Tried]:
         must_be_tried = draw.sample(must_be_tried, MOST)
     tried: list[Tried] = []
     for damage in must_be_tried:
-        reader = Reader(reference.final, reference.start)
-        try:
+        with reference.states.at_end() as reader:
             if not _done(reader, damage):
                 continue
             failed = await fails(
@@ -51,8 +50,6 @@ async def damaged(reference: Reference) -> list[Tried]:
                 guests=reference.guests,
             )
             tried.append(Tried(damage.what, True, failed, damage.what.split(":")[0]))
-        finally:
-            reader.close()
     return tried
 
 

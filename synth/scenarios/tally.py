@@ -12,18 +12,28 @@ LITERAL = re.compile(r"'(\w+)'")
 
 @dataclass
 class Tally:
-    """What the scenarios so far use, so that the next ones use something else; and why walks were dropped."""
+    """What the scenarios so far use, so that the next ones use something else."""
 
     tools: Counter[str] = field(default_factory=Counter[str])
     people: Counter[str] = field(default_factory=Counter[str])
     told: set[str] = field(default_factory=set[str])
-    dropped: Counter[str] = field(default_factory=Counter[str])
+    tables: set[str] = field(default_factory=set[str])
+    calls: list[int] = field(default_factory=list[int])
+    refusals: int = 0
+
+    def copy(self) -> "Tally":
+        """The same counts, to be added to apart from these."""
+        return Tally(self.tools.copy(), self.people.copy(), self.told.copy())  # all that a walk goes by
 
     def take(self, scenario: Scenario, tools: Collection[str]) -> None:
         """Count a scenario that was accepted."""
         self.tools.update(tag for tag in scenario.tags if tag in tools)
         self.people[scenario.title.partition(":")[0]] += 1
         self.told.add(signature(scenario))
+        self.refusals += "refusal" in scenario.tags
+        if scenario.certificate is not None:
+            self.tables |= set(scenario.certificate.difficulty.tables)
+            self.calls.append(scenario.certificate.difficulty.calls)
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,7 @@ class Wish:
     """What kind of story is wanted."""
 
     id: str
+    at: int
     commands: int
     refusal: bool
 

@@ -8,7 +8,7 @@ from servers.environment import Tool
 from servers.instance import Outcome
 from servers.orders import RowChange
 from servers.phrases import HOLE, Speaking
-from synth.proving.stage import Scene
+from synth.proving.view import Row
 from synth.scenarios.drawing import Drawer, Drawn
 from synth.scenarios.lookup import Finder, leaf
 from synth.scenarios.plan import Plan
@@ -19,6 +19,10 @@ from synth.scenarios.telling import facts_of
 from synth.scenarios.world import Place, World
 
 TRIES_A_TOOL = 6
+MOST_BEHIND = 2
+"""A tool that was used less often than others by more than this is preferred no more for it: it may be of no use."""
+STRIDE = 7
+"""Each walk begins with the tool so many places after the last walk's first."""
 
 
 @dataclass(frozen=True)
@@ -53,15 +57,16 @@ class Walk:
         self.commands: list[Command] = []
         self.is_broken = False
         self.lately: list[Place] = []
+        self._known: Finder | None = setting.at_first
         self.tally: Tally | None = None
-        self.plan = Plan(setting.scene, setting.phrases, setting.clock, person, name, self.is_alive)
+        self.plan = Plan(setting.trying, setting.phrases, setting.clock, person, name, self.is_alive)
         self.saying = Saying(setting, self.plan, person, name, voice, random)
 
     @classmethod
     async def begin(cls, setting: Setting, tally: Tally, random: Random) -> "Walk | None":
         """Choose who this is about: whoever was spoken of least."""
         phrases = setting.phrases
-        world = await setting.world()
+        world = setting.first
         voices: list[Speaking] = list(phrases.voices) or ["chores"]
         weights = {"self": 5, "other": 3, "chores": 1}
         voice = random.choices(voices, [weights[one] for one in voices])[0]
@@ -81,24 +86,21 @@ class Walk:
         walk.tally = tally
         return walk
 
-    @property
-    def scene(self) -> Scene:
-        """The instance that is walked."""
-        return self.setting.scene
-
     async def stays_refused(self) -> bool:
         """Whether what was refused is refused for the same reason before and after everything else."""
-        for command in self.commands:
-            if command.kind != "refused":
-                continue
-            for at in (self.scene.calls, 0):
-                await self.scene.rewind(at)
-                outcome = await self.scene.call(command.drawn.tool, command.drawn.arguments)
-                if outcome.kind != "refused" or facts_of(outcome.text, "") != facts_of(command.text, ""):
-                    return False
-                if at:
-                    await self.scene.rewind(at)
+        trying = self.setting.trying
+        refused = [command for command in self.commands if command.kind == "refused"]
+        for command in refused:
+            if not self._is_the_same(command, await trying.call(command.drawn.tool, command.drawn.arguments)):
+                return False
+        await trying.begin()
+        for command in refused:
+            if not self._is_the_same(command, await trying.call(command.drawn.tool, command.drawn.arguments)):
+                return False
         return True
+
+    def _is_the_same(self, command: Command, outcome: Outcome) -> bool:
+        return outcome.kind == "refused" and facts_of(outcome.text, "") == facts_of(command.text, "")
 
     def is_alive(self, tool: str, argument: str, place: Place) -> bool:
         """Whether a row stands so that a tool has ever taken such a one."""
@@ -110,26 +112,32 @@ class Walk:
         refusal_at = self.random.randrange(wish.commands) if wish.refusal else -1
         while len(self.commands) < wish.commands:
             wanted = "refused" if len(self.commands) == refusal_at else "ok"
-            if not await self._step(wanted) or self.is_broken:
+            if not await self._step(wanted, wish) or self.is_broken:
                 return
 
-    async def _step(self, wanted: str) -> bool:
+    async def _step(self, wanted: str, wish: Wish) -> bool:
         phrases, tally = self.setting.phrases, self.tally or Tally()
         tools = [
             tool for tool in self.setting.writers if not phrases.asks or self.voice in phrases.asks.get(tool.name, {})
         ]
-        finder = Finder(self.scene, self.world, self.setting.tools)
-        clock = self.setting.clock
-        drawer = Drawer(self.world, self.setting.tools, phrases, finder, clock, self.random)
+        finder = self._finder()
+        setting = self.setting
+        drawer = Drawer(self.world, setting.arguments, phrases, finder, setting.clock, self.random, setting.said)
+        lead = "" if self.commands or not tools else tools[wish.at * STRIDE % len(tools)].name
         jitter = {tool.name: self.random.random() * 3 for tool in tools}
         used = [command.drawn.tool for command in self.commands]
         follow = {
             later for chain in phrases.chains for one in used if one in chain for later in chain[chain.index(one) + 1 :]
         }
+        most = sum(tally.tools[tool.name] for tool in tools) / max(1, len(tools))
         order = sorted(
             tools,
             key=lambda tool: (
-                tally.tools[tool.name] + jitter[tool.name] + 4 * used.count(tool.name) - 3 * (tool.name in follow)
+                max(tally.tools[tool.name], most - MOST_BEHIND)
+                + jitter[tool.name]
+                + 4 * used.count(tool.name)
+                - 3 * (tool.name in follow)
+                - 100 * (tool.name == lead)
             ),
         )
         for tool in order:
@@ -145,18 +153,23 @@ class Walk:
 
     async def _take(self, drawn: Drawn, wanted: str, finder: Finder) -> bool:
         """Try a command; keep it if it came to what is wanted, and can be asked for."""
-        before = self.scene.calls
-        outcome = await self.scene.call(drawn.tool, drawn.arguments)
-        changes = self.scene.changed(outcome) if outcome.changes else []
-        await self.scene.rewind(before)
-        if not (self._fits(drawn) and self._is_wanted(drawn, wanted, outcome, changes)):
+        if not self._fits(drawn):
+            return False
+        trying = self.setting.trying
+        outcome = await trying.call(drawn.tool, drawn.arguments)
+        changes = trying.scene.changed(outcome) if outcome.changes else []
+        if not self._is_wanted(drawn, wanted, outcome, changes):
             return False
         said = await self.saying.say(drawn, finder, self.world)
         if said is None:
             return False
+        outcome = await trying.keep(drawn.tool, drawn.arguments)
+        if outcome.kind != wanted:
+            self.is_broken = True  # a minute made the difference
+            return False
+        changes = trying.scene.changed(outcome) if outcome.changes else []
         command = Command(drawn, said.number, said.clause, outcome.kind, outcome.text, changes, said.words)
         self.commands.append(command)
-        await self.scene.call(drawn.tool, drawn.arguments)
         if outcome.kind != "ok":
             return True
         for change in changes:
@@ -166,6 +179,7 @@ class Walk:
                 self.lately.append(place)
         self.lately += [place for place in drawn.places.values() if place != self.person]
         self.world = await self.setting.world()
+        self._known = None
         return await self._followed(drawn)
 
     def _is_wanted(self, drawn: Drawn, wanted: str, outcome: Outcome, changes: list[RowChange]) -> bool:
@@ -176,6 +190,12 @@ class Walk:
             return self._is_news(drawn, changes) and self._is_allowed(drawn, outcome.structured)
         alive = all(self.is_alive(drawn.tool, argument, place) for argument, place in drawn.places.items())
         return alive and bool(facts_of(outcome.text, " ".join(str(one) for one in drawn.arguments.values())))
+
+    def _finder(self) -> Finder:
+        """Whoever looks rows up as they are after the last command that changed any."""
+        if self._known is None:
+            self._known = Finder(self.setting.trying, self.world, self.setting.arguments)
+        return self._known
 
     async def _followed(self, drawn: Drawn) -> bool:
         """What the rules want done at once after a command that made it possible is part of the errand."""
@@ -188,12 +208,10 @@ class Walk:
             return True
         places = {name: place for name, place in drawn.places.items() if name in names}
         next_one = Drawn(follower, {name: drawn.arguments[name] for name in names}, places)
-        outcome = await self.scene.call(next_one.tool, next_one.arguments)
-        await self.scene.rewind(self.scene.calls - 1)
+        outcome = await self.setting.trying.call(next_one.tool, next_one.arguments)
         if outcome.kind != "ok":
             return True
-        finder = Finder(self.scene, self.world, self.setting.tools)
-        taken = await self._take(next_one, "ok", finder)
+        taken = await self._take(next_one, "ok", self._finder())
         self.is_broken = not taken
         return taken
 
@@ -229,11 +247,36 @@ class Walk:
             for command in self.commands
             for change in command.changes
         }
-        return bool(changes) and all(
-            (change.table, str(change.key)) not in touched
-            or self._follows(touched[change.table, str(change.key)], drawn.tool)
-            for change in changes
+        return (
+            bool(changes)
+            and all(
+                (change.table, str(change.key)) not in touched
+                or self._follows(touched[change.table, str(change.key)], drawn.tool)
+                for change in changes
+            )
+            and not any(self._takes_up_again(change, drawn) for change in changes if change.operation == "insert")
         )
+
+    def _takes_up_again(self, change: RowChange, drawn: Drawn) -> bool:
+        """Whether a row would tie the same things together as one that an earlier command changed or deleted.
+
+        Nobody has a booking cancelled and the same room booked again for the same person in one errand.
+        """
+        tied = self._tied(change.table, change.after)
+        return len(tied) > 1 and any(
+            earlier.operation != "insert"
+            and tied <= self._tied(earlier.table, {**self._row_before(earlier), **earlier.before})
+            and not self._follows(command.drawn.tool, drawn.tool)
+            for command in self.commands
+            for earlier in command.changes
+        )
+
+    def _tied(self, table: str, row: Row) -> set[Place]:
+        points = self.world.shape.points.items()
+        return {(aim.table, row[one.name]) for one, aim in points if one.table == table and row.get(one.name)}
+
+    def _row_before(self, change: RowChange) -> Row:
+        return self.setting.first.rows.get((change.table, next(iter(change.key.values()))), {})
 
     def _is_allowed(self, drawn: Drawn, result: dict[str, Any] | None) -> bool:
         rules = self.setting.phrases.only_if.get(drawn.tool, {})

@@ -1,8 +1,9 @@
 """`farm prove` says what it saw and ends with 0, 1 or 2."""
 
+import json
 from pathlib import Path
 
-from servers.library import OWN_LIBRARY
+from servers.library import OWN_LIBRARY, Library
 from synth.proving.proof import load_proof
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import farm
@@ -10,7 +11,7 @@ from tests.processes import farm
 
 async def test_a_proof_is_made_written_and_looked_at(tmp_path: Path) -> None:
     bundle = await write_bundle(tmp_path / "shop", scenarios=())
-    done = await farm("prove", str(bundle), "--calls", "60", "--report", "--write", home=tmp_path)
+    done = await farm("prove", str(bundle), "--calls", "60", "--details", "--write", home=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("shop sound, score 60: 4 tools")
     assert load_proof(bundle) is not None
@@ -18,6 +19,26 @@ async def test_a_proof_is_made_written_and_looked_at(tmp_path: Path) -> None:
     (bundle / "policy.md").write_text("Another.")
     done = await farm("prove", str(bundle), "--check", home=tmp_path)
     assert (done.code, done.out) == (1, "shop: no proof.json about its files as they are; `farm prove shop --write`\n")
+
+
+async def test_a_picture_shows_every_environment_and_what_its_scenarios_are_worth(tmp_path: Path) -> None:
+    bundle = await write_bundle(tmp_path / "shop")
+    described = json.loads((bundle / "environment.json").read_text())
+    (bundle / "environment.json").write_text(json.dumps(described | {"title": "A <b>shop</b>"}))
+    page = tmp_path / "picture.html"
+    done = await farm("prove", "library_loans", str(bundle), "--check", "--report", str(page), home=tmp_path)
+    assert (done.code, f"Picture: {page}" in done.out) == (1, True)
+    library = Library([OWN_LIBRARY])
+    drawn = page.read_text()
+    assert all(f">{tool}<" in drawn for tool in library.environment("library_loans").tools)
+    certified = len(library.scenarios("library_loans"))
+    assert f"<b>{certified}</b>certified scenarios" in drawn
+    assert "no proof" in drawn
+    assert "A &lt;b&gt;shop&lt;/b&gt;" in drawn
+    for nowhere in (tmp_path / "no" / "x.html", tmp_path):
+        done = await farm("prove", "library_loans", "--check", "--report", str(nowhere), home=tmp_path)
+        assert (done.code, done.out) == (2, "")
+        assert f"--report {nowhere}: cannot be written" in done.err
 
 
 async def test_what_is_wrong_is_said_and_a_mistake_is_one_line(tmp_path: Path) -> None:

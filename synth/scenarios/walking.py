@@ -1,0 +1,84 @@
+"""The work of one process that makes scenarios: it walks where it is told, and examines what came of it."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Literal, NamedTuple
+
+from servers.errors import BundleError
+from servers.phrases import Phrases, read_phrases
+from servers.scenario import Scenario
+from synth.proving.stage import Stage
+from synth.scenarios.certify import examine
+from synth.scenarios.setting import Setting
+from synth.scenarios.story import told
+from synth.scenarios.tally import Tally, Wish, signature
+
+LENGTHS = (1, 2, 3, 2, 4, 3, 1, 2, 5, 3)
+"""How many commands are wished for, one walk after another."""
+EVERY_REFUSAL = 5
+
+
+class Stretch(NamedTuple):
+    """One walk to take: its number, and what the scenarios so far use."""
+
+    at: int
+    tally: Tally
+
+
+class Attempt(NamedTuple):
+    """What came of a walk: nothing, a scenario that was told before, one without a certificate, or one with it."""
+
+    at: int
+    fate: Literal["dropped", "twice", "rejected", "certified"]
+    reason: str = ""
+    scenario: Scenario | None = None
+
+
+@dataclass(frozen=True)
+class Walking:
+    """Walks through one bundle."""
+
+    folder: Path
+    seed: int
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Callable[[Stretch], Awaitable[Attempt]]]:
+        """Set the stage."""
+        async with Stage(self.folder) as stage:
+            setting = await Setting.of(stage, phrases_of(stage))
+
+            async def walk(stretch: Stretch) -> Attempt:
+                random = Random(f"{self.seed}/{stretch.at}")  # noqa: S311 - to be repeated
+                scenario = await told(setting, wish(self.seed, stretch.at), stretch.tally, random)
+                if isinstance(scenario, str):
+                    return Attempt(stretch.at, "dropped", scenario)
+                if signature(scenario) in stretch.tally.told:
+                    return Attempt(stretch.at, "twice")
+                seen = await examine(stage, scenario)
+                if seen.certificate is None:
+                    return Attempt(stretch.at, "rejected", seen.findings[0], scenario)
+                whole = scenario.model_copy(update={"certificate": seen.certificate})
+                return Attempt(stretch.at, "certified", scenario=whole)
+
+            yield walk
+
+
+def phrases_of(stage: Stage) -> Phrases:
+    """The words of a bundle.
+
+    Raises:
+        BundleError: something is wrong with them.
+    """
+    problems, phrases = read_phrases(stage.environment.folder, stage.environment)
+    if problems:
+        raise BundleError(problems[0])
+    return phrases or Phrases()
+
+
+def wish(seed: int, at: int) -> Wish:
+    """What is wished of a walk."""
+    refusal = at % EVERY_REFUSAL == EVERY_REFUSAL - 1
+    return Wish(f"back{seed}_{at:04d}", at, LENGTHS[at % len(LENGTHS)], refusal)
