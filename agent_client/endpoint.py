@@ -5,7 +5,7 @@ The only file that knows the `openai` package.
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -14,10 +14,12 @@ import httpx2
 from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
+from agent_client.embeddings import Embeddings
 from agent_client.errors import ConversationTooLong, EndpointDown, EndpointRefused
 
 T = TypeVar("T", bound=BaseModel)
 Sleep = Callable[[float], Awaitable[None]]
+EMBEDDED_AT_ONCE = 128
 LONGEST_WAIT = 60.0  # seconds; an endpoint that asks for more is refused, before an agent is blamed for the time
 TOO_LONG = ("context_length_exceeded", "maximum context length", "context window", "too many tokens")
 OUT_OF_MONEY = "insufficient_quota"
@@ -84,6 +86,21 @@ class Endpoint:
             except asyncio.CancelledError as cancelled:
                 raise cancelled from trouble
         raise EndpointDown(f"{trouble} ({self._attempts} attempts)") from trouble
+
+    async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """A vector for each text, all of one length. Raises as `post` does."""
+        found: list[tuple[float, ...]] = []
+        for at in range(0, len(texts), EMBEDDED_AT_ONCE):
+            part = list(texts[at : at + EMBEDDED_AT_ONCE])
+            body = {"model": model, "input": part, "encoding_format": "float"}
+            answer = await self.post("/embeddings", body, Embeddings)
+            ordered = sorted(answer.data, key=lambda one: one.index)
+            if [one.index for one in ordered] != list(range(len(part))):
+                raise EndpointDown(f"{self.base_url} answered {len(ordered)} embeddings to {len(part)} texts")
+            found += [one.embedding for one in ordered]
+        if len({len(vector) for vector in found}) > 1:
+            raise EndpointDown(f"{self.base_url} answered embeddings of different lengths")
+        return found
 
     async def _pause(self, attempt: int, trouble: PassingError) -> None:
         wait = trouble.wait

@@ -5,6 +5,7 @@ Named in verl's agent loop file (see docs/training.md); verl makes one object of
 
 import asyncio
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
@@ -18,8 +19,10 @@ from verl.experimental.agent_loop.tool_parser import ToolParser  # pyright: igno
 from agent_client.play import Limits
 from rl_training.attempt import Attempt, attempt
 from rl_training.errors import RolloutLost, RowError
-from rl_training.link import Farm, link_to
+from rl_training.link import Farm, Link, link_to
 from rl_training.measures import measures, measures_of_lost
+from rl_training.partner import Partner, UserModel
+from rl_training.pass_rates import Key, note
 from rl_training.spoken import Speech
 from rl_training.task import Task
 from rl_training.token_model import TokenModel
@@ -41,6 +44,9 @@ class FarmAgentLoop(AgentLoopBase):
         on_infra_failure: what becomes of an episode when the farm broke on a second instance too. `raise` lets verl's
             V1 trainer leave it out of its group; `mask` is for trainers where one raise would end the whole batch.
         retry_seconds: the pause before the second attempt, in which a farm may restart.
+        user, user_key: the model that plays the user where a scenario has a persona, and its key (see UserModel).
+            Without it the policy is told the task outright.
+        pass_rates: a file to note in whether a scenario of the training data was passed, for a curriculum.
     """
 
     def __init__(
@@ -55,6 +61,9 @@ class FarmAgentLoop(AgentLoopBase):
         longest_result: int = 20_000,
         on_infra_failure: OnInfraFailure = "raise",
         retry_seconds: float = 3.0,
+        user: Mapping[str, Any] | None = None,
+        user_key: str = "",
+        pass_rates: str | None = None,
         tools: object = None,
         **kwargs: Any,
     ) -> None:
@@ -65,6 +74,9 @@ class FarmAgentLoop(AgentLoopBase):
         self.longest_result = longest_result
         self.on_infra_failure: OnInfraFailure = on_infra_failure
         self.retry_seconds = retry_seconds
+        self.user = None if user is None else UserModel.model_validate(dict(user))
+        self.user_key = user_key
+        self.pass_rates = None if pass_rates is None else Path(pass_rates)
         self.tool_format: str = self.rollout_config.multi_turn.format
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput | list[AgentLoopOutput]:
@@ -79,14 +91,25 @@ class FarmAgentLoop(AgentLoopBase):
         for number in range(1, ATTEMPTS + 1):
             model = self._model(prompt, sampling_params)
             try:
-                done = await attempt(link, task, _goal(prompt), model, self.limits)
+                done = await attempt(link, task, _goal(prompt), model, self.limits, self._partner(link, prompt, row))
             except InfraError as error:
                 if number == ATTEMPTS:
                     return await self._lost(error, prompt, row)
                 await asyncio.sleep(self.retry_seconds)
             else:
+                self._note(task, row, done)
                 return self._output(done, model, attempts=number)
         raise AssertionError("unreachable")
+
+    def _partner(self, link: Link, prompt: list[ChatMessage], row: Mapping[str, Any]) -> Partner | None:
+        persona = row["extra_info"].get("persona")
+        if self.user is None or not persona:
+            return None
+        return Partner(link.user(self.user, self.user_key), persona=persona, task=_goal(prompt))
+
+    def _note(self, task: Task, row: Mapping[str, Any], done: Attempt) -> None:
+        if self.pass_rates is not None and row["extra_info"].get("split") == "train":
+            note(self.pass_rates, Key(task.environment, task.scenario), passed=done.score.success is True)
 
     def _model(self, prompt: list[ChatMessage], sampling: Mapping[str, Any]) -> TokenModel:
         tokens = Tokens(
@@ -135,7 +158,7 @@ class FarmAgentLoop(AgentLoopBase):
             return []
         tokens = self._model(prompt, {}).tokens
         try:
-            await tokens.begin([])
+            await tokens.begin(_goal(prompt), [])
         except RowError:
             tokens.ids = []
         filler = self.tokenizer.eos_token_id or 0
@@ -156,5 +179,5 @@ class FarmAgentLoop(AgentLoopBase):
 
 
 def _goal(prompt: list[ChatMessage]) -> str:
-    """What the user asks for: the last word of the prompt."""
+    """What the user wants: the last word of the prompt. In a conversation the policy never sees it."""
     return str(prompt[-1]["content"]) if prompt else ""

@@ -10,6 +10,7 @@ from agent_client.trace import Trace
 from registry.wire import Lease, Score
 from rl_training.errors import RowError
 from rl_training.link import Link
+from rl_training.partner import Partner
 from rl_training.seat import seat
 from rl_training.task import Task
 from rl_training.token_model import TokenModel
@@ -24,11 +25,14 @@ class Attempt(NamedTuple):
     launch_seconds: float
     tool_seconds: float
     score_seconds: float
+    user_seconds: float
     seconds: float
 
 
-async def attempt(link: Link, task: Task, goal: str, model: TokenModel, limits: Limits) -> Attempt:
-    """Play a task once; `goal` is what the agent is told to do.
+async def attempt(
+    link: Link, task: Task, goal: str, model: TokenModel, limits: Limits, user: Partner | None = None
+) -> Attempt:
+    """Play a task once; `goal` is what the agent is told to do, or what a `user` wants of it, who speaks first.
 
     Raises:
         RowError: the farm has no such task, or the model cannot take it. Another attempt would end the same.
@@ -38,7 +42,7 @@ async def attempt(link: Link, task: Task, goal: str, model: TokenModel, limits: 
     try:
         async with seat(link, task) as lease:
             launched = time.perf_counter()
-            trace = await _episode(link, lease, goal, model, limits)
+            trace = await _episode(link, lease, goal, model, limits, user)
             played = time.perf_counter()
             score = await _score(link, lease, trace)
             scored = time.perf_counter()
@@ -48,21 +52,25 @@ async def attempt(link: Link, task: Task, goal: str, model: TokenModel, limits: 
         raise RowError(f"{task.environment}/{task.scenario} cannot be played: {error}") from error
     except (FarmError, FarmUnreachable) as error:
         raise InfraError(f"{task.environment}/{task.scenario}: {type(error).__name__}: {error}") from error
+    talked = 0.0 if user is None else user.seconds
     return Attempt(
         trace=trace,
         score=score,
         launch_seconds=launched - begun,
-        tool_seconds=played - launched - model.generate_seconds,
+        tool_seconds=played - launched - model.generate_seconds - talked,
         score_seconds=scored - played,
+        user_seconds=talked,
         seconds=time.perf_counter() - begun,
     )
 
 
-async def _episode(link: Link, lease: Lease, goal: str, model: TokenModel, limits: Limits) -> Trace:
+async def _episode(
+    link: Link, lease: Lease, goal: str, model: TokenModel, limits: Limits, user: Partner | None
+) -> Trace:
     if lease.mcp_url is None or lease.token is None:
         raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
     async with connect(lease.mcp_url, lease.token, http_client=link.http) as toolbox:
-        trace = await play(model, toolbox, goal, limits=limits)
+        trace = await play(model, toolbox, goal, limits=limits, person=user)
     if trace.end == "infra_error":
         raise InfraError(trace.error)
     if not model.tokens.mask:

@@ -1,13 +1,10 @@
-"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl demo`."""
+"""The commands of training: `farm rl prepare`, `farm rl train`, `farm rl sft`, `farm rl demo`."""
 
 import asyncio
 import json
 import os
 import statistics
-import sys
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -16,15 +13,16 @@ from rich.console import Console
 
 from registry.client import FarmClient
 from registry.up import Address, private
-from rl_training.config import CONFIGS, TrainConfig, load_config
+from rl_training.config import TrainConfig, config_path, load_config
 from rl_training.demo.demo import Plan
 from rl_training.demo.demo import demo as run_demo
-from rl_training.errors import TrainingError
 from rl_training.prepare import Collected, Measure, Packed, collected
 from rl_training.prepare import prepare as write_data
 from rl_training.selection import Band, Selection
-from rl_training.trainer import command_of, environment_of, write_loop
+from rl_training.sft import load_sft, model_of, sft_command, sft_environment
+from rl_training.trainer import command_of, environment_of, log_kept, need_verl, write_loop
 from rl_training.trainer import train as run_trainer
+from servers.commands import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 
@@ -35,7 +33,9 @@ out = Console(highlight=False)
 
 Kind = Literal["environment", "scenario"]
 FarmUrl = Annotated[str | None, typer.Option("--farm", help="A farm that runs; its token is in FARM_TOKEN.")]
-Libraries = Annotated[list[Path] | None, typer.Option("--library", help="A folder of bundles, instead of --farm.")]
+Libraries = Annotated[
+    list[Path] | None, typer.Option("--library", help="A folder of bundles, beside the farm's own; not with --farm.")
+]
 
 
 @rl.command()
@@ -58,7 +58,8 @@ def prepare(
     seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 0,
 ) -> None:
     """Write training and validation data from the scenarios of a farm. No answer is in them."""
-    _need_verl()
+    need_verl()
+    shelf = _shelf(farm, library)
     if max_prompt_tokens is not None and not tokenizer:
         raise RequestError("--max-prompt-tokens needs --tokenizer, to measure by")
     selection = Selection(
@@ -72,7 +73,7 @@ def prepare(
         validation_share=validation_share,
         seed=seed,
     )
-    data = asyncio.run(_collected(farm, library, selection))
+    data = asyncio.run(_collected(farm, shelf, selection))
     done = write_data(folder, data, Measure(tokenizer, max_prompt_tokens))
     out.print(f"train: {_told(done.train)}\nvalidation: {_told(done.validation)}\nnot selected: {done.left_out}")
 
@@ -89,7 +90,8 @@ def train(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show verl's command, and start nothing.")] = False,
 ) -> None:
     """Train with verl, with a farm started beside it or one that runs elsewhere."""
-    settings = load_config(_config_path(config))
+    settings = load_config(config_path(config, "grpo"))
+    shelf = _shelf(farm or settings.farm.url, library) or shelves([Path(folder) for folder in settings.farm.library])
     more: dict[str, str | int] = {"trainer.project_name": "farm", "trainer.experiment_name": run.name}
     if model is not None:
         more["actor_rollout_ref.model.path"] = model
@@ -101,9 +103,33 @@ def train(
     if dry_run:
         out.print("\n".join(command), markup=False, soft_wrap=True)
         return
-    _need_verl()
+    need_verl()
     out.print(f"The trainer's log is {run / 'log.txt'}, its figures {run / 'metrics.jsonl'}.", soft_wrap=True)
-    asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, library))
+    asyncio.run(_train(settings, command, run.resolve(), farm or settings.farm.url, shelf))
+
+
+@rl.command()
+def sft(
+    config: Annotated[str, typer.Argument(help="A TOML file, or the name of one of the farm's own (sft_qwen3_4b).")],
+    run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, the run goes on.")],
+    data: Annotated[Path, typer.Option(help="The folder that `farm export sft --format verl` wrote.")],
+    model: Annotated[str | None, typer.Option(help="The model, if not the config's.")] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Steps in all, if not the config's.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show verl's command, and start nothing.")] = False,
+) -> None:
+    """Warm a model up on exported data with verl's SFT trainer."""
+    settings = load_sft(config_path(config, "sft"))
+    command = sft_command(settings, run.resolve(), data / "train.parquet", model, steps)
+    if dry_run:
+        out.print("\n".join(command), markup=False, soft_wrap=True)
+        return
+    need_verl()
+    if not (data / "train.parquet").is_file():
+        raise RequestError(f"--data {data}: no train.parquet in it; `farm export sft --format verl` writes one")
+    run.mkdir(parents=True, exist_ok=True)
+    with log_kept(run) as log:
+        run_trainer(command, sft_environment(settings, run.resolve(), os.environ), log)
+    out.print(f"The model: {model_of(run)}", soft_wrap=True)
 
 
 @rl.command()
@@ -111,21 +137,21 @@ def demo(
     run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, it goes on.")],
     seeds: Annotated[int, typer.Option(min=1, help="How often to train, each time from another chance.")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="Steps of GRPO.")] = 40,
-    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 280,
+    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 600,
     test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
-    _need_verl()
+    need_verl()
     plan = Plan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
     begun = time.monotonic()
-    curves = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
+    outcome = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
     seconds = time.monotonic() - begun
-    result = {"plan": plan.model_dump(), "seconds": seconds, "curves": [one.model_dump() for one in curves]}
+    result = {"plan": plan.model_dump(), "seconds": seconds, **outcome.model_dump()}
     (run / "result.json").write_text(json.dumps(result, indent=2) + "\n", encoding="utf-8")
-    first, last = ([one.points[at].reward for one in curves] for at in (0, -1))
+    first, last = ([one.points[at].reward for one in outcome.curves] for at in (0, -1))
     out.print(
-        f"Mean reward on held-out scenarios: {_spread(first)} after the warm start, {_spread(last)} after {steps} steps"
-        f" ({len(curves)} seeds, mean and standard error; {seconds / 60:.0f} min). Written: {run / 'result.json'}",
+        f"Mean reward on held-out scenarios: {_spread(first)} after the warm start, {_spread(last)} at the end"
+        f" ({len(first)} seeds, mean and standard error; {seconds / 60:.0f} min). Written: {run / 'result.json'}",
         soft_wrap=True,
     )
 
@@ -139,36 +165,30 @@ FILES = (("train", "train"), ("val", "validation"))
 """verl's name and ours."""
 
 
-async def _train(
-    settings: TrainConfig, command: list[str], run: Path, url: str | None, library: list[Path] | None
-) -> None:
-    write_loop(run, settings.episodes)
-    folders = library or [Path(folder) for folder in settings.farm.library]
-    with _log_kept(run) as log:
+async def _train(settings: TrainConfig, command: list[str], run: Path, url: str | None, shelf: list[Path]) -> None:
+    write_loop(run, settings)
+    with log_kept(run) as log:
         if url is not None:
             where = Address(url, _token())
             async with FarmClient(where.url, where.token) as client:
                 await client.health()
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
-        async with private((*folders, OWN_LIBRARY)) as where:
+        async with private((*shelf, OWN_LIBRARY)) as where:
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
 
 
-@contextmanager
-def _log_kept(run: Path) -> Generator[Path]:
-    """The log of this start; those of earlier ones are kept beside it."""
-    log = run / "log.txt"
-    if log.exists():
-        log.rename(run / f"log-{len(list(run.glob('log*.txt')))}.txt")
-    yield log
-
-
-async def _collected(url: str | None, library: list[Path] | None, selection: Selection) -> Collected:
+async def _collected(url: str | None, shelf: list[Path], selection: Selection) -> Collected:
     if url is not None:
         async with FarmClient(url, _token()) as farm:
             return await collected(farm, selection)
-    async with private((*(library or ()), OWN_LIBRARY)) as address, FarmClient(address.url, address.token) as farm:
+    async with private((*shelf, OWN_LIBRARY)) as address, FarmClient(address.url, address.token) as farm:
         return await collected(farm, selection)
+
+
+def _shelf(url: str | None, library: list[Path] | None) -> list[Path]:
+    if url is not None and library:
+        raise RequestError("--farm is a farm that runs already: --library is for a farm of its own")
+    return shelves(library)
 
 
 def _token() -> str:
@@ -176,16 +196,6 @@ def _token() -> str:
     if not token:
         raise RequestError("a farm elsewhere needs its control token in FARM_TOKEN")
     return token
-
-
-def _config_path(name: str) -> Path:
-    own = CONFIGS / f"{name}.toml"
-    if own.is_file():
-        return own
-    if not Path(name).is_file():
-        there = ", ".join(sorted(path.stem for path in CONFIGS.glob("*.toml")))
-        raise RequestError(f"no config {name!r}: give a TOML file, or one of: {there}")
-    return Path(name)
 
 
 def _band(option: str, text: str | None) -> Band | None:
@@ -196,11 +206,6 @@ def _band(option: str, text: str | None) -> Band | None:
         return Band(low=float(low), high=float(high if dots else low))
     except ValueError:
         raise RequestError(f"{option} is LOW..HIGH, as in 2..8, not {text!r}") from None
-
-
-def _need_verl() -> None:
-    if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
-        raise TrainingError("training needs verl, which is not installed: see docs/training.md for how")
 
 
 def _told(packed: Packed) -> str:

@@ -4,14 +4,18 @@ import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Self, cast
+from typing import Any, Literal, Self, TypeVar, cast
 
 from pydantic import Field, ValidationError, model_validator
 
+from rl_training.curriculum import Curriculum
 from rl_training.errors import TrainingError
+from rl_training.partner import UserModel
+from servers.errors import RequestError
 from servers.record import Record
 
 CONFIGS = Path(__file__).parent / "configs"
+Config = TypeVar("Config", bound=Record)
 
 
 class FarmSettings(Record):
@@ -41,16 +45,41 @@ class Episodes(Record):
 
 
 class TrainConfig(Record):
-    """One training. `verl` is handed on as it stands; `platform` says on what it runs."""
+    """One training. `verl` is handed on as it stands; `platform` says on what it runs. No `curriculum`: by chance.
+
+    Without a `user` nobody plays the users of scenarios that have a persona: the policy is told their task outright.
+    """
 
     extends: str | None = None
     platform: Literal["gpu", "cpu"] = "gpu"
     farm: FarmSettings = FarmSettings()
     episodes: Episodes = Episodes()
+    curriculum: Curriculum | None = None
+    user: UserModel | None = None
     verl: dict[str, Any] = {}
 
 
+def config_path(name: str, kind: Literal["grpo", "sft"]) -> Path:
+    """A config by its path or, of the farm's own, by its name. Raises RequestError where there is none."""
+    own = CONFIGS / f"{name}.toml"
+    if own.is_file():
+        return own
+    if not Path(name).is_file():
+        there = ", ".join(sorted(path.stem for path in CONFIGS.glob("*.toml") if _is_of(path, kind)))
+        raise RequestError(f"no config {name!r}: give a TOML file, or one of: {there}")
+    return Path(name)
+
+
+def _is_of(path: Path, kind: Literal["grpo", "sft"]) -> bool:
+    return path.stem.startswith("sft_") == (kind == "sft")
+
+
 def load_config(path: Path) -> TrainConfig:
+    """Read a config of a training. Raises what `read_config` raises."""
+    return read_config(path, TrainConfig)
+
+
+def read_config(path: Path, form: type[Config]) -> Config:
     """Read a config, over the one that it extends.
 
     Raises:
@@ -58,7 +87,7 @@ def load_config(path: Path) -> TrainConfig:
     """
     settings = _merged(path, seen=())
     try:
-        return TrainConfig.model_validate(settings)
+        return form.model_validate(settings)
     except ValidationError as error:
         said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
         raise TrainingError(f"{path}: {said}") from None

@@ -1,9 +1,9 @@
-"""Conversations to learn from before reinforcement: the reference solutions, as an agent would have played them."""
+"""Conversations to learn from before reinforcement: solutions, as an agent would have played them."""
 
 import asyncio
 import json
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from agent_client.chat_messages import chat_messages, chat_tools
 from agent_client.conversation import conversation
@@ -16,18 +16,28 @@ from agent_client.wire import shared_http
 from registry.client import FarmClient
 from registry.wire import ScenarioDetail
 from rl_training.errors import RowError
+from servers.errors import InfraError
 from servers.record import Record
+from servers.scenario import Solution
 
 AT_ONCE = 16
 
 
+class Showing(NamedTuple):
+    """A scenario, and what to play there: its reference solution, or another."""
+
+    detail: ScenarioDetail
+    solution: Solution
+
+
 class Demonstration(Record):
-    """One conversation with the tools that were at hand, in the chat completions format."""
+    """One conversation with the tools that were at hand, in the chat completions format, and what it earned."""
 
     environment: str
     scenario: str
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
+    reward: float
 
     @property
     def texts(self) -> list[str]:
@@ -43,35 +53,45 @@ async def demonstrations(
     Raises:
         RowError: one of them does not earn everything.
     """
+    shown = await played(farm, [Showing(one, one.scenario.reference()) for one in scenarios], instructions=instructions)
+    for one in shown:
+        if one.reward < 1:
+            raise RowError(f"the reference solution of {one.environment}/{one.scenario} does not solve it")
+    return shown
+
+
+async def played(farm: FarmClient, showings: Sequence[Showing], *, instructions: bool = True) -> list[Demonstration]:
+    """Play solutions, right or wrong, and have them scored."""
     room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many at once
     async with shared_http(AT_ONCE) as http, asyncio.TaskGroup() as group:
 
-        async def one(detail: ScenarioDetail) -> Demonstration:
+        async def one(showing: Showing) -> Demonstration:
+            detail = showing.detail
             async with room:
                 [lease] = await farm.launch(detail.environment, detail.scenario.id)
                 try:
                     assert lease.mcp_url is not None  # noqa: S101 - it was launched just now
                     assert lease.token is not None  # noqa: S101
                     async with connect(lease.mcp_url, lease.token, http_client=http) as toolbox:
-                        trace = await play(_gold(detail), toolbox, detail.scenario.task, limits=Limits(turns=200))
+                        limits = Limits(turns=200)
+                        trace = await play(_script(showing.solution), toolbox, detail.scenario.task, limits=limits)
                     score = await farm.score(lease.instance, trace.answer)
                 finally:
                     await farm.close(lease.instance)
-            if not score.success:
-                raise RowError(f"the reference solution of {detail.environment}/{detail.scenario.id} does not solve it")
-            return _demonstration(detail, trace, instructions)
+            if score.reward is None:
+                raise InfraError(f"{detail.environment}/{detail.scenario.id} could not be judged: {score.error}")
+            return _demonstration(detail, trace, score.reward, instructions)
 
-        tasks = [group.create_task(one(detail)) for detail in scenarios]
+        tasks = [group.create_task(one(showing)) for showing in showings]
     return [task.result() for task in tasks]
 
 
-def _gold(detail: ScenarioDetail) -> ScriptedModel:
-    solution = detail.scenario.reference()
+def _script(solution: Solution) -> ScriptedModel:
     calls = [ScriptedCall(tool=call.tool, arguments=call.arguments) for call in solution.calls]
-    return ScriptedModel(calls, solution.answer, name="gold")
+    return ScriptedModel(calls, solution.answer, name="script")
 
 
-def _demonstration(detail: ScenarioDetail, trace: Trace, instructions: bool) -> Demonstration:
+def _demonstration(detail: ScenarioDetail, trace: Trace, reward: float, instructions: bool) -> Demonstration:
     messages = conversation(trace.instructions if instructions else "", trace.task, trace.turns)
     if not isinstance(messages[-1], Reply):
         messages = (*messages, Reply(text=trace.answer))
@@ -80,4 +100,5 @@ def _demonstration(detail: ScenarioDetail, trace: Trace, instructions: bool) -> 
         scenario=detail.scenario.id,
         messages=chat_messages(messages),
         tools=chat_tools(trace.tools),
+        reward=reward,
     )

@@ -10,9 +10,11 @@ from weakref import WeakKeyDictionary
 
 import httpx2
 
+from agent_client.chat_model import ChatModel
 from agent_client.wire import shared_http
 from registry.client import FarmClient
 from rl_training.launches import Launches
+from rl_training.partner import UserModel, user_model
 
 CONNECTIONS = 256
 
@@ -33,6 +35,13 @@ class Link:
         self.registry = FarmClient(farm.url, farm.token)
         self.http: httpx2.AsyncClient = shared_http(CONNECTIONS)
         self.launches = Launches(self.registry, ttl_seconds=farm.ttl_seconds)
+        self._users: dict[tuple[UserModel, str], ChatModel] = {}
+
+    def user(self, told: UserModel, api_key: str) -> ChatModel:
+        """The model that plays users, the same for all episodes: it holds connections."""
+        if (told, api_key) not in self._users:
+            self._users[told, api_key] = user_model(told, api_key)
+        return self._users[told, api_key]
 
     async def __aenter__(self) -> Self:
         await self.registry.__aenter__()
@@ -41,6 +50,8 @@ class Link:
 
     async def __aexit__(self, *_: object) -> None:
         await self.launches.settle()
+        for user in self._users.values():
+            await user.__aexit__(None, None, None)
         await self.registry.__aexit__()
         await self.http.aclose()
 

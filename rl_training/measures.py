@@ -13,8 +13,8 @@ from servers.orders import Verdict
 
 Measures = dict[str, float | str]
 
-COUNTS = ("turns", "calls", "refused_calls")
-SECONDS = ("launch_seconds", "generate_seconds", "tool_seconds", "score_seconds", "episode_seconds")
+COUNTS = ("turns", "calls", "refused_calls", "user_tokens")
+SECONDS = ("launch_seconds", "generate_seconds", "tool_seconds", "score_seconds", "user_seconds", "episode_seconds")
 
 
 def measures(done: Attempt, *, generate_seconds: float, attempts: int) -> Measures:
@@ -26,10 +26,12 @@ def measures(done: Attempt, *, generate_seconds: float, attempts: int) -> Measur
         "turns": float(len(done.trace.turns)),
         "calls": float(done.trace.calls),
         "refused_calls": float(sum(result.is_error for result in results)),
+        "user_tokens": float(done.trace.user_tokens),
         "launch_seconds": done.launch_seconds,
         "generate_seconds": generate_seconds,
         "tool_seconds": done.tool_seconds,
         "score_seconds": done.score_seconds,
+        "user_seconds": done.user_seconds,
         "episode_seconds": done.seconds,
         "retried": float(attempts > 1),
         "lost": 0.0,

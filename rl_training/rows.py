@@ -98,6 +98,7 @@ def _row(
             "split": split,
             "environment": detail.environment,
             "scenario": scenario.id,
+            "persona": scenario.persona,
             "seed": 0,
             "environment_digest": environments[detail.environment].digest,
             "scenario_digest": detail.digest,

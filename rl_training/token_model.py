@@ -86,7 +86,8 @@ class TokenModel:
 
     async def _hear(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
         if not self.tokens.ids:
-            return await self.tokens.begin(chat_tools(tools))
+            opening = next(message.text for message in messages if isinstance(message, User))
+            return await self.tokens.begin(opening, chat_tools(tools))
         last = max(at for at, message in enumerate(messages) if isinstance(message, Reply))
         told = [self._told(message) for message in messages[last + 1 :]]
         if not await self.tokens.add_told(told):

@@ -76,13 +76,14 @@ class Tokens:
     def response_ids(self) -> list[int]:
         return self.ids[len(self.prompt_ids) :]
 
-    async def begin(self, tools: list[dict[str, Any]]) -> None:
-        """Render the prompt with the tools.
+    async def begin(self, opening: str, tools: list[dict[str, Any]]) -> None:
+        """Render the prompt with the tools; it ends with what the user says first: the task, or another opening.
 
         Raises:
             RowError: it is longer than the model is trained with. A prompt without its first rules is another task.
         """
         self._tools = tools or None
+        self._messages = [*self._messages[:-1], {"role": "user", "content": opening}]
         ids = await asyncio.to_thread(self._builder.build_initial_tokens, self._messages, tools=self._tools)
         if len(ids) > self._longest_prompt:
             raise RowError(

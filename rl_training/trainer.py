@@ -3,15 +3,19 @@
 import json
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from registry.up import Address
-from rl_training.config import Episodes, TrainConfig, overrides
+from rl_training.config import TrainConfig, overrides
 from rl_training.errors import TrainingError
+from servers.errors import RequestError
 
 LOOP_FILE = "agent_loops.yaml"
+PASS_RATES = "pass_rates.jsonl"  # noqa: S105 - no secret
+USER_KEY = "${oc.env:USER_OPENAI_API_KEY,none}"
 CPU_ENVIRONMENT = {
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "rl_training.cpu.plugin",
@@ -26,6 +30,7 @@ def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[
     """verl's own command, with all settings."""
     settings = [
         *overrides(config.verl),
+        *overrides(_by_curriculum(config, run)),
         *overrides(dict(more)),
         *overrides({"actor_rollout_ref.rollout.agent.agent_loop_config_path": str(run / LOOP_FILE)}),
         *overrides({"trainer.default_local_dir": str(run / "checkpoints")}),
@@ -47,17 +52,46 @@ def environment_of(config: TrainConfig, address: Address, run: Path, inherited: 
     }
 
 
-def write_loop(run: Path, episodes: Episodes) -> None:
+def _by_curriculum(config: TrainConfig, run: Path) -> dict[str, Any]:
+    """Our dataset, read in the trainer's own process: elsewhere rows would be drawn long before they are due."""
+    if config.curriculum is None:
+        return {}
+    return {
+        "data.custom_cls.path": "pkg://rl_training.curriculum_data",
+        "data.custom_cls.name": "CurriculumData",
+        "data.dataloader_num_workers": 0,
+        "data.curriculum": {"pass_rates": str(run / PASS_RATES), **config.curriculum.model_dump()},
+    }
+
+
+def write_loop(run: Path, config: TrainConfig) -> None:
     """Name our agent loop. Where the farm is stands in the environment, so the token is in no file."""
     loop = {
         "name": "farm",
         "_target_": "rl_training.agent_loop.FarmAgentLoop",
         "farm_url": "${oc.env:FARM_URL}",
         "farm_token": "${oc.env:FARM_TOKEN}",
-        **episodes.model_dump(),
+        **config.episodes.model_dump(),
+        **({} if config.user is None else {"user": config.user.model_dump(), "user_key": USER_KEY}),
+        **({} if config.curriculum is None else {"pass_rates": str(run / PASS_RATES)}),
     }
     run.mkdir(parents=True, exist_ok=True)
     (run / LOOP_FILE).write_text(json.dumps([loop], indent=2) + "\n", encoding="utf-8")  # JSON is YAML
+
+
+def need_verl() -> None:
+    """Raises RequestError where verl is not installed. Looking is quicker than importing it."""
+    if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
+        raise RequestError("training needs verl, which is not installed: see docs/training.md for how")
+
+
+@contextmanager
+def log_kept(run: Path) -> Generator[Path]:
+    """The log of this start; those of earlier ones are kept beside it."""
+    log = run / "log.txt"
+    if log.exists():
+        log.rename(run / f"log-{len(list(run.glob('log*.txt')))}.txt")
+    yield log
 
 
 def train(command: list[str], environment: Mapping[str, str], log: Path) -> None:

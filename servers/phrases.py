@@ -11,11 +11,14 @@ from typing import Any, Literal, cast
 from pydantic import Field, ValidationError
 
 from servers.bundle import Environment, table_names
+from servers.environment import Provenance
 from servers.record import Name, Record
 
 Speaking = Literal["self", "other", "chores"]
 """The person speaks; somebody speaks for the person; somebody asks for work that is nobody's own."""
 HOLE = re.compile(r"\{(?P<name>\w+)(?P<own>\.my)?(?P<small>~)?(?:\|(?P<one>[^{}|]+))?(?:\|(?P<many>[^{}|]+))?\}")
+CONDITION = re.compile(r"\[!?(\w+):")
+"""Words in a template that are said only if an argument is true, or is not."""
 PRONOUNS = {"name", "me", "my", "I"}
 
 
@@ -52,6 +55,7 @@ class Phrases(Record):
     then: dict[str, str] = {}
     chains: tuple[tuple[str, ...], ...] = ()
     only_if: dict[str, dict[str, tuple[Any, ...]]] = {}
+    provenance: Provenance | None = None
 
 
 def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phrases | None]:
@@ -70,7 +74,7 @@ def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phr
             f"{path}: {'.'.join(str(part) for part in problem['loc']) or 'the whole'}: {problem['msg']}"
             for problem in error.errors(include_url=False)
         ], None
-    return [f"{path}: {problem}" for problem in _problems(phrases, environment)], phrases
+    return [f"{path}: {problem}" for problem in problems_of(phrases, environment)], phrases
 
 
 def holes(template: str) -> list[str]:
@@ -78,7 +82,8 @@ def holes(template: str) -> list[str]:
     return [hole["name"] for hole in HOLE.finditer(template)]
 
 
-def _problems(phrases: Phrases, environment: Environment) -> Iterator[str]:
+def problems_of(phrases: Phrases, environment: Environment) -> Iterator[str]:
+    """What phrases speak of that the environment does not have."""
     tables = table_names(environment.schema)
     named = {*phrases.rows, *phrases.made, *([phrases.speaker] if phrases.speaker else [])}
     for table in sorted(named - tables):
@@ -108,7 +113,7 @@ def _ask_problems(tool: str, by_voice: dict[Speaking, tuple[str, ...]], environm
             if unknown:
                 yield f"asks.{tool}.{voice}: {tool} has no argument {', '.join(map(repr, unknown))}: {template!r}"
             prose = {name for name in required if environment_prose(environment, tool, name)}
-            missing = sorted(required - there - prose) if voice == "chores" else []
+            missing = sorted(required - there - prose - set(CONDITION.findall(template))) if voice == "chores" else []
             if missing:
                 yield f"asks.{tool}.{voice}: does not tell {', '.join(map(repr, missing))}: {template!r}"
 

@@ -22,14 +22,27 @@ ITEM = re.compile(r"(?m)^(\d+)\.\s")
 
 
 class Rule(Record):
-    """One rule. `item` is its number in policy.md, `by` what of schema.sql holds it, `never` what must not be found."""
+    """One rule. `item` is its number in policy.md, `never` what must not be found.
+
+    `by` is what of schema.sql holds it: one name, or several, such as a trigger for INSERT and one for UPDATE.
+    """
 
     id: Name
     text: str = Field(min_length=1)
     item: int = Field(ge=1)
     holder: Holder
-    by: str = ""
+    by: str | tuple[str, ...] = ""
     never: str = ""
+
+    @property
+    def holds(self) -> tuple[str, ...]:
+        """The names in `by`."""
+        return named(self.by)
+
+
+def named(by: str | tuple[str, ...]) -> tuple[str, ...]:
+    """The names in the `by` of a rule, which is one or several."""
+    return tuple(one for one in ((by,) if isinstance(by, str) else by) if one)
 
 
 RULES = TypeAdapter(tuple[Rule, ...])
@@ -71,10 +84,11 @@ def _findings(folder: Path, rules: tuple[Rule, ...], policy: str, texts: dict[st
     for rule in rules:
         if rule.item not in items:
             yield f"{path}: {rule.id}.item: policy.md has no item {rule.item}"
-        if rule.by and rule.holder != "schema":
+        if rule.holds and rule.holder != "schema":
             yield f"{path}: {rule.id}.by: is for rules that the schema holds, and the holder is {rule.holder}"
-        if rule.by and not re.search(rf"(?i)\b{re.escape(rule.by.split('.')[0])}\b", texts["schema.sql"]):
-            yield f"{path}: {rule.id}.by: there is no {rule.by!r} in schema.sql"
+        for one in rule.holds:
+            if not re.search(rf"(?i)\b{re.escape(one.split('.')[0])}\b", texts["schema.sql"]):
+                yield f"{path}: {rule.id}.by: there is no {one!r} in schema.sql"
     for name, text in texts.items():
         for line, marks in marked(text).items():
             for one in sorted(set(marks) - set(ids)):

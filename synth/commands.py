@@ -27,7 +27,9 @@ Size = Literal["small", "medium", "large"]
 def run(
     config: Annotated[Path | None, typer.Argument(help="A TOML file; options win over it.")] = None,
     topic: Annotated[list[str] | None, typer.Option(help="An environment's title; may be given several times.")] = None,
-    tasks: Annotated[Path | None, typer.Option(help="Task texts to mine topics from.")] = None,
+    tasks: Annotated[
+        Path | None, typer.Option(help="Task texts to mine topics from: a file, or hf:NAME[:SPLIT].")
+    ] = None,
     n: Annotated[int | None, typer.Option(help="How many environments to make of the tasks.")] = None,
     out_: Annotated[Path | None, typer.Option("--out", help="The run's folder; a run that is there goes on.")] = None,
     size: Annotated[Size | None, typer.Option(help="How many first rows.")] = None,
@@ -36,6 +38,9 @@ def run(
     api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
     model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
     serve_vllm: Annotated[str | None, typer.Option(help="Serve this model with vLLM meanwhile.")] = None,
+    embeddings: Annotated[
+        str | None, typer.Option(help="A model of the endpoint that says which topics are alike.")
+    ] = None,
     structured: Annotated[bool | None, typer.Option(help="Ask for structured outputs.")] = None,
     temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
     max_tokens: Annotated[int | None, typer.Option(help="The most tokens of an answer.")] = None,
@@ -61,6 +66,7 @@ def run(
         "base_url": base_url,
         "model": model,
         "serve_vllm": serve_vllm,
+        "embeddings": embeddings,
         "structured": structured,
         "temperature": temperature,
         "max_tokens": max_tokens,

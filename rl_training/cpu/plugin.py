@@ -2,12 +2,14 @@
 """Teaches verl 0.9.1 the platform `cpu` and the rollout engine `hf_cpu`.
 
 verl loads this module in each of its processes when VERL_USE_EXTERNAL_MODULES names it, and nothing of it otherwise.
-Two names of verl have to be replaced, for neither has a seam: the first joins the backends of CPU and device into one
-string, which torch refuses where both are the CPU; the second pins memory, for which a CPU has no device.
+Three names of verl have to be replaced, for none has a seam: two (with Ray, and without it in SFT) join the backends of
+CPU and device into one string, which torch refuses where both are the CPU; the third pins memory, for which a CPU has
+no device.
 """
 
 from typing import Any
 
+from torch import distributed as processes
 from torch.distributed.fsdp import CPUOffloadPolicy
 from verl.plugin.platform.platform_manager import PlatformRegistry
 from verl.utils import distributed, fsdp_utils
@@ -27,6 +29,11 @@ def _join_by_gloo(timeout_second: int | None = None, backend: str | None = None)
     _join(timeout_second=timeout_second, backend=backend or "cpu:gloo")
 
 
+def _join_by_gloo_without_ray(timeout_second: int = 36000) -> tuple[int, int, int]:
+    _join(timeout_second=timeout_second, backend="cpu:gloo")
+    return processes.get_node_local_rank(), processes.get_rank(), processes.get_world_size()
+
+
 def _without_pinning(pin_memory: bool = False) -> CPUOffloadPolicy:
     return CPUOffloadPolicy(pin_memory=False)
 
@@ -39,4 +46,5 @@ PlatformRegistry.register(PLATFORM)(CpuPlatform)
 RolloutReplicaRegistry.register(ENGINE, _replica_class)
 base._ROLLOUT_REGISTRY[ENGINE, "async"] = "rl_training.cpu.adapter.CpuAdapter"
 distributed.initialize_global_process_group_ray = _join_by_gloo
+distributed.initialize_global_process_group = _join_by_gloo_without_ray
 fsdp_utils.CPUOffloadPolicy = _without_pinning

@@ -4,7 +4,6 @@
 For models of this folder; real ones are warmed up by verl's SFT trainer, on the same conversations.
 """
 
-import math
 import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -29,7 +28,7 @@ class Lesson(NamedTuple):
 
     steps: int
     batch: int = 32
-    rate: float = 3e-3
+    rate: float = 2e-3
     seed: int = 0
 
 
@@ -66,9 +65,8 @@ def warm_start(
     optimizer = torch.optim.AdamW(model.parameters(), lr=lesson.rate, weight_decay=0.01)
     model.train()
     for step in range(1, lesson.steps + 1):
-        rate = lesson.rate * min(1.0, step / 20) * (0.1 + 0.9 * 0.5 * (1 + math.cos(math.pi * step / lesson.steps)))
         for group in optimizer.param_groups:
-            group["lr"] = rate
+            group["lr"] = lesson.rate * min(1.0, step / 20)
         batch = chance.sample(list(examples), min(lesson.batch, len(examples)))
         loss = model(**_padded(batch, tokenizer.pad_token_id)).loss
         optimizer.zero_grad()

@@ -1,6 +1,7 @@
 """Whether training works, shown in one go: a tiny model, a warm start, and GRPO in the parcel room, for some seeds.
 
-What is measured is the mean reward on scenarios that were never trained on, before the first step and after the last.
+The warm start is by a clumsy hand (`clumsy`), which leaves something to learn that only rewards tell. What is measured
+is the mean reward on scenarios that were never trained on, before the first step and after the last.
 """
 
 import asyncio
@@ -14,8 +15,9 @@ from typing import Any
 from registry.client import FarmClient
 from registry.up import Address, private
 from rl_training.config import CONFIGS, load_config
+from rl_training.demo.clumsy import clumsy
 from rl_training.demo.parcels import BUNDLE
-from rl_training.demonstrations import demonstrations
+from rl_training.demonstrations import played
 from rl_training.errors import TrainingError
 from rl_training.prepare import Collected, Measure, prepare
 from rl_training.rows import rows, scenarios_of
@@ -26,6 +28,8 @@ from servers.record import Record
 ENVIRONMENT = "parcel_room"
 REWARD = f"val-core/{ENVIRONMENT}/reward/mean@4"
 SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=1 / 6)
+TIMES, ERRS = 4, 0.5
+"""How often each scenario is shown, and how many of the arguments are taken by chance."""
 
 
 class Plan(Record):
@@ -33,7 +37,7 @@ class Plan(Record):
 
     seeds: int = 3
     steps: int = 40
-    lessons: int = 280
+    lessons: int = 600
     test_every: int = 5
 
 
@@ -55,12 +59,20 @@ class Curve(Record):
         return self.points[-1].reward - self.points[0].reward
 
 
-async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: Callable[[str], None]) -> list[Curve]:
+class Outcome(Record):
+    """What all seeds did, and the mean reward of what they were shown."""
+
+    demonstrated: float
+    curves: tuple[Curve, ...]
+
+
+async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: Callable[[str], None]) -> Outcome:
     """Train for each seed, one after another. A seed whose training came to its end in this folder is left as it is."""
     async with private((BUNDLE.parent,)) as address:
         shown = folder / "demonstrations.jsonl"
         async with FarmClient(address.url, address.token) as farm:
-            data = await _data(farm, shown)
+            data, demonstrated = await _data(farm, shown)
+        tell(f"the demonstrations earn {demonstrated:.2f} in the mean")
         curves: list[Curve] = []
         for seed in range(plan.seeds):
             run = folder / f"seed-{seed}"
@@ -68,7 +80,7 @@ async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: C
                 await asyncio.to_thread(_seed, run, seed, plan, data, shown, address, environment, tell)
             curves.append(Curve(seed=seed, points=tuple(points_of(run / "metrics.jsonl"))))
             tell(f"seed {seed}: {' '.join(f'{point.reward:.2f}' for point in curves[-1].points)}")
-    return curves
+    return Outcome(demonstrated=demonstrated, curves=tuple(curves))
 
 
 def points_of(metrics: Path) -> list[Point]:
@@ -77,15 +89,17 @@ def points_of(metrics: Path) -> list[Point]:
     return [Point(step=line["step"], reward=line["data"][REWARD]) for line in lines if REWARD in line["data"]]
 
 
-async def _data(farm: FarmClient, shown: Path) -> Collected:
+async def _data(farm: FarmClient, shown: Path) -> tuple[Collected, float]:
     found = split(await scenarios_of(farm, [ENVIRONMENT]), SELECTION)
-    lessons = await demonstrations(farm, found.train, instructions=False)
+    lessons = await played(farm, clumsy(found.train, times=TIMES, errs=ERRS, seed=0), instructions=False)
+    earned = sum(one.reward for one in lessons) / len(lessons)
     _write(shown, "".join(one.model_dump_json() + "\n" for one in lessons))
-    return Collected(
+    data = Collected(
         await rows(farm, found.train, split="train", instructions=False),
         await rows(farm, found.validation, split="validation", instructions=False),
         found.left_out,
     )
+    return data, earned
 
 
 def _seed(
@@ -104,7 +118,7 @@ def _seed(
     tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
     prepare(run / "data", data, Measure(str(run / "model"), 128))
     config = load_config(CONFIGS / "tiny_cpu.toml")
-    write_loop(run, config.episodes)
+    write_loop(run, config)
     settings: dict[str, Any] = {
         "actor_rollout_ref.model.path": str(run / "model"),
         "actor_rollout_ref.rollout.seed": 1000 * seed,

@@ -12,9 +12,13 @@ from rich.table import Table
 
 from servers.commands import folder_of
 from servers.errors import RequestError
+from synth.at_once import run_alone
+from synth.hands import cores, hands
+from synth.proving.apart import Proving
 from synth.proving.picture import card_of, picture
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
+from synth.run.together import together
 from synth.whole import write_whole
 
 app = typer.Typer()
@@ -28,6 +32,7 @@ def prove_bundles(
     calls: Annotated[int, typer.Option(min=1, max=100_000, help="How many calls to draw.")] = CALLS,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the calls: the same gives the same proof.")] = 0,
     write: Annotated[bool, typer.Option("--write", help="Write proof.json into each bundle.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Bundles at once; one a core.")] = None,
     check: Annotated[
         bool, typer.Option("--check", help="Only see whether proof.json is about the files as they are.")
     ] = False,
@@ -44,7 +49,7 @@ def prove_bundles(
     if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
         raise RequestError(f"--report {report}: cannot be written: name a file in a folder that is there")
     folders = [folder_of(bundle) for bundle in bundles]
-    proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed)
+    proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed, jobs)
     for folder, proof in zip(folders, proofs, strict=True):
         if proof is None:
             out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; `farm prove {folder.name} --write`")
@@ -64,7 +69,10 @@ def _kept(folder: Path) -> Proof | None:
     return load_proof(folder)
 
 
-def _made(folders: list[Path], calls: int, seed: int) -> list[Proof | None]:
+def _made(folders: list[Path], calls: int, seed: int, jobs: int | None) -> list[Proof | None]:
+    at_once = min(jobs or cores(), len(folders))
+    if at_once > 1:
+        return run_alone(_made_apart(folders, Proving(calls, seed), at_once))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     proofs: list[Proof | None] = []
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
@@ -74,6 +82,21 @@ def _made(folders: list[Path], calls: int, seed: int) -> list[Proof | None]:
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
                 proofs.append(runner.run(proof))
     return proofs
+
+
+async def _made_apart(folders: list[Path], proving: Proving, at_once: int) -> list[Proof | None]:
+    """Proofs made in several processes, a bundle each."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        task = progress.add_task("proved", total=len(folders))
+        async with hands(proving, at_once) as prove_one:
+
+            async def one(folder: Path) -> Proof | None:
+                proof = await prove_one(folder)
+                progress.advance(task)
+                return proof
+
+            return await together(one(folder) for folder in folders)
 
 
 def _show(proof: Proof, *, details: bool) -> None:

@@ -448,8 +448,7 @@ class Drawer:
             if self._type(about) == "array":
                 inner = self._plain(tool, cast("Schema", about.get("items") or {}), likely=True)
                 about = {**about, **inner, "description": about.get("description", "")}
-            tools = set(self.environment.tools)
-            self._sources[place] = source_of(tool, name, about, self._shape, self._view, tools)
+            self._sources[place] = source_of(tool, name, about, self._shape, self._view, self.environment.tools)
         return self._sources[place]
 
     def _plain(self, tool: Tool, schema: Schema, *, likely: bool = False) -> Schema:

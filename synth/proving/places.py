@@ -176,7 +176,7 @@ def _pattern(node: ast.expr) -> tuple[str, int]:
 
 
 def _of_schema(schema: str, rules: Sequence[Rule], reader: Reader) -> Iterator[Place]:
-    held = [rule for rule in rules if rule.by]
+    held = [rule for rule in rules if rule.holds]
     marks = marked(schema)
     known = reader.connection.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_schema").fetchall()
     for kind, name, table, sql in known:
@@ -184,7 +184,7 @@ def _of_schema(schema: str, rules: Sequence[Rule], reader: Reader) -> Iterator[P
             yield from _of_trigger(schema, str(name), str(sql), held, marks)
         elif kind == "index" and sql and "UNIQUE" in str(sql).upper():
             columns = reader.connection.execute("SELECT name FROM pragma_index_info(?)", (name,)).fetchall()
-            bearing = tuple(rule.id for rule in held if rule.by == name)
+            bearing = tuple(rule.id for rule in held if name in rule.holds)
             told = ", ".join(f"{table}.{column}" for (column,) in columns)
             yield _place(f"schema.sql, index {name}", f"UNIQUE constraint failed: {told}", bearing)
             yield _place(f"schema.sql, index {name}", f"UNIQUE constraint failed: index '{name}'", bearing)
@@ -196,7 +196,7 @@ def _of_trigger(
     schema: str, name: str, sql: str, held: Sequence[Rule], marks: dict[int, tuple[str, ...]]
 ) -> Iterator[Place]:
     begin = schema.find(sql[sql.find(name) :])
-    by = tuple(rule.id for rule in held if rule.by == name)
+    by = tuple(rule.id for rule in held if name in rule.holds)
     for found in RAISE.finditer(sql):
         text = found[1].replace("''", "'")
         line = schema.count("\n", 0, begin + found.end() - sql.find(name)) + 1 if begin >= 0 else 0
@@ -206,14 +206,14 @@ def _of_trigger(
 
 def _of_table(table: str, sql: str, held: Sequence[Rule]) -> Iterator[Place]:
     """What a table's own constraints say, for the rules that name the table or a column of it."""
-    for rule in held:
-        name, _, column = rule.by.partition(".")
+    for rule, by in [(one, by) for one in held for by in one.holds]:
+        name, _, column = by.partition(".")
         if name != table:
             continue
         told = rf"CHECK constraint failed: .*\b{re.escape(column)}\b.*" if column else "CHECK constraint failed: .*"
         place = re.escape(f"{table}.{column}") if column else re.escape(table) + r"\.\w+"
         for pattern in (told, rf"(?:NOT NULL|UNIQUE) constraint failed: (?:.*, )?{place}(?:, .*)?"):
-            yield Place(f"schema.sql, {rule.by}", 0, re.compile(re.escape(BROKEN) + pattern, re.DOTALL), 20, (rule.id,))
+            yield Place(f"schema.sql, {by}", 0, re.compile(re.escape(BROKEN) + pattern, re.DOTALL), 20, (rule.id,))
 
 
 def _place(where: str, text: str, rules: tuple[str, ...]) -> Place:

@@ -117,7 +117,8 @@ def _tools(environment: Environment, explorer: Explorer, found: Found) -> dict[s
         found.checked("succeeds")
         ok, refused = explorer.ok[name], explorer.refused[name]
         if not ok:
-            found.add("succeeds", name, f"never succeeded; it was refused {refused} times")
+            said = explorer.refusals[name].as_text()
+            found.add("succeeds", name, f"never succeeded; it was refused {refused} times{said and f': {said}'}")
         if name in refuse:
             found.checked("refuses")
             if not refused:

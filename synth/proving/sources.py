@@ -1,6 +1,7 @@
 """Where the values of an argument may come from, read from its name, its schema and its description."""
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -21,6 +22,8 @@ MARKS: tuple[tuple[str, Kind], ...] = (
 )
 """What a description says of a text's form; the first that it says counts."""
 WORD = re.compile(r"[a-z]+")
+SHOWN = re.compile(r"`\w+` (?:shows?|lists?|gives?)\b|\bshown by\b")
+DEEPEST = 8
 DATE_NAMES = ("_on", "_date", "date", "_day", "day", "_by", "_until", "_from", "arrival", "departure", "birthday")
 
 
@@ -35,11 +38,15 @@ class Source:
     """The tools that show such values, as the description says."""
 
 
-def source_of(tool: Tool, name: str, schema: dict[str, Any], shape: Shape, view: View, tools: set[str]) -> Source:
-    """The source of the values of one argument of a tool."""
+def source_of(
+    tool: Tool, name: str, schema: dict[str, Any], shape: Shape, view: View, tools: Mapping[str, Tool]
+) -> Source:
+    """The source of the values of one argument of a tool; `tools` are all that there are, by name."""
     about = str(schema.get("description", ""))
     shown_by = tuple(one for one in re.findall(r"`(\w+)`", about) if one in tools)
     target = _pointed(tool, name, about, shape)
+    if target is None and "enum" not in schema and not any(mark in about for mark, _ in MARKS):
+        target = _shown(name, [tools[one] for one in shown_by if SHOWN.search(about)], shape)
     columns = [target] if target is not None else []
     columns += _alike(name, shape, view)
     if target is not None:
@@ -62,13 +69,46 @@ def _pointed(tool: Tool, name: str, about: str, shape: Shape) -> Column | None:
     own = [key for key in shape.keys.values() if key.name == name and name != "id"]
     if own:
         return next((key for key in own if key not in shape.points), shape.points.get(own[0]))
+    stem = name.removesuffix("_id")
     aims = [aim for column, aim in shape.points.items() if column.name == name]
+    aims += [aim for column, aim in shape.points.items() if f"{column.name}_".startswith(f"{stem}_") and "_" in stem]
     if aims:
         return aims[0]
     if name.endswith("_id") or name == "id":
         return _by_words(name.removesuffix("id").rstrip("_"), tool, about, shape)
     nouns = {singular(table): table for table in shape.keys}
     return shape.keys[nouns[name]] if name in nouns else None
+
+
+def _shown(name: str, tools: list[Tool], shape: Shape) -> Column | None:
+    """The key in the results of the tools that show an argument's values: for `requested_by`, that of `find_staff`.
+
+    None where such a result has a field of the argument's own name: then its values are those of that field.
+    """
+    for tool in tools:
+        fields = list(dict.fromkeys(_fields(tool.result, tool.result)))
+        if name in fields:
+            return None
+        nouns = {singular(word) for word in tool.name.split("_")}
+        keys = [key for field in fields if field.endswith("id") and (key := _pointed(tool, field, "", shape))]
+        own = [key for key in keys if nouns & {singular(word) for word in key.table.split("_")}]
+        if keys:
+            return (own or keys)[0]
+    return None
+
+
+def _fields(schema: Any, root: dict[str, Any], depth: int = 0) -> Iterator[str]:
+    """The names of all fields of a result, the outer ones first."""
+    if not isinstance(schema, dict) or depth > DEEPEST:
+        return
+    one = cast("dict[str, Any]", schema)
+    reference = str(one.get("$ref", ""))
+    if reference:
+        yield from _fields(root.get("$defs", {}).get(reference.rsplit("/", 1)[-1]), root, depth + 1)
+    properties = cast("dict[str, Any]", one.get("properties", {}))
+    yield from properties
+    for below in (*properties.values(), one.get("items"), *one.get("anyOf", ())):
+        yield from _fields(below, root, depth + 1)
 
 
 def _by_words(stem: str, tool: Tool, about: str, shape: Shape) -> Column | None:

@@ -1,7 +1,6 @@
 """What a stage made, on disk: a file that a person can open, with what made it."""
 
 import hashlib
-import json
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +45,7 @@ class Artefact(Record):
 def write_artefact(path: Path, artefact: Artefact) -> Artefact:
     """Write it whole or not at all; gives it with its digest."""
     sealed = artefact.sealed()
-    write_whole(path, json.dumps(sealed.model_dump(mode="json"), ensure_ascii=False, indent=1) + "\n")
+    write_whole(path, sealed.model_dump_json(indent=1) + "\n")
     return sealed
 
 

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
-from pydantic import ValidationError
+from pydantic import SerializerFunctionWrapHandler, ValidationError, model_serializer
 
 from servers.errors import FarmError
 from servers.record import Record
@@ -25,7 +25,11 @@ class Rejected(FarmError):
 
 
 class Exchange(Record):
-    """One question to the writer. `reasons` say why the answer was rejected; none where it was accepted."""
+    """One question to the writer. `reasons` say why the answer was rejected; none where it was accepted.
+
+    `attempt` counts from 1. It is 0 where it is not known: in artefacts that were written before it was kept, whose
+    digests are of what they have.
+    """
 
     prompt: str
     model: str
@@ -33,6 +37,12 @@ class Exchange(Record):
     completion_tokens: int
     cached: bool
     reasons: tuple[str, ...]
+    attempt: int = 0
+
+    @model_serializer(mode="wrap")
+    def _known(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        kept: dict[str, Any] = plain(self)
+        return kept if self.attempt else {name: value for name, value in kept.items() if name != "attempt"}
 
 
 class Asker:
@@ -75,13 +85,13 @@ class Asker:
             except BadAnswer as bad:
                 text, reasons = bad.text, [bad.why]
                 spent = bad.spent or Answer.nothing(prompt_digest(said, schema))
-                self._keep(_exchange(spent, reasons))
+                self._keep(_exchange(spent, reasons, attempt))
             else:
                 text = json.dumps(answer.value, ensure_ascii=False, indent=1)
                 value, reasons = _read(answer, kind)
                 if value is not None:
                     reasons = await accept(value)
-                self._keep(_exchange(answer, reasons))
+                self._keep(_exchange(answer, reasons, attempt))
                 if value is not None and not reasons:
                     return value
             said = [*messages, *_told(text, reasons, f"attempt {attempt} of {attempts}")]
@@ -114,8 +124,8 @@ def in_words(error: ValidationError) -> list[str]:
     ]
 
 
-def _exchange(answer: Answer, reasons: Sequence[str]) -> Exchange:
-    return Exchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons))
+def _exchange(answer: Answer, reasons: Sequence[str], attempt: int) -> Exchange:
+    return Exchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons), attempt=attempt)
 
 
 def _told(text: str, reasons: Sequence[str], which: str) -> tuple[Message, ...]:

@@ -15,6 +15,7 @@ from synth.run.mining import Mining
 from synth.run.progress import Progress
 from synth.run.stage import PLAIN, Stage, Wishes
 from synth.run.topic import Topic
+from synth.writers.embedding import Embedder
 from synth.writers.writer import Writer, WriterRefused, digest_of
 
 MINING = "(mining)"
@@ -49,13 +50,14 @@ class Run:
     now: Callable[[], datetime] = utc_now
     elsewhere: Elsewhere | None = None
 
-    async def mine(self, mining: Mining, tasks: Path, n: int) -> Sequence[Topic]:
+    async def mine(self, mining: Mining, tasks: Path, n: int, embedder: Embedder | None = None) -> Sequence[Topic]:
         """The topics of a file of tasks; those of an earlier run where it asked for the same."""
-        asked = digest_of({"tasks": digest_of_file(tasks), "n": n})
+        about = {"tasks": digest_of_file(tasks) or str(tasks), "n": n}
+        asked = digest_of(about if embedder is None else {**about, "embeddings": embedder.model})
         found = self.folder.mined(asked)
         if found is None:
             self.progress.stage(MINING, tasks.name)
-            found = tuple(await mining(tasks, n, self.folder.path / "mining", self._mining_asker))
+            found = tuple(await mining(tasks, n, self.folder.path / "mining", self._mining_asker, embedder))
             self.folder.keep_mined(asked, found)
             self.progress.end(MINING, "mined", f"{len(found)} topics")
         return found

@@ -72,6 +72,7 @@ class Environment:
     wishes: Wishes = PLAIN
     now: Callable[[], datetime] = utc_now
     progress: Progress = field(default_factory=Progress)
+    _values: dict[str, Record] = field(default_factory=dict[str, Record])
 
     @property
     def line(self) -> Line:
@@ -130,10 +131,16 @@ class Environment:
         try:
             value = await stage.make(made, asker)
         except GoBack as back:
-            turns = sum(before.by == stage.name for before in self.line.backs())
+            turns = made.sent.count(back.to)
             if turns >= stage.backs:
                 return self._reject(stage.name, back.evidence, asker.exchanges)
-            note = Back(by=stage.name, to=back.to, evidence=back.evidence, exchanges=tuple(asker.exchanges))
+            note = Back(
+                by=stage.name,
+                to=back.to,
+                evidence=back.evidence,
+                exchanges=tuple(asker.exchanges),
+                seen=back.seen.model_dump(mode="json") if back.seen else None,
+            )
             self.line.send_back(note)
             standing[:] = self.line.standing()
             return None
@@ -145,17 +152,28 @@ class Environment:
         return None
 
     def _made(self, number: int, standing: list[Artefact]) -> Made:
-        stages = self.line.stages
-        kinds = zip(stages, standing, strict=False)
+        line = self.line
+        stages, backs = line.stages, line.backs()
         return Made(
             environment=self.id,
             folder=self.folder,
             date=standing[0].made_at[:10] if standing else "",
             wishes=self.wishes,
-            evidence=self.line.evidence(stages[number]),
-            before=self.line.before(stages[number]),
-            artefacts={stage.kind: stage.kind.model_validate(artefact.value) for stage, artefact in kinds},
+            evidence=line.evidence(stages[number], backs),
+            before=line.before(stages[number]) if backs else None,
+            seen=line.seen(stages[number], backs),
+            sent=tuple(back.to for back in backs if back.by == stages[number].name),
+            artefacts={
+                stage.kind: self._value(stage, artefact) for stage, artefact in zip(stages, standing, strict=False)
+            },
         )
+
+    def _value(self, stage: Stage, artefact: Artefact) -> Record:
+        """What an artefact holds, read once: every later stage is given it."""
+        found = self._values.get(artefact.digest)
+        if found is None:
+            found = self._values[artefact.digest] = stage.kind.model_validate(artefact.value)
+        return found
 
     def _keep(
         self,

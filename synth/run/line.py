@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -22,6 +23,8 @@ class Back(Record):
     to: str
     evidence: tuple[str, ...]
     exchanges: tuple[Exchange, ...]
+    seen: dict[str, Any] | None = None
+    """What `by` had come to, as a value of its own kind."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +80,15 @@ class Line:
             write_whole(kept / path.name, path.read_text(encoding="utf-8"))
         write_whole(kept.with_suffix(".json"), json.dumps(back.model_dump(mode="json"), ensure_ascii=False, indent=1))
 
-    def given_up(self) -> list[tuple[str, tuple[Exchange, ...]]]:
-        """What was said for artefacts that no longer stand, by stage."""
-        standing = {artefact.digest for artefact in self.standing()}
+    def given_up(self, standing: Sequence[Artefact] | None = None) -> list[tuple[str, tuple[Exchange, ...]]]:
+        """What was said for artefacts that are not among the standing ones, by stage; who knows those gives them."""
+        still = {artefact.digest for artefact in (self.standing() if standing is None else standing)}
         kept = [read_artefact(path) for path in sorted(self.folder.glob("backs/*/*.json"))]
-        found = {one.digest: (one.stage, one.exchanges) for one in kept if one and one.digest not in standing}
+        found = {one.digest: (one.stage, one.exchanges) for one in kept if one and one.digest not in still}
         return [*found.values(), *((back.by, back.exchanges) for back in self.backs())]
 
     def before(self, stage: Stage) -> Record | None:
-        """What a stage made before it was sent back the last time."""
+        """What a stage had made before it, or one before it, was sent back the last time."""
         name = self.path(self.position(stage.name)).name
         for path in sorted(self.folder.glob(f"backs/*/{name}"), reverse=True):
             artefact = read_artefact(path)
@@ -93,9 +96,18 @@ class Line:
                 return stage.kind.model_validate(artefact.value)
         return None
 
-    def evidence(self, stage: Stage) -> tuple[str, ...]:
-        """Why a stage was sent back the last time, if it was."""
-        return next((back.evidence for back in reversed(self.backs()) if back.to == stage.name), ())
+    def evidence(self, stage: Stage, backs: Sequence[Back]) -> tuple[str, ...]:
+        """Why a stage has to mend what it made; nothing where it was another that had to, since."""
+        here = self.position(stage.name)
+        voiding = [back for back in backs if self.position(back.to) <= here < self.position(back.by)]
+        return voiding[-1].evidence if voiding and voiding[-1].to == stage.name else ()
+
+    def seen(self, stage: Stage, backs: Sequence[Back]) -> Record | None:
+        """What a stage had come to when it sent the environment back the last time."""
+        found = next((back.seen for back in reversed(backs) if back.by == stage.name), None)
+        with suppress(ValidationError):
+            return None if found is None else stage.kind.model_validate(found)
+        return None
 
     def position(self, name: str) -> int:
         """The place of a stage; -1 where there is none of that name."""

@@ -6,15 +6,18 @@ from typing import Protocol
 
 from synth.run.asker import Asker
 from synth.run.topic import Topic
+from synth.writers.embedding import Embedder
 
 
 class Mining(Protocol):
     """From a file of task texts to at most `n` topics; `folder` keeps what is worth seeing, reports and maps too.
 
     `asker(label)` gives an Asker, `label` being `mine/000017` or the like. It is called again from the beginning when a
-    run is resumed: what was asked before is answered from the cache.
+    run is resumed: what was asked before is answered from the cache. `embedder`, if there is one, says what is alike.
     """
 
-    async def __call__(self, tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker]) -> Sequence[Topic]:
+    async def __call__(
+        self, tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker], embedder: Embedder | None = None
+    ) -> Sequence[Topic]:
         """Mine and choose."""
         ...

@@ -14,6 +14,8 @@ from synth.run.stage import Wishes
 from synth.writers.endpoint import Sampling
 
 OPENAI = "https://api.openai.com/v1"
+BY_NAME = "hf:"
+"""Begins the name of a data set where `tasks` is no file."""
 
 
 class Plan(Record):
@@ -27,6 +29,7 @@ class Plan(Record):
     writer: Literal["endpoint", "batch", "recording"] = "endpoint"
     base_url: str = OPENAI
     model: str = ""
+    embeddings: str = ""
     structured: bool = True
     temperature: float | None = Field(default=None, ge=0)
     top_p: float | None = Field(default=None, gt=0, le=1)
@@ -87,12 +90,14 @@ class Plan(Record):
             raise RequestError("--tasks wants --n, how many environments to make of them")
         if self.tasks is None and self.n is not None:
             raise RequestError("--n goes with --tasks")
-        if self.tasks is not None and not self.tasks.exists():
+        if self.tasks is not None and not str(self.tasks).startswith(BY_NAME) and not self.tasks.exists():
             raise NotFound(f"--tasks {self.tasks}: no such file")
         if self.writer == "recording" and not self.recordings:
             raise RequestError("--writer recording wants --recording FILE")
         if self.writer != "recording" and not (self.model or self.serve_vllm):
             raise RequestError(f"--writer {self.writer} wants --model NAME")
+        if self.embeddings and (self.writer != "endpoint" or self.tasks is None):
+            raise RequestError("--embeddings goes with --tasks and --writer endpoint")
         if self.serve_vllm and self.writer != "endpoint":
             raise RequestError("--serve-vllm goes with --writer endpoint")
         if self.batch_results is not None and self.writer != "batch":

@@ -1,22 +1,18 @@
 """The report of a run: one HTML file that needs nothing else."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from synth.page import histogram, page
 from synth.run.folder import RunFolder
-from synth.run.progress import Prices
-from synth.run.stage import Stage
-from synth.run.summary import Summary, summed_up
+from synth.run.summary import Summary
 from synth.whole import write_whole
 
 MOST_REASONS = 40
 TEMPLATE = Path(__file__).with_name("report.html")
 
 
-def write_report(folder: RunFolder, stages: Sequence[Stage], prices: Prices) -> Path:
+def write_report(folder: RunFolder, summary: Summary) -> Path:
     """Write it anew; gives its path."""
-    summary = summed_up(folder, stages, prices)
     path = folder.path / "report.html"
     write_whole(path, report(summary, folder.path.resolve().name))
     return path

@@ -25,9 +25,10 @@ PLAIN = Wishes()
 class Made:
     """What there is of one environment: the artefacts of the stages before by kind, `made[Topic]`, and a folder.
 
-    `evidence` is what a later stage said when it sent the environment back to this one, `before` what this one had made
-    then. `date` is the day on which the
-    environment was begun; it stays the same however often a run is resumed.
+    `before` is what this stage had made when a later one sent the environment back, `evidence` what that one said if
+    it was sent back to this stage; without evidence an earlier stage has been mended, and `before` may still do.
+    `seen` is what this stage had come to when it sent the environment back itself, and `sent` to which stages it did.
+    `date` is the day on which the environment was begun; it stays the same however often a run is resumed.
     """
 
     environment: str
@@ -36,6 +37,8 @@ class Made:
     wishes: Wishes = PLAIN
     evidence: tuple[str, ...] = ()
     before: Record | None = None
+    seen: Record | None = None
+    sent: tuple[str, ...] = ()
     artefacts: Mapping[type[Record], Record] = field(default_factory=dict[type[Record], Record])
     written: list[str] = field(default_factory=list[str])
     """The names of the files that this stage wrote with `write`."""
@@ -62,12 +65,16 @@ class Made:
 
 
 class GoBack(Exception):
-    """Raised by a stage that found fault with what an earlier one made; that one is made again, with the evidence."""
+    """Raised by a stage that found fault with what an earlier one made; that one is made again, with the evidence.
 
-    def __init__(self, to: str, evidence: list[str]) -> None:
+    `seen` is what the stage has come to so far, of its own kind: it is given back to it.
+    """
+
+    def __init__(self, to: str, evidence: list[str], seen: Record | None = None) -> None:
         super().__init__(f"back to {to}: {'; '.join(evidence)}")
         self.to = to
         self.evidence = tuple(evidence)
+        self.seen = seen
 
 
 @dataclass(frozen=True)
@@ -75,8 +82,8 @@ class Stage:
     """A line in the list of stages.
 
     `make` raises Rejected where the environment must be given up, and GoBack where an earlier stage has to mend it, at
-    most `backs` times. Change `version` when the code changes what it makes. `counts` tells the numbers of an artefact
-    that a report shows, such as how many tables there are.
+    most `backs` times each. Change `version` when the code changes what it makes. `counts` tells the numbers of an
+    artefact that a report shows, such as how many tables there are.
     """
 
     name: str

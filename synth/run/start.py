@@ -16,10 +16,11 @@ from synth.run.plan import Plan
 from synth.run.progress import Progress
 from synth.run.report import write_report
 from synth.run.stage import Stage
+from synth.run.summary import Summary, summed_up
 from synth.run.table import live
 from synth.run.topic import Topic
 from synth.run.vllm import serving_vllm
-from synth.run.writing import writer_for
+from synth.run.writing import embedder_for, writer_for
 from synth.writers.batch import BatchWriter
 from synth.writers.batch_folder import results_of
 from synth.writers.writer import Waiting, Writer
@@ -48,8 +49,9 @@ class Start:
                     with live(self.console, progress):
                         await self._spread(run, served)
                 finally:
-                    report = write_report(folder, self.stages, plan.prices)
-                return self._ended(progress, writer, folder, str(report))
+                    summary = summed_up(folder, self.stages, plan.prices)
+                    report = write_report(folder, summary)
+                return self._ended(progress, writer, folder, summary, str(report))
 
     @asynccontextmanager
     async def _served(self, plan: Plan, folder: RunFolder) -> AsyncGenerator[Plan]:
@@ -75,7 +77,8 @@ class Start:
             if self.mining is None:
                 raise RequestError("--tasks: there is no stage that mines")
             try:
-                topics += await run.mine(self.mining, plan.tasks, plan.n)
+                async with embedder_for(plan, self.api_key) as embedder:
+                    topics += await run.mine(self.mining, plan.tasks, plan.n, embedder)
             except Waiting as waiting:
                 run.progress.end("(mining)", "waiting", str(waiting))
                 return
@@ -83,7 +86,7 @@ class Start:
             raise RequestError("nothing to make: give --topic or --tasks, or a folder with a run to go on with")
         await run.make(topics, again=plan.again)
 
-    def _ended(self, progress: Progress, writer: Writer, folder: RunFolder, report: str) -> int:
+    def _ended(self, progress: Progress, writer: Writer, folder: RunFolder, summary: Summary, report: str) -> int:
         say = self.console.print
         total = progress.total
         say(
@@ -92,6 +95,13 @@ class Start:
             f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens, {total.money:.2f} spent.",
             soft_wrap=True,
         )
+        first = [
+            f"{stage.name} {stage.first_accepted} of {stage.first_asked}"
+            for stage in summary.stages
+            if stage.first_asked
+        ]
+        if first:
+            say(f"First answers accepted: {', '.join(first)}.", soft_wrap=True)
         say(f"Report: {report}", soft_wrap=True)
         if progress.count("accepted"):
             say(f"Bundles: {folder.library}", soft_wrap=True)

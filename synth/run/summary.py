@@ -22,6 +22,8 @@ class StageTally:
     passed: int = 0
     at_first: int = 0
     asked: int = 0
+    first_asked: int = 0
+    first_accepted: int = 0
     refused: int = 0
     rejected: int = 0
     sent_back: int = 0
@@ -31,6 +33,9 @@ class StageTally:
     def add(self, exchanges: Sequence[Exchange]) -> None:
         """Count what was said."""
         self.asked += len(exchanges)
+        first = [exchange for exchange in exchanges if exchange.attempt == 1]
+        self.first_asked += len(first)
+        self.first_accepted += sum(not exchange.reasons for exchange in first)
         self.refused += sum(bool(exchange.reasons) for exchange in exchanges)
         self.prompt_tokens += sum(exchange.prompt_tokens for exchange in exchanges)
         self.completion_tokens += sum(exchange.completion_tokens for exchange in exchanges)
@@ -99,7 +104,7 @@ def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Price
         tally.at_first += artefact.turn == 0 and not any(exchange.reasons for exchange in artefact.exchanges)
         _note(summary, tally, artefact.exchanges, said)
         summary.models.update(exchange.model for exchange in artefact.exchanges if exchange.model)
-    for name, exchanges in line.given_up():
+    for name, exchanges in line.given_up(standing):
         _note(summary, tallies[name], exchanges, said)
     for back in line.backs():
         tallies[back.by].sent_back += 1

@@ -10,6 +10,7 @@ from synth.run.plan import Plan
 from synth.writers.batch import BatchWriter
 from synth.writers.batch_folder import BatchFolder
 from synth.writers.cache import Cache
+from synth.writers.embedding import Embedder
 from synth.writers.endpoint import EndpointWriter
 from synth.writers.exchange import Recorder
 from synth.writers.recording import RecordingWriter
@@ -26,15 +27,8 @@ async def writer_for(plan: Plan, folder: RunFolder, api_key: str) -> AsyncGenera
     elif plan.writer == "batch":
         yield _batch(plan, folder.path / "batch", cache, recorder)
     else:
-        endpoint = Endpoint(
-            plan.base_url,
-            api_key=api_key or "none",
-            seconds=plan.seconds,
-            attempts=plan.attempts,
-            connections=plan.at_once,
-        )
         async with EndpointWriter(
-            endpoint,
+            _endpoint(plan, api_key),
             plan.model,
             sampling=plan.sampling,
             cache=cache,
@@ -43,6 +37,26 @@ async def writer_for(plan: Plan, folder: RunFolder, api_key: str) -> AsyncGenera
             structured=plan.structured,
         ) as writer:
             yield writer
+
+
+@asynccontextmanager
+async def embedder_for(plan: Plan, api_key: str) -> AsyncGenerator[Embedder | None]:
+    """Gives what embeds texts, if the plan names a model for it, and closes its connections."""
+    if not plan.embeddings:
+        yield None
+        return
+    async with _endpoint(plan, api_key) as endpoint:
+        yield Embedder(endpoint, plan.embeddings)
+
+
+def _endpoint(plan: Plan, api_key: str) -> Endpoint:
+    return Endpoint(
+        plan.base_url,
+        api_key=api_key or "none",
+        seconds=plan.seconds,
+        attempts=plan.attempts,
+        connections=plan.at_once,
+    )
 
 
 def _batch(plan: Plan, path: Path, cache: Cache, recorder: Recorder | None) -> BatchWriter:

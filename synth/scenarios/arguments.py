@@ -1,12 +1,15 @@
 """The arguments of an environment's tools and where their values come from, worked out once from its first rows."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from servers.environment import Tool
 from synth.proving.sources import Source, source_of
 from synth.proving.view import Column, Shape, View
+from synth.scenarios.leaves import leaves
+from synth.scenarios.plausible import enum_of
 
 
 class Argument(NamedTuple):
@@ -20,18 +23,25 @@ class Argument(NamedTuple):
 class Arguments:
     """All arguments of all tools."""
 
-    def __init__(self, tools: dict[str, Tool], shape: Shape, view: View) -> None:
+    def __init__(self, tools: dict[str, Tool], shape: Shape, view: View, seen: dict[str, Column] | None = None) -> None:
         self.tools = tools
-        names = set(tools)
+        self._seen = seen or {}
         found = {
             tool.name: [
-                Argument(name, schema, source_of(tool, name, schema, shape, view, names))
+                Argument(name, schema, source_of(tool, name, schema, shape, view, tools))
                 for name, schema in _properties(tool).items()
             ]
             for tool in tools.values()
         }
         shown = _shown([argument for arguments in found.values() for argument in arguments])
-        self._of = {tool: tuple(_led(argument, shown) for argument in arguments) for tool, arguments in found.items()}
+        self._of = {
+            tool: tuple(_chosen(_seen(_led(argument, shown), self._seen)) for argument in arguments)
+            for tool, arguments in found.items()
+        }
+
+    def names(self, key: Column) -> tuple[str, ...]:
+        """The properties under which queries have shown a key."""
+        return tuple(name for name, column in self._seen.items() if column == key)
 
     def of(self, tool: Tool) -> tuple[Argument, ...]:
         """Those of one tool, in its order."""
@@ -53,9 +63,43 @@ def _led(argument: Argument, shown: dict[str, Column]) -> Argument:
     source = argument.source
     if source.kind not in ("text", "date") or len(source.tools) != 1 or source.tools[0] not in shown:
         return argument
-    if "enum" in str(argument.schema) or "string" not in str(argument.schema):
+    if "string" not in str(argument.schema):
         return argument
     return argument._replace(source=replace(source, kind="id", columns=(shown[source.tools[0]],)))
+
+
+def _seen(argument: Argument, seen: dict[str, Column]) -> Argument:
+    """An argument of the name under which queries show keys is such a key."""
+    source = argument.source
+    if source.kind != "text" or argument.name not in seen:
+        return argument
+    return argument._replace(source=replace(source, kind="id", columns=(seen[argument.name],)))
+
+
+def _chosen(argument: Argument) -> Argument:
+    """An argument whose schema lists its values is a choice, though there are rows of those names."""
+    if argument.source.kind == "id" and any(isinstance(value, str) for value in enum_of(argument.schema)):
+        return argument._replace(source=replace(argument.source, kind="text"))
+    return argument
+
+
+def keys_in(results: Iterable[Any], shape: Shape, view: View) -> dict[str, Column]:
+    """The properties of results that hold nothing but the keys of one table."""
+    tables: dict[Any, list[Column]] = {}
+    for key in shape.keys.values():
+        for value in view.values(key):
+            tables.setdefault(value, []).append(key)
+    values: dict[str, set[Any]] = {}
+    for result in results:
+        for path, value in leaves(result, ""):
+            if isinstance(value, str):
+                values.setdefault(path.rpartition(".")[2], set()).add(value)
+    found: dict[str, Column] = {}
+    for name, there in values.items():
+        keys = [key for key in shape.keys.values() if all(key in tables.get(value, ()) for value in there)]
+        if len(keys) == 1:
+            found[name] = keys[0]
+    return found
 
 
 def required(tool: Tool) -> set[str]:

@@ -16,15 +16,22 @@ from rich.table import Table
 from servers.bundle import load_scenarios
 from servers.commands import bundle_of
 from servers.errors import BundleError, NotFound, RequestError
+from servers.library import Library
+from servers.phrases import Phrases
 from servers.scenario import Certificate
 from synth.at_once import run_alone
-from synth.hands import cores
+from synth.hands import cores, hands
 from synth.proving.stage import Stage
+from synth.run.folder import RunFolder
 from synth.run.plan import OPENAI, Plan
+from synth.run.together import together
+from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
-from synth.scenarios.certify import Examined, examine
+from synth.scenarios.certify import Examined
+from synth.scenarios.examining import Case, Examining
 from synth.scenarios.forward.start import Player, made_forward, show_outcome
+from synth.scenarios.phrasing import written
 
 app = typer.Typer()
 synth = typer.Typer()
@@ -96,6 +103,38 @@ def scenarios(
         raise typer.Exit(1)
 
 
+@synth.command("phrases")
+def phrases(
+    bundle: Bundle,
+    to: Annotated[Path | None, typer.Option("--out", help="The file to write; the bundle's own by default.")] = None,
+    work: Annotated[Path | None, typer.Option(help="The folder of what was asked and answered.")] = None,
+    writer: Annotated[Kind, typer.Option(help="Who writes.")] = "endpoint",
+    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="The endpoint.")] = OPENAI,
+    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    model: Annotated[str, typer.Option(help="The writer's model.")] = "",
+    recording: Annotated[list[Path] | None, typer.Option(help="The writer's answers, recorded.")] = None,
+    record: Annotated[Path | None, typer.Option(help="Record the writer's exchanges in this file.")] = None,
+) -> None:
+    """Have the words for an environment's tasks written: one request, at most four attempts."""
+    folder = bundle_of(bundle)
+    path = to or folder / "phrases.json"
+    work = work or Path(".envfarm") / "phrases" / folder.name
+    given: dict[str, Any] = {"writer": writer, "base_url": base_url, "model": model, "record": record}
+    given |= {"out": work, "recordings": recording}
+    plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
+    _make_sure_of(path.with_suffix(".part"))
+    path.with_suffix(".part").unlink()
+    made = asyncio.run(_phrased(folder, work, path, plan, api_key))
+    out.print(f"Words for {len(made.asks)} commands and {len(made.rows)} tables: {path}", soft_wrap=True)
+
+
+async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: str) -> Phrases:
+    run = RunFolder(work)
+    with run.locked("--work"):
+        async with writer_for(plan, run, api_key) as writing:
+            return await written(folder, work, path, writing)
+
+
 async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int) -> Yield:
     begin = time.perf_counter()
     async with Stage(folder) as stage:
@@ -133,6 +172,14 @@ def _show_yield(made: Yield, wanted: int) -> None:
     table.add_row("new", str(made.told - made.twice), "")
     table.add_row("certified", str(made.certified), _told(made.rejected))
     out.print(table)
+    if made.tally.calls:
+        used = ", ".join(f"{name} {number}" for name, number in made.tally.tools.most_common())
+        out.print(f"Commands used: {used}.")
+        long = sum(number >= 3 for number in made.tally.calls)
+        out.print(
+            f"Of {len(made.tally.calls)} scenarios {long} take 3 calls or more, in {made.tally.refusals} something is "
+            f"refused; they change rows in {len(made.tally.tables)} tables."
+        )
     a_minute = 60 * made.certified / made.seconds if made.seconds else 0
     out.print(f"{made.certified} certified scenarios in {made.seconds:.1f} s, {a_minute:.0f} a minute.")
 
@@ -143,35 +190,46 @@ def _told(reasons: Counter[str]) -> str:
 
 @app.command()
 def certify(
-    bundle: Bundle,
+    bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")],
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the certificates into scenarios.jsonl.")] = False,
+    jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
 ) -> None:
     """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
-    folder = bundle_of(bundle)
-    seen = run_alone(_certify(folder, scenario or []))
-    if write:
-        _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in seen})
-    _show_examined(seen)
+    cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [])]
+    seen = run_alone(_certified(cases, min(jobs or cores(), max(1, len(cases)))))
+    for folder in dict.fromkeys(case.folder for case in cases):
+        own = [one for case, one in zip(cases, seen, strict=True) if case.folder == folder]
+        if write:
+            _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in own})
+        if len(bundles) > 1:
+            out.print(f"[bold]{folder.name}[/]")
+        _show_examined(own)
     if any(one.certificate is None for one in seen):
         raise typer.Exit(1)
 
 
-async def _certify(folder: Path, wanted: list[str]) -> list[Examined]:
-    seen: list[Examined] = []
-    async with Stage(folder) as stage:
-        there = load_scenarios(stage.environment)
-        unknown = [name for name in wanted if name not in there]
-        if unknown:
-            raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; `farm scenarios {folder.name}` lists them")
-        chosen = [there[name] for name in wanted] or list(there.values())
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=out, transient=True) as progress:
-            task = progress.add_task("examined", total=len(chosen))
-            for scenario in chosen:
-                seen.append(await examine(stage, scenario))
+def _cases(folder: Path, wanted: list[str]) -> list[Case]:
+    """The scenarios of a bundle that are to be examined."""
+    there = load_scenarios(Library([folder.parent]).environment(folder.name))
+    unknown = [name for name in wanted if name not in there]
+    if unknown:
+        raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; `farm scenarios {folder.name}` lists them")
+    return [Case(folder, one) for one in ([there[name] for name in wanted] or there.values())]
+
+
+async def _certified(cases: Sequence[Case], jobs: int) -> list[Examined]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as progress:
+        task = progress.add_task("examined", total=len(cases))
+        async with hands(Examining(), jobs) as examined:
+
+            async def one(case: Case) -> Examined:
+                seen = await examined(case)
                 progress.advance(task)
-    return seen
+                return seen
+
+            return await together(one(case) for case in cases)
 
 
 def _show_examined(seen: Sequence[Examined]) -> None:

@@ -90,11 +90,27 @@ class Drawer:
     def _example_for(self, tool: Tool) -> tuple[dict[str, Any], set[str]]:
         """Values that go together, and the arguments to be given, among them the rows that such a call names."""
         told = self._phrases.examples.get(tool.name)
-        if told or tool.name not in self._said:
-            return dict(self._random.choice(told or ({},))), required(tool)
+        if told:
+            return dict(self._random.choice(told)), required(tool)
+        if tool.name not in self._said:
+            return {}, required(tool) | self._wished(tool)
         whole = self._random.choice(self._said[tool.name])
         rows = {one.name for one in self._arguments.of(tool) if one.source.kind == "id"}
         return {name: value for name, value in whole.items() if name not in rows}, required(tool) | whole.keys()
+
+    def _wished(self, tool: Tool) -> set[str]:
+        """Some of the arguments that may be left out: a change that says nothing new is none."""
+        asks = self._phrases.asks.get(tool.name)
+        sayable = "" if asks is None else str(asks)
+        may = [
+            one.name
+            for one in self._arguments.of(tool)
+            if one.name not in required(tool)
+            and (asks is None or f"{{{one.name}" in sayable or f"[{one.name}:" in sayable)
+            and (one.source.kind in ("id", "date", "number") or enum_of(one.schema) or "boolean" in str(one.schema))
+            and "array" not in str(one.schema)
+        ]
+        return set(self._random.sample(may, self._random.randint(1, min(2, len(may))))) if may else set()
 
     def _place(self, table: str, person: Place | None, lately: list[Place], *, names_person: bool) -> Place | None:
         """A row for an argument: the person, something of theirs, something of late, or something of nobody's."""

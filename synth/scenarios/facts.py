@@ -2,7 +2,7 @@
 
 import re
 from datetime import date
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 Kind = Literal["date", "money", "count", "text"]
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -26,6 +26,8 @@ def kind_of(name: str, value: Any) -> Kind | None:
         return "money" if is_money(name) else "count"
     if isinstance(value, str) and DATE.fullmatch(value):
         return "date"
+    if isinstance(value, str) and DATETIME.fullmatch(value):
+        return None  # its minutes may hang on when the call was made
     if isinstance(value, str) and value.strip():
         return "text"
     return None
@@ -41,6 +43,9 @@ def said(name: str, value: Any, *, clock: str, currency: str = "{}", words: dict
         return words_of_it.removesuffix("s") if value == 100 else words_of_it
     if isinstance(value, str) and DATETIME.fullmatch(value):
         return f"{day(value[:10], clock)} at {value[11:16]}"
+    if isinstance(value, list):
+        each = [said(name, one, clock=clock, currency=currency, words=words) for one in cast("list[Any]", value)]
+        return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
     if isinstance(value, str):
         known = (words or {}).get(value)
         return known or (value.replace("_", " ") if re.fullmatch(r"[a-z0-9_]+", value) else value)

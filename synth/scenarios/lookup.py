@@ -7,6 +7,7 @@ from typing import Any, cast
 from servers.environment import Tool
 from synth.proving.sources import singular
 from synth.scenarios.arguments import Arguments, required
+from synth.scenarios.leaves import leaves
 from synth.scenarios.plausible import enum_of
 from synth.scenarios.trying import Trying
 from synth.scenarios.world import Place, World
@@ -116,7 +117,8 @@ class Finder:
         """The properties under which a table's keys are shown."""
         key = self._world.shape.keys[table].name
         one = singular(table)
-        return tuple(dict.fromkeys((f"{one}_{key}", f"{one}_id", f"{one.split('_')[-1]}_id", key)))
+        usual = (f"{one}_{key}", f"{one}_id", f"{one.split('_')[-1]}_id", key)
+        return tuple(dict.fromkeys((*usual, *self._arguments.names(self._world.shape.keys[table]))))
 
     def _seen(self, query: Query, result: Item, place: Place) -> Iterator[Sight]:
         names = self.names(place[0])
@@ -164,15 +166,3 @@ def leaf(result: Any, path: str) -> Any:
             return None
         result = cast("Item", result)[name]
     return result
-
-
-def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """The single values inside a result, each with its path as references write it."""
-    if isinstance(value, dict):
-        for name, inner in cast("Item", value).items():
-            yield from leaves(inner, f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(cast("list[Any]", value)):
-            yield from leaves(inner, f"{path}[{index}]")
-    else:
-        yield path, value

@@ -6,8 +6,8 @@ from servers.environment import Tool
 from servers.examples import load_examples
 from servers.phrases import Phrases
 from synth.proving.stage import Scene, Stage
-from synth.proving.view import Shape, shape_of, view_of
-from synth.scenarios.arguments import Arguments
+from synth.proving.view import shape_of, view_of
+from synth.scenarios.arguments import Arguments, keys_in, required
 from synth.scenarios.drawing import Drawer
 from synth.scenarios.lookup import Finder
 from synth.scenarios.sayings import sayings
@@ -24,7 +24,9 @@ class Setting:
     asked before makes no difference to a walk.
     """
 
-    def __init__(self, stage: Stage, scenes: tuple[Scene, Scene], shape: Shape, first: World, phrases: Phrases) -> None:
+    def __init__(
+        self, stage: Stage, scenes: tuple[Scene, Scene], arguments: Arguments, first: World, phrases: Phrases
+    ) -> None:
         self.stage = stage
         self.trying = Trying(scenes[0])
         self.phrases = phrases
@@ -33,10 +35,9 @@ class Setting:
         self.writers = [tool for tool in self.tools.values() if tool.writes]
         self.alive: dict[tuple[str, str], set[str]] = {}
         self.first = first
-        self.arguments = Arguments(self.tools, shape, first.view)
+        self.arguments = arguments
         self.said = sayings(load_examples(stage.environment.folder), self.arguments)
         self.at_first = Finder(Trying(scenes[1], most_left=0), first, self.arguments)
-        self._shape = shape
 
     @classmethod
     async def of(cls, stage: Stage, phrases: Phrases) -> "Setting":
@@ -45,7 +46,11 @@ class Setting:
         async with scenes[0].reading() as reader:
             shape = shape_of(reader)
             first = World(shape, view_of(reader, shape))
-        setting = cls(stage, scenes, shape, first, phrases)
+        tools = stage.environment.tools
+        asked = [await scenes[0].call(tool.name, {}) for tool in tools.values() if not (tool.writes or required(tool))]
+        await scenes[0].rewind(0)
+        seen = keys_in([one.structured for one in asked if one.kind == "ok"], shape, first.view)
+        setting = cls(stage, scenes, Arguments(tools, shape, first.view, seen), first, phrases)
         await setting._try_out(Random(0))  # noqa: S311 - a choice that can be repeated, no secret
         return setting
 
@@ -57,7 +62,7 @@ class Setting:
     async def world(self) -> World:
         """The rows as they stand now."""
         async with self.scene.reading() as reader:
-            return World(self._shape, view_of(reader, self._shape))
+            return World(self.first.shape, view_of(reader, self.first.shape))
 
     async def _try_out(self, random: Random) -> None:
         """Learn how rows stand that the tools take."""

@@ -3,7 +3,7 @@
 from random import Random
 
 from servers.changes import between
-from servers.scenario import Checkpoint, Scenario, Solution
+from servers.scenario import Checkpoint, Scenario, Solution, SqlCheckpoint
 from synth.scenarios.essence import Window
 from synth.scenarios.goals import Changed, answer_goal, footprint, goal
 from synth.scenarios.run import Made, play, steps_of
@@ -62,7 +62,10 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], random: Random) ->
     clauses = [command.clause for command in walk.commands]
     tells = _chosen(walk, made, random)
     refused = [command for command in walk.commands if command.kind == "refused"]
-    goals: list[Checkpoint] = [*_goals(walk, made, whole), *(tell.goal(at) for at, tell in enumerate(tells, start=1))]
+    goals: list[Checkpoint] = [
+        *await _counted(walk, _goals(walk, made, whole)),
+        *(tell.goal(at) for at, tell in enumerate(tells, start=1)),
+    ]
     goals += _reasons(refused, " ".join(clauses))
     task = composed(
         walk.setting.phrases,
@@ -96,10 +99,18 @@ async def _changed(walk: Walk, made: list[Made]) -> Changed:
     return Changed(changes, Window(walk.setting.clock), left_open, given)
 
 
-def _goals(walk: Walk, made: list[Made], whole: Changed) -> list[Checkpoint]:
+async def _counted(walk: Walk, goals: list[SqlCheckpoint]) -> list[SqlCheckpoint]:
+    """Goals that count all rows of a kind, also those that were like the new ones before."""
+    async with walk.setting.scene.reading() as reader:
+        return [
+            goal.model_copy(update={"expect": [list(row) for row in reader.select(goal.sql).rows]}) for goal in goals
+        ]
+
+
+def _goals(walk: Walk, made: list[Made], whole: Changed) -> list[SqlCheckpoint]:
     """One goal for each command, over the rows that it was the last to change."""
     last = {(change.table, str(change.key)): one.step.number for one in made for change in one.changes}
-    goals: list[Checkpoint] = []
+    goals: list[SqlCheckpoint] = []
     for number, command in enumerate(walk.commands, start=1):
         rows = [one for one in whole.changes if last.get((one.table, str(one.key))) == command.number]
         if rows:

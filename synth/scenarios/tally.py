@@ -17,16 +17,23 @@ class Tally:
     tools: Counter[str] = field(default_factory=Counter[str])
     people: Counter[str] = field(default_factory=Counter[str])
     told: set[str] = field(default_factory=set[str])
+    tables: set[str] = field(default_factory=set[str])
+    calls: list[int] = field(default_factory=list[int])
+    refusals: int = 0
 
     def copy(self) -> "Tally":
         """The same counts, to be added to apart from these."""
-        return Tally(self.tools.copy(), self.people.copy(), self.told.copy())
+        return Tally(self.tools.copy(), self.people.copy(), self.told.copy())  # all that a walk goes by
 
     def take(self, scenario: Scenario, tools: Collection[str]) -> None:
         """Count a scenario that was accepted."""
         self.tools.update(tag for tag in scenario.tags if tag in tools)
         self.people[scenario.title.partition(":")[0]] += 1
         self.told.add(signature(scenario))
+        self.refusals += "refusal" in scenario.tags
+        if scenario.certificate is not None:
+            self.tables |= set(scenario.certificate.difficulty.tables)
+            self.calls.append(scenario.certificate.difficulty.calls)
 
 
 @dataclass(frozen=True)

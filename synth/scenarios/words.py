@@ -9,7 +9,11 @@ from servers.environment import Tool
 from servers.phrases import HOLE, Phrases, Speaking, Voice
 from synth.scenarios.facts import counted, said
 
+ARTICLE = re.compile(r"(?<=\b[Aa]) (?=[aeio](?!ne\b|nce\b)[a-z])")
+"""The place of an `n` before what was put into a hole: `a advising hold`."""
 OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
+NO_ORDER = re.compile(r"(?i)(?:(?:an?|as|for|having|i|in|it|on|since|the|there|this|we|with)\b|\{\w+_(?:by|id)\})")
+"""How a template begins that does not fit after `please`: it is a sentence of its own."""
 PLAIN_VOICE = Voice(open=("Please take care of this for me.", "There is something I need done.", "Good morning."))
 STARTS = ("Please {}.", "Could you {}?", "Please {}.", "I need you to {}.")
 LATER = ("Then {}, please.", "Please also {}.", "After that, please {}.", "And {}, please.")
@@ -42,7 +46,8 @@ def filled(template: str, values: Values) -> str | None:
     missing = [hole["name"] for hole in HOLE.finditer(text) if hole["name"] not in values.words]
     if missing:
         return None
-    return HOLE.sub(lambda hole: _word(hole, values), text)
+    said = re.sub(" {2,}", " ", HOLE.sub(lambda hole: _word(hole, values), text))
+    return f"{said}." if NO_ORDER.match(template) and not _is_whole(said) else said
 
 
 def _optional(part: re.Match[str], values: Values) -> str:
@@ -134,7 +139,10 @@ def composed(
         sentences.append(random.choice(TELLING_MORE).format(tells[0], tells[1]))
     opening = random.choice(manner.open).replace("{name}", name)
     closing = random.choice(manner.close)
-    return " ".join(part for part in (opening, *sentences, closing) if part)
+    if opening.endswith((":", ",")) and not sentences[0].startswith("I "):
+        sentences[0] = sentences[0][:1].lower() + sentences[0][1:]
+    task = " ".join(part for part in (opening, *sentences, closing) if part)
+    return ARTICLE.sub("n ", task)
 
 
 def _sentences(clauses: list[str], random: Random) -> list[str]:
@@ -145,7 +153,7 @@ def _sentences(clauses: list[str], random: Random) -> list[str]:
     while at < len(clauses):
         clause = clauses[at]
         if _is_whole(clause):
-            found.append(clause[:1].upper() + clause[1:])
+            found.append(_first_up(clause))
         elif at + 1 < len(clauses) and _go_together(clause, clauses[at + 1]) and random.random() < 0.6:
             found.append(_first_up(random.choice(JOINED).format(clause, clauses[at + 1])))
             at += 1

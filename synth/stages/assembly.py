@@ -89,7 +89,7 @@ def _provenance(made: Made) -> Provenance:
 
 def prompts() -> dict[str, str]:
     """The digests of the prompt files that write an environment."""
-    names = ("setting", "schema", "seed", "interface", "code", "tester", "checker")
+    names = ("setting", "schema", "seed", "more_rows", "interface", "code", "tester", "checker")
     return {name: digest_of_file(HERE / f"{name}.md") for name in names}
 
 

@@ -21,13 +21,12 @@ from synth.stages.rules import Rule, as_text
 from synth.stages.schema import Schema
 from synth.stages.seed import Rows
 from synth.stages.setting import Setting
+from synth.stages.shape import MOST_ROWS_SHOWN, shape_of
 from synth.stages.shape import as_text as rows_text
-from synth.stages.shape import shape_of
 from synth.writers.prompt import Prompt
 
 PROMPT = Prompt.load(Path(__file__).with_name("code.md"))
 MOST_IN_A_GROUP = 6
-MOST_ROWS_SHOWN = 25
 MOST_FINDINGS = 15
 MOST_UNBREAKABLE = 3
 
@@ -70,9 +69,12 @@ async def code(made: Made, asker: Asker) -> Code:
         work = Bench(made, guests, rows_text(shape_of(image), most=MOST_ROWS_SHOWN))
         if isinstance(made.before, Code):
             earlier = made.before
-            named = [plan for plan in plans if any(line.startswith(f"{plan.name}:") for line in made.evidence)]
+            evidence = made.evidence or await work.stale(earlier)
+            if not evidence:
+                return earlier  # rows were added, and nothing else
+            named = [plan for plan in plans if any(line.startswith(f"{plan.name}:") for line in evidence)]
             module = Module(made[Interface].stubs_py, **_kept(earlier.module))
-            return await work.mended(asker, module, earlier, named or list(plans), made.evidence)
+            return await work.mended(asker, module, earlier, named or list(plans), evidence)
         module, passed = Module(made[Interface].stubs_py), list[Written]()
         for group in groups(plans):
             module, answer = await work.written(asker, module, group, ())
@@ -143,6 +145,21 @@ class Bench:
             passed.append(answer)
         return _as_code(module, passed, kept.examples, kept.unbreakable)
 
+    async def stale(self, earlier: Code) -> list[str]:
+        """Examples of code that was accepted before, which the first rows as they are now no longer bear out."""
+        tools, _ = await described(earlier.source, self.guests)
+        did = await self._played(earlier.source, tools, earlier.examples)
+        return [
+            f"{example.tool}: its example {example.arguments}{f' after {example.setup}' if example.setup else ''}:"
+            f" {finding}"
+            for example, one in zip(earlier.examples, did, strict=True)
+            for finding in _outcome_findings(example, one)
+        ]
+
+    async def _played(self, source: str, tools: dict[str, dict[str, Any]], examples: Sequence[Example]) -> list[Did]:
+        texts = texts_of(self.made, source, list(tools.values()))
+        return await played(texts, [Ask(one.tool, one.arguments, one.setup) for one in examples])
+
     async def findings(self, answer: Written, module: Module, group: Sequence[Plan], *, again: bool) -> list[str]:
         """What is wrong with what was written for a group."""
         names = frozenset(plan.name for plan in group)
@@ -161,9 +178,8 @@ class Bench:
         found += self._mark_findings(answer.examples, source)
         if found or wrong:
             return found
-        texts = texts_of(self.made, source, list(tools.values()))
         every = (*answer.examples, *self.kept)
-        did = await played(texts, [Ask(one.tool, one.arguments, one.setup) for one in every])
+        did = await self._played(source, tools, every)
         return [
             f"{f'examples.{number}' if number <= len(answer.examples) else 'an earlier example'}"
             f" ({example.tool} {example.arguments}): {finding}"

@@ -1,107 +1,46 @@
 """Inspection: a tester who sees manual and rows proposes calls, a checker who sees everything judges what they did.
 
-An environment stays when no tool fails and nearly all calls pass. What failed goes back to the code with its evidence.
+An environment stays when no tool fails and nearly all calls pass. What failed goes back to the code with its evidence;
+where right refusals are all that a tool has to give, the first rows are added to instead. After either, only those
+calls are judged again whose tool or whose outcome is another than before.
 """
 
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import jsonschema_rs
-
-from servers.bundle import validator
 from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.stage import GoBack, Made, Stage
-from synth.run.together import together
+from synth.stages.bodies import digests_of
 from synth.stages.building import image_of
-from synth.stages.code import MOST_ROWS_SHOWN, Code, groups, texts_of
-from synth.stages.describing import described, parsed, text_of
+from synth.stages.cases import Case, Count, before_text, count_of, fewest_valid, told
+from synth.stages.code import Code
+from synth.stages.describing import described
 from synth.stages.ground import guests_here
 from synth.stages.interface import Interface, Plan
-from synth.stages.playing import Ask, Did, arguments_of, played
-from synth.stages.rules import as_text
 from synth.stages.schema import Schema
 from synth.stages.seed import Rows
-from synth.stages.setting import Setting
+from synth.stages.shape import MOST_ROWS_SHOWN, shape_of
 from synth.stages.shape import as_text as rows_text
-from synth.stages.shape import shape_of
-from synth.writers.prompt import Prompt
+from synth.stages.trial import Known, Trial, lacks
 
-TESTER = Prompt.load(Path(__file__).with_name("tester.md"))
-CHECKER = Prompt.load(Path(__file__).with_name("checker.md"))
 LEAST_PASSED = 0.95
-FEWEST_VALID, MOST_OF_A_TOOL = 2, 8
-TESTED_AT_ONCE = 9
-JUDGED_AT_ONCE = 34
-BROKEN = ("failed", "died", "timeout")
-Verdict = Literal["pass", "warning", "fail"]
-
-
-class Call(Record):
-    """A call that the tester proposes."""
-
-    tool: str
-    arguments: str
-    setup: str
-    expect: Literal["ok", "refused"]
-    why: str
-
-
-class Calls(Record):
-    """What the tester gives."""
-
-    calls: tuple[Call, ...]
-
-
-class Judgement(Record):
-    """What the checker says of one call."""
-
-    number: int
-    verdict: Verdict
-    reason: str
-
-
-class Judgements(Record):
-    """What the checker gives."""
-
-    judgements: tuple[Judgement, ...]
-
-
-class Case(Record):
-    """A call, what it did, and what was said of it."""
-
-    call: Call
-    did: str
-    outcome: str
-    verdict: Verdict
-    reason: str
-
-
-class Count(Record):
-    """The cases of one tool."""
-
-    tool: str
-    valid: int
-    refused: int
-    passed: int
-    warnings: int
-    failed: int
 
 
 class Inspection(Record):
-    """What the inspection of an environment came to."""
+    """What the inspection of an environment came to. `bodies` are the digests of what each tool runs."""
 
     cases: tuple[Case, ...]
     counts: tuple[Count, ...]
     passed: float
+    bodies: dict[str, str] = {}
 
 
 async def inspect(made: Made, asker: Asker) -> Inspection:
     """Have every tool tried and every call judged.
 
     Raises:
-        GoBack: to the code, with what was found.
+        GoBack: to the code or to the first rows, with what was found.
     """
     plans = {plan.name: plan for plan in made[Interface].tools}
     async with guests_here() as guests:
@@ -109,234 +48,86 @@ async def inspect(made: Made, asker: Asker) -> Inspection:
         schema = made[Schema]
         image, _ = await image_of(guests, schema=schema.schema_sql, seed=made[Rows].seed_sql, clock=schema.clock)
     trial = Trial(made, asker, tools, rows_text(shape_of(image), most=MOST_ROWS_SHOWN))
-    parts = await together([trial.calls(group) for group in groups(list(plans.values()), TESTED_AT_ONCE)])
-    calls = [call for part in parts for call in part]
-    did = await trial.play(calls)
-    cases = await trial.judged(calls, did)
+    cases = await _cases(made, trial, plans, tools)
     counts = [count_of(name, cases) for name in plans]
     passed = sum(case.verdict == "pass" for case in cases) / max(len(cases), 1)
-    evidence = [*_case_evidence(cases, passed), *_count_evidence(counts, plans, tools)]
-    if evidence:
-        raise GoBack("code", evidence)
-    return Inspection(cases=tuple(cases), counts=tuple(counts), passed=round(passed, 4))
+    result = Inspection(
+        cases=tuple(cases),
+        counts=tuple(counts),
+        passed=round(passed, 4),
+        bodies=digests_of(made[Code].source, plans),
+    )
+    faults = [*_case_evidence(cases, passed), *_never_refused(counts, cases, plans)]
+    if faults:
+        raise GoBack("code", faults, result)
+    hopeless = _never_succeeded(counts, cases, tools)
+    if hopeless:  # the refusals are right, so it is rows that are missing; unless that was tried already
+        raise GoBack("code" if "seed" in made.sent else "seed", hopeless, result)
+    return result
 
 
 STAGE = Stage("inspect", Inspection, inspect)
 
 
-class Trial:
-    """One inspection: who is asked what, about which tools."""
-
-    def __init__(self, made: Made, asker: Asker, tools: dict[str, dict[str, Any]], rows: str) -> None:
-        self.made, self.asker, self.tools, self.rows = made, asker, tools, rows
-        self.texts = texts_of(made, made[Code].source, list(tools.values()))
-
-    async def play(self, calls: Sequence[Call]) -> list[Did]:
-        """Make the calls, each on a fresh copy."""
-        return await played(self.texts, [Ask(call.tool, call.arguments, call.setup) for call in calls])
-
-    async def calls(self, group: Sequence[Plan]) -> tuple[Call, ...]:
-        """Calls for some tools, by the tester."""
-        made = self.made
-        messages = TESTER.fill(
-            title=made[Setting].title,
-            introduction=made[Setting].introduction,
-            clock=made[Schema].clock,
-            policy=made[Schema].policy_md,
-            rows=self.rows,
-            manuals=manuals(made[Interface].stubs_py, {plan.name for plan in group}),
-        )
-        told = list[str]()
-
-        async def accept(answer: Calls) -> list[str]:
-            found = self._call_findings(answer.calls, group)
-            if found:
-                return found
-            did = await self.play(answer.calls)
-            found = [
-                f"calls.{number} ({call.tool}): {one.wrong}"
-                for number, (call, one) in enumerate(zip(answer.calls, did, strict=True), start=1)
-                if one.outcome is None
-            ]
-            if not found and not told:  # once: a tool that is broken lets no tester succeed
-                found = self._outcome_findings(answer.calls, did, group)
-                told.extend(found)
-            return found
-
-        return (await self.asker.ask(messages, Calls, accept)).calls
-
-    async def judged(self, calls: Sequence[Call], did: Sequence[Did]) -> list[Case]:
-        """What the checker says of each call. A call that broke its tool needs no opinion."""
-        numbered = {
-            number: (call, one)
-            for number, (call, one) in enumerate(zip(calls, did, strict=True), start=1)
-            if not _broken(one)
-        }
-        numbers = list(numbered)
-        size = -(-len(numbers) // max(1, -(-len(numbers) // JUDGED_AT_ONCE)))
-        parts = [numbers[at : at + size] for at in range(0, len(numbers), size or 1)]
-        answers = await together([self._judged({number: numbered[number] for number in part}) for part in parts])
-        said = {judgement.number: judgement for answer in answers for judgement in answer.judgements}
-        return [
-            _case(call, one, said.get(number))
-            for number, (call, one) in enumerate(zip(calls, did, strict=True), start=1)
-        ]
-
-    async def _judged(self, part: dict[int, tuple[Call, Did]]) -> Judgements:
-        made = self.made
-        messages = CHECKER.fill(
-            title=made[Setting].title,
-            clock=made[Schema].clock,
-            policy=made[Schema].policy_md,
-            rules=as_text(made[Schema].rules),
-            schema=made[Schema].schema_sql,
-            code=made[Code].source,
-            rows=self.rows,
-            cases="\n\n".join(
-                f"{number}. {call.tool} {call.arguments}{_before(call)}\n"
-                f"expected {call.expect}: {call.why}\n{did.as_text()}"
-                for number, (call, did) in part.items()
-            ),
-        )
-
-        async def accept(answer: Judgements) -> list[str]:
-            return _judgement_findings(answer.judgements, set(part))
-
-        return await self.asker.ask(messages, Judgements, accept)
-
-    def _call_findings(self, calls: Sequence[Call], group: Sequence[Plan]) -> list[str]:
-        found: list[str] = []
-        seen: set[tuple[str, str, str]] = set()
-        for number, call in enumerate(calls, start=1):
-            wrong = self._argument_finding(call, {plan.name for plan in group})
-            if not wrong and (call.tool, call.arguments, call.setup) in seen:
-                wrong = "is made twice; let the calls differ"
-            seen.add((call.tool, call.arguments, call.setup))
-            if wrong:
-                found.append(f"calls.{number} ({call.tool} {call.arguments[:200]}): {wrong}")
-        for plan in group:
-            own = [call for call in calls if call.tool == plan.name]
-            valid, refused = (sum(call.expect == kind for call in own) for kind in ("ok", "refused"))
-            if valid < self.fewest_valid(plan.name):
-                found.append(
-                    f"calls: {plan.name} has {valid} that must go well; {self.fewest_valid(plan.name)} are asked"
-                )
-            if plan.refusals and not refused:
-                found.append(
-                    f"calls: {plan.name} has none that must be refused; it refuses: {'; '.join(plan.refusals)}"
-                )
-            if len(own) > MOST_OF_A_TOOL:
-                found.append(f"calls: {plan.name} has {len(own)}; at most 6 are asked")
-        return found
-
-    def fewest_valid(self, tool: str) -> int:
-        """How many calls that go well a tool needs. Without arguments there is only one."""
-        return FEWEST_VALID if self.tools[tool]["arguments"]["properties"] else 1
-
-    def _argument_finding(self, call: Call, names: set[str]) -> str:
-        if call.tool not in names:
-            return f"is not among the tools to test: {', '.join(sorted(names))}"
-        arguments, wrong = arguments_of(call.arguments)
-        if arguments is None:
-            return wrong
-        try:
-            validator(self.tools[call.tool]["arguments"]).validate(arguments)
-        except jsonschema_rs.ValidationError as error:
-            place = ".".join(str(part) for part in error.instance_path)
-            return f"does not fit the signature: {place}{': ' if place else ''}{error.message[:200]}"
-        return ""
-
-    def _outcome_findings(self, calls: Sequence[Call], did: Sequence[Did], group: Sequence[Plan]) -> list[str]:
-        """Tools of which too few calls went as the tester meant them to."""
-        found: list[str] = []
-        for plan in group:
-            own = [(call, one) for call, one in zip(calls, did, strict=True) if call.tool == plan.name]
-            if any(_broken(one) for _, one in own):
-                continue
-            kinds = [one.outcome.kind for _, one in own if one.outcome]
-            short = kinds.count("ok") < self.fewest_valid(plan.name) or (plan.refusals and "refused" not in kinds)
-            if short:
-                seen = "; ".join(f"{call.arguments} was {one.as_text()[:200]}" for call, one in own)
-                found.append(
-                    f"calls: {plan.name}: {kinds.count('ok')} went well and {kinds.count('refused')} were refused: "
-                    f"{seen}. "
-                    "If the tool is right, correct your calls; if it is wrong, leave them as they are"
-                )
-        return found
-
-
-def manuals(stubs: str, names: set[str]) -> str:
-    """The result types, and the signatures and docstrings of some tools, as an agent might read them."""
-    tree, _ = parsed(stubs)
-    if tree is None:
-        return stubs
-    kept = [node for node in tree.body if getattr(node, "name", "") in names or type(node).__name__ == "ClassDef"]
-    return "\n\n\n".join(text_of(stubs, node) for node in kept)
-
-
-def count_of(tool: str, cases: Sequence[Case]) -> Count:
-    """The cases of a tool, counted."""
-    own = [case for case in cases if case.call.tool == tool]
-    return Count(
-        tool=tool,
-        valid=sum(case.outcome == "ok" for case in own),
-        refused=sum(case.outcome == "refused" for case in own),
-        passed=sum(case.verdict == "pass" for case in own),
-        warnings=sum(case.verdict == "warning" for case in own),
-        failed=sum(case.verdict == "fail" for case in own),
-    )
-
-
-def _before(call: Call) -> str:
-    return f"\nafter {call.setup}" if call.setup else ""
-
-
-def _broken(did: Did) -> bool:
-    return did.outcome is None or did.outcome.kind in BROKEN or bool(did.wrong)
-
-
-def _case(call: Call, did: Did, said: Judgement | None) -> Case:
-    kind = did.outcome.kind if did.outcome else "invalid"
-    if said is None:
-        text = did.as_text() if not did.wrong else did.wrong
-        return Case(call=call, did=did.as_text(), outcome=kind, verdict="fail", reason=f"it broke: {text}")
-    return Case(call=call, did=did.as_text(), outcome=kind, verdict=said.verdict, reason=said.reason)
-
-
-def _judgement_findings(judgements: Sequence[Judgement], numbers: set[int]) -> list[str]:
-    given = [judgement.number for judgement in judgements]
-    found = [f"judgements: number {one} is missing" for one in sorted(numbers - set(given))]
-    found += [f"judgements: there is no call {one}" for one in sorted(set(given) - numbers)]
-    found += [
-        f"judgements: number {one} occurs twice" for one in sorted({one for one in given if given.count(one) > 1})
+async def _cases(made: Made, trial: Trial, plans: dict[str, Plan], tools: dict[str, dict[str, Any]]) -> list[Case]:
+    """Every call with its verdict. After a mend these are the calls of before, and others where those lack."""
+    if not isinstance(made.seen, Inspection):
+        calls = await trial.every_call(list(plans.values()))
+        return await trial.judged(calls, await trial.play(calls), {})
+    before = made.seen.cases
+    did = await trial.play([case.call for case in before])
+    outcomes = {case.call: one for case, one in zip(before, did, strict=True)}
+    lacking = {
+        name
+        for name, plan in plans.items()
+        for own in [[one for call, one in outcomes.items() if call.tool == name]]
+        if any(one.outcome is None for one in own)
+        or lacks([one.outcome.kind for one in own if one.outcome], plan, tools[name])
+    }
+    tried = [
+        case.model_copy(update={"did": outcomes[case.call].as_text()}) for case in before if case.call.tool in lacking
     ]
-    return found + [
-        f"judgements.{one.number}: a {one.verdict} needs a reason from which the author can mend it"
-        for one in judgements
-        if one.verdict != "pass" and len(one.reason) < 25
-    ]
+    fresh = await trial.every_call([plans[name] for name in plans if name in lacking], tried)
+    bodies = digests_of(made[Code].source, plans)
+    known: Known = {
+        case.call: case
+        for case in before
+        if case.verdict != "fail"
+        and case.did == outcomes[case.call].as_text()
+        and made.seen.bodies.get(case.call.tool) == bodies[case.call.tool]
+    }
+    calls = [*(case.call for case in before if case.call.tool not in lacking), *fresh]
+    return await trial.judged(calls, await trial.play(calls), known)
 
 
 def _case_evidence(cases: Sequence[Case], passed: float) -> list[str]:
     """What the code's author is told: every failure; the warnings too, when they are too many."""
     counted = ("fail",) if passed >= LEAST_PASSED else ("fail", "warning")
-    told = [case for case in cases if case.verdict in counted]
     return [
-        f"{case.call.tool}: called with {case.call.arguments}{_before(case.call)} "
+        f"{case.call.tool}: called with {case.call.arguments}{before_text(case.call)} "
         f"it did: {case.did[:500]}. {case.reason}"
-        for case in told
+        for case in cases
+        if case.verdict in counted
     ]
 
 
-def _count_evidence(counts: Sequence[Count], plans: dict[str, Plan], tools: dict[str, dict[str, Any]]) -> list[str]:
-    """Tools that never did what they are for, or never refused what they should."""
-    found: list[str] = []
-    for count in counts:
-        fewest = FEWEST_VALID if tools[count.tool]["arguments"]["properties"] else 1
-        if count.failed:
-            continue
-        if count.valid < fewest:
-            found.append(f"{count.tool}: only {count.valid} of its calls went well, whatever a tester tried")
-        elif plans[count.tool].refusals and not count.refused:
-            found.append(f"{count.tool}: none of its calls was refused, whatever a tester tried")
-    return found
+def _never_refused(counts: Sequence[Count], cases: Sequence[Case], plans: dict[str, Plan]) -> list[str]:
+    return [
+        f"{count.tool}: none of its calls was refused, whatever a tester tried:\n{_calls_of(count.tool, cases)}"
+        for count in counts
+        if not count.failed and plans[count.tool].refusals and not count.refused
+    ]
+
+
+def _never_succeeded(counts: Sequence[Count], cases: Sequence[Case], tools: dict[str, dict[str, Any]]) -> list[str]:
+    """Tools that refused nearly everything, and rightly so: no call of them failed."""
+    return [
+        f"{count.tool}: only {count.valid} of its calls went well, whatever a tester tried:\n"
+        f"{_calls_of(count.tool, cases)}"
+        for count in counts
+        if not count.failed and count.valid < fewest_valid(tools[count.tool]["arguments"])
+    ]
+
+
+def _calls_of(tool: str, cases: Sequence[Case]) -> str:
+    return told([case for case in cases if case.call.tool == tool])

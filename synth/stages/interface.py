@@ -60,6 +60,8 @@ async def interface(made: Made, asker: Asker) -> Interface:
         async def accept(answer: Interface) -> list[str]:
             return await findings(answer, shape, schema.rules, guests)
 
+        if isinstance(made.before, Interface) and not made.evidence and not await accept(made.before):
+            return made.before  # rows were added, and nothing else
         return await asker.ask(messages, Interface, accept)
 
 

@@ -1,6 +1,7 @@
-"""How alike texts are: TF-IDF vectors and cosines, the choice of texts that differ, and a map of them.
+"""How alike texts are: vectors and cosines, the choice of texts that differ, and a map of them.
 
-Some hundred short texts need no library for it; the same texts give the same numbers everywhere.
+The vectors are TF-IDF, or those of an embedding model. Some hundred short texts need no library for it; the same texts
+have the same TF-IDF everywhere.
 """
 
 import math
@@ -13,6 +14,8 @@ WORD = re.compile(r"[a-z]{3,}")
 ROUNDS = 60
 WIDTH, HEIGHT, MARGIN = 900, 640, 40
 Vector = dict[str, float]
+"""Of length one; what is not in it is 0."""
+Space = Sequence[Vector]
 
 
 def vectors(texts: Sequence[str]) -> list[Vector]:
@@ -30,39 +33,45 @@ def vectors(texts: Sequence[str]) -> list[Vector]:
     return found
 
 
+def dense(embeddings: Sequence[Sequence[float]]) -> list[Vector]:
+    """Vectors of an embedding model, brought to length one."""
+    found: list[Vector] = []
+    for embedding in embeddings:
+        length = math.sqrt(sum(one * one for one in embedding)) or 1.0
+        found.append({str(place): one / length for place, one in enumerate(embedding)})
+    return found
+
+
 def cosine(one: Vector, other: Vector) -> float:
-    """0 for texts without a common word, 1 for the same words."""
+    """0 for texts that have nothing in common, 1 for the same."""
     small, large = (one, other) if len(one) <= len(other) else (other, one)
     return sum(weight * large[word] for word, weight in small.items() if word in large)
 
 
-def distinct(texts: Sequence[str], *, most_alike: float) -> list[int]:
+def distinct(space: Space, *, most_alike: float) -> list[int]:
     """The places of texts that are not nearly the same as one before them."""
     found: list[int] = []
-    space = vectors(texts)
     for place, vector in enumerate(space):
         if all(cosine(vector, space[other]) <= most_alike for other in found):
             found.append(place)
     return found
 
 
-def diverse(texts: Sequence[str], n: int) -> list[int]:
+def diverse(space: Space, n: int) -> list[int]:
     """At most n places, the first text first, then always the text that is farthest from those chosen."""
-    space = vectors(texts)
     if not space or n < 1:
         return []
     chosen = [0]
     nearest = [cosine(vector, space[0]) for vector in space]
-    while len(chosen) < min(n, len(texts)):
-        place = min((one for one in range(len(texts)) if one not in chosen), key=lambda one: (nearest[one], one))
+    while len(chosen) < min(n, len(space)):
+        place = min((one for one in range(len(space)) if one not in chosen), key=lambda one: (nearest[one], one))
         chosen.append(place)
         nearest = [max(near, cosine(vector, space[place])) for near, vector in zip(nearest, space, strict=True)]
     return chosen
 
 
-def positions(texts: Sequence[str]) -> list[tuple[float, float]]:
+def positions(space: Space) -> list[tuple[float, float]]:
     """Each text as a point: the first two principal components of the texts' vectors."""
-    space = vectors(texts)
     count = len(space)
     gram = [[cosine(one, other) for other in space] for one in space]
     means = [sum(row) / count for row in gram]
@@ -76,9 +85,9 @@ def positions(texts: Sequence[str]) -> list[tuple[float, float]]:
     return [(x * scales[0], y * scales[1]) for x, y in zip(first, second, strict=True)]
 
 
-def map_svg(titles: Sequence[str], texts: Sequence[str], chosen: Sequence[int]) -> str:
+def map_svg(titles: Sequence[str], space: Space, chosen: Sequence[int]) -> str:
     """A picture of the themes: those near each other are alike; the chosen ones are filled and named."""
-    points = positions(texts)
+    points = positions(space)
     spans = [
         (min(axis, default=0.0), max(axis, default=0.0)) for axis in ([x for x, _ in points], [y for _, y in points])
     ]

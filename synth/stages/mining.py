@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from servers.errors import RequestError
 from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.together import together
 from synth.run.topic import Topic
-from synth.stages.likeness import distinct, diverse, map_svg
+from synth.stages.likeness import Vector, dense, distinct, diverse, map_svg, vectors
 from synth.stages.tasks import read_tasks, report_text
 from synth.whole import write_whole
+from synth.writers.embedding import Embedder
 from synth.writers.prompt import Prompt
 
 PROMPT = Prompt.load(Path(__file__).with_name("mine.md"))
@@ -18,7 +20,8 @@ AT_ONCE = 15
 JUDGED_FOR_EACH = 8
 FEWEST_JUDGED = 60
 LEAST_SCORE = 6
-MOST_ALIKE = 0.6
+MOST_ALIKE, MOST_ALIKE_EMBEDDED = 0.6, 0.85
+"""Nearer titles are taken for the same. Embeddings of unlike texts are nearer than their words are."""
 MOST_COMPARED = 4000
 """Texts of a large file, evenly spread over it, from which those that are judged are chosen."""
 
@@ -41,7 +44,17 @@ class Judgements(Record):
     judgements: tuple[Judgement, ...]
 
 
-async def mine(tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker]) -> Sequence[Topic]:
+class Selection(NamedTuple):
+    """The topics without near-duplicates, the best first, their vectors, and the places of those that are chosen."""
+
+    every: list[Topic]
+    space: list[Vector]
+    chosen: list[int]
+
+
+async def mine(
+    tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker], embedder: Embedder | None = None
+) -> Sequence[Topic]:
     """At most n topics that differ. Writes `mining.txt`, the sizes of each step, and `themes.svg`, a map.
 
     Raises:
@@ -49,7 +62,7 @@ async def mine(tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker])
     """
     read = read_tasks(tasks)
     some = read.texts[:: -(-len(read.texts) // MOST_COMPARED)]
-    texts = [some[place] for place in diverse(some, max(FEWEST_JUDGED, JUDGED_FOR_EACH * n))]
+    texts = [some[place] for place in diverse(vectors(some), max(FEWEST_JUDGED, JUDGED_FOR_EACH * n))]
     parts = [texts[at : at + AT_ONCE] for at in range(0, len(texts), AT_ONCE)]
     answers = await together([_judged(part, asker(f"mine/{number:06}")) for number, part in enumerate(parts, start=1)])
     found = [topic for answer, part in zip(answers, parts, strict=True) for topic in topics_of(answer, part)]
@@ -57,20 +70,27 @@ async def mine(tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker])
         raise RequestError(
             f"{tasks}: none of {len(texts)} texts that were judged asks for a stateful, modelable system"
         )
-    every, chosen = select(found, n)
+    every, space, chosen = await select(found, n, embedder)
     stateful = sum(one.stateful for answer in answers for one in answer.judgements)
     titles = [every[place].title for place in chosen]
     _write(folder / "mining.txt", report_text(read, len(texts), stateful, titles))
-    _write(folder / "themes.svg", map_svg([one.title for one in every], [_words(one) for one in every], chosen))
+    _write(folder / "themes.svg", map_svg([one.title for one in every], space, chosen))
     return [every[place] for place in chosen]
 
 
-def select(topics: Sequence[Topic], n: int) -> tuple[list[Topic], list[int]]:
-    """The topics without near-duplicates, the best first, and the places of n of them that differ most."""
+async def select(topics: Sequence[Topic], n: int, embedder: Embedder | None = None) -> Selection:
+    """Choose n topics that differ most, by their embeddings if there are any, else by their words."""
     ranked = sorted(topics, key=lambda one: (-(one.modelability or 0), -(one.usefulness or 0), one.title, one.task))
     once = list({one.title.casefold(): one for one in reversed(ranked)}.values())[::-1]
-    every = [once[place] for place in distinct([_words(one) for one in once], most_alike=MOST_ALIKE)]
-    return every, diverse([_words(one) for one in every], n)
+    words = [_words(one) for one in once]
+    if embedder is None:
+        kept = distinct(vectors(words), most_alike=MOST_ALIKE)
+        space = vectors([words[place] for place in kept])
+    else:
+        every = dense(await embedder.vectors([f"{one.title}\n{one.introduction}" for one in once]))
+        kept = distinct(every, most_alike=MOST_ALIKE_EMBEDDED)
+        space = [every[place] for place in kept]
+    return Selection([once[place] for place in kept], space, diverse(space, n))
 
 
 def topics_of(answer: Judgements, texts: Sequence[str]) -> list[Topic]:

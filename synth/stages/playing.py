@@ -97,4 +97,6 @@ def arguments_of(text: str) -> tuple[dict[str, Any] | None, str]:
 
 
 def _shown(text: str) -> str:
-    return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}… ({len(text)} characters)"
+    if len(text) <= LONGEST_SHOWN:
+        return text
+    return f"{text[:LONGEST_SHOWN]}[…] (shortened here only: it has {len(text)} characters)"

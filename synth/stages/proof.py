@@ -1,4 +1,4 @@
-"""Proof: the finished bundle is proved, with no model; what is not sound goes back to the code."""
+"""Proof: the finished bundle is proved, with no model; what is not sound goes back to the code or the rows."""
 
 from collections.abc import Sequence
 
@@ -14,16 +14,23 @@ async def prove_bundle(made: Made, _asker: Asker) -> Proof:
     """Prove the bundle and lay the proof beside it.
 
     Raises:
-        GoBack: to the code, with everything that was found.
+        GoBack: to the first rows where all that was found is that some tools only ever refused; if that was done
+            already, or anything else was found, to the code, with all of it.
     """
     proof = await prove(made.bundle)
     if not proof.sound:
-        raise GoBack("code", evidence_of(proof.findings, made[Interface].tools))
+        raise GoBack(destination(proof, made.sent), evidence_of(proof.findings, made[Interface].tools))
     made.write(f"bundle/{made.environment}/{PROOF_FILE}", as_json(proof))
     return proof
 
 
 STAGE = Stage("prove", Proof, prove_bundle, needs_model=False)
+
+
+def destination(proof: Proof, sent: Sequence[str]) -> str:
+    """Where a proof that is not sound goes back to: for rows, once, where tools refused and nothing else is wrong."""
+    only_refused = all(one.check == "succeeds" and proof.tools[one.subject].refused for one in proof.findings)
+    return "seed" if only_refused and "seed" not in sent else "code"
 
 
 def evidence_of(findings: Sequence[Finding], plans: Sequence[Plan]) -> list[str]:

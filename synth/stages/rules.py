@@ -8,20 +8,20 @@ from servers import rules as kept
 from servers.errors import QueryError
 from servers.reading import Reader
 from servers.record import Record
-from servers.rules import ITEM, Holder
+from servers.rules import ITEM, Holder, named
 from synth.stages.shape import Shape, Table
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class Rule(Record):
-    """One rule; see servers/rules.py. Every key is asked, with "" for nothing."""
+    """One rule; see servers/rules.py. Every key is asked, with "" for nothing. `by` is a name, or a list of several."""
 
     id: str
     text: str
     item: int
     holder: Holder
-    by: str
+    by: str | tuple[str, ...]
     never: str
 
     def kept(self) -> kept.Rule:
@@ -74,24 +74,26 @@ def _row_text(columns: Sequence[str], row: Sequence[Any]) -> str:
 
 def holder_finding(rule: Rule, shape: Shape) -> str:
     """What is wrong with how a rule names its holder."""
+    names = named(rule.by)
     if rule.holder != "schema":
-        return (
-            "" if not rule.by else f'by: is for rules that the schema holds; leave it "" for the holder {rule.holder}'
-        )
-    if rule.by in shape.triggers or rule.by in shape.indexes:
+        return "" if not names else f'by: is for rules that the schema holds; leave it "" for the holder {rule.holder}'
+    return next((finding for one in names or ("",) if (finding := _name_finding(one, shape))), "")
+
+
+def _name_finding(by: str, shape: Shape) -> str:
+    """What is wrong with one name of what holds a rule."""
+    if by in shape.triggers or by in shape.indexes:
         return ""
-    table, _, column = rule.by.partition(".")
+    table, _, column = by.partition(".")
     if table not in shape.tables:
         known = ", ".join([*shape.triggers, *shape.indexes])
         return (
-            f"by: {rule.by!r} is no trigger, unique index, table or table.column of schema_sql "
+            f"by: {by!r} is no trigger, unique index, table or table.column of schema_sql "
             f"(triggers and unique indexes: {known or 'none'}); or the holder is `tool`"
         )
-    return (
-        ""
-        if _has_constraint(shape.tables[table], column)
-        else (f"by: {rule.by} has no CHECK, UNIQUE, REFERENCES or NOT NULL; add one, or name the holder `tool`")
-    )
+    if _has_constraint(shape.tables[table], column):
+        return ""
+    return f"by: {by} has no CHECK, UNIQUE, REFERENCES or NOT NULL; add one, or name the holder `tool`"
 
 
 def _has_constraint(table: Table, column: str) -> bool:
@@ -107,6 +109,10 @@ def _has_constraint(table: Table, column: str) -> bool:
 def as_text(rules: Sequence[Rule]) -> str:
     """The rules for a reader, a line each."""
     return "\n".join(
-        f"- {rule.id} (item {rule.item}; held by {rule.holder}{f': {rule.by}' if rule.by else ''}): {rule.text}"
-        for rule in rules
+        f"- {rule.id} (item {rule.item}; held by {rule.holder}{_by_text(rule)}): {rule.text}" for rule in rules
     )
+
+
+def _by_text(rule: Rule) -> str:
+    names = named(rule.by)
+    return f": {', '.join(names)}" if names else ""

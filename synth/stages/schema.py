@@ -65,7 +65,7 @@ def _word_findings(answer: Schema) -> Iterator[str]:
     if not _is_time(answer.clock):
         yield f"clock: {answer.clock!r} is no time of the calendar, written as YYYY-MM-DD HH:MM:SS"
     if not 300 <= len(answer.policy_md) <= LONGEST_POLICY:
-        yield f"policy_md: has {len(answer.policy_md)} characters; 300 to {LONGEST_POLICY} are asked"
+        yield f"policy_md: has {len(answer.policy_md)} characters; at least 300, at most {LONGEST_POLICY} are asked"
     if not FEWEST_RULES <= len(answer.rules) <= MOST_RULES:
         yield f"rules: there are {len(answer.rules)}; {FEWEST_RULES} to {MOST_RULES} are asked"
     for holder in ("schema", "tool"):

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from servers.guests import Guests
 from servers.record import Record
@@ -16,18 +16,36 @@ from synth.stages.growing import Values, grown
 from synth.stages.rules import as_text, breaches
 from synth.stages.schema import Schema
 from synth.stages.setting import Setting
-from synth.stages.shape import Column, Shape, Table, shape_of
+from synth.stages.shape import MOST_ROWS_SHOWN, Column, Shape, Table, shape_of
+from synth.stages.shape import as_text as rows_text
 from synth.writers.prompt import Prompt
 
 PROMPT = Prompt.load(Path(__file__).with_name("seed.md"))
-MANY = "120 to 260 rows in all; at least 8 in every table that is not reference data, 20 and more where things happen."
-AMOUNTS = {
-    "small": "50 to 120 rows in all; at least 5 in every table that is not reference data, more where things happen.",
-    "medium": MANY,
-    "large": MANY,
-}
-FEWEST_ROWS = {"small": 45, "medium": 110, "large": 110}
-FEWEST_OF_A_TABLE = {"small": 4, "medium": 7, "large": 7}
+MORE_PROMPT = Prompt.load(Path(__file__).with_name("more_rows.md"))
+FEWEST_FIXED = 2
+FEWEST_VALUES = 8
+
+
+class Amount(NamedTuple):
+    """How many rows are asked of a table, on the average, and what is refused: too few in all, or in one table."""
+
+    each: tuple[int, int]
+    fewest_in_all: int
+    """For each table."""
+    fewest_in_a_table: int
+
+    def as_text(self, tables: int) -> str:
+        """What a writer is told of it."""
+        low, high = (tables * rows for rows in self.each)
+        return (
+            f"{low} to {high} rows in all {tables} tables together, most of them where things happen "
+            f"(fewer than {tables * self.fewest_in_all} are refused). At least {FEWEST_FIXED} rows in every table "
+            f"that you list under `fixed`, at least {self.fewest_in_a_table} in every other one."
+        )
+
+
+MANY = Amount(each=(12, 24), fewest_in_all=8, fewest_in_a_table=7)
+AMOUNTS = {"small": Amount(each=(6, 12), fewest_in_all=4, fewest_in_a_table=4), "medium": MANY, "large": MANY}
 LARGE_ROWS = 2500
 PLACEHOLDERS = re.compile(r"(?i)\b(john doe|jane doe|john smith|lorem ipsum|foo|bar baz|example name|test user)\b")
 NUMBERED = re.compile(r"(?i)^(user|customer|client|item|product|name|person|company|test|sample|entry)[ _-]?\d+$")
@@ -41,6 +59,12 @@ class Seed(Record):
     values: tuple[Values, ...]
 
 
+class More(Record):
+    """What the writer gives where the first rows do not suffice."""
+
+    seed_sql: str
+
+
 class Rows(Record):
     """The first rows of the environment, as they will be in seed.sql."""
 
@@ -50,36 +74,70 @@ class Rows(Record):
 
 
 async def seed(made: Made, asker: Asker) -> Rows:
-    """Ask for the first rows; multiply them where the wish is a large database."""
+    """Ask for the first rows; multiply them where the wish is a large database. With evidence, ask for some more."""
+    async with guests_here() as guests:
+        if isinstance(made.before, Rows):
+            fixed = made.before.fixed
+            text = await _with_more(made, made.before, asker, guests) if made.evidence else made.before.seed_sql
+        else:
+            text, fixed = await _first(made, asker, guests)
+        schema = made[Schema]
+        image, _ = await image_of(guests, schema=schema.schema_sql, seed=text, clock=schema.clock)
+    counts = {name: len(rows) for name, rows in shape_of(image).rows.items()}
+    return Rows(seed_sql=text, fixed=fixed, counts=counts)
+
+
+async def _first(made: Made, asker: Asker, guests: Guests) -> tuple[str, tuple[str, ...]]:
+    """The rows, and the tables that are reference data."""
     setting, schema, size = made[Setting], made[Schema], made.wishes.size
+    empty, _ = await image_of(guests, schema=schema.schema_sql, clock=schema.clock)
     messages = PROMPT.fill(
         title=setting.title,
         introduction=setting.introduction,
         clock=schema.clock,
         schema=schema.schema_sql,
         rules=as_text(schema.rules),
-        amount=AMOUNTS[size],
+        amount=AMOUNTS[size].as_text(len(shape_of(empty).tables)),
     )
-    async with guests_here() as guests:
 
-        async def accept(answer: Seed) -> list[str]:
-            return await findings(answer, schema, size, guests)
+    async def accept(answer: Seed) -> list[str]:
+        return await findings(answer, schema, size, guests)
 
-        answer = await asker.ask(messages, Seed, accept)
-        text = answer.seed_sql.strip() + "\n"
-        if size == "large":
-            text = await grown(
-                guests,
-                schema=schema.schema_sql,
-                seed=text,
-                clock=schema.clock,
-                fixed=answer.fixed,
-                values=answer.values,
-                rows=LARGE_ROWS,
-            )
-        image, _ = await image_of(guests, schema=schema.schema_sql, seed=text, clock=schema.clock)
-    counts = {name: len(rows) for name, rows in shape_of(image).rows.items()}
-    return Rows(seed_sql=text, fixed=answer.fixed, counts=counts)
+    answer = await asker.ask(messages, Seed, accept)
+    text = answer.seed_sql.strip() + "\n"
+    if size == "large":
+        text = await grown(
+            guests,
+            schema=schema.schema_sql,
+            seed=text,
+            clock=schema.clock,
+            fixed=answer.fixed,
+            values=answer.values,
+            rows=LARGE_ROWS,
+        )
+    return text, answer.fixed
+
+
+async def _with_more(made: Made, before: Rows, asker: Asker, guests: Guests) -> str:
+    """The rows that there are, and those that let succeed what no tool could do with them."""
+    setting, schema = made[Setting], made[Schema]
+    image, _ = await image_of(guests, schema=schema.schema_sql, seed=before.seed_sql, clock=schema.clock)
+    there = shape_of(image)
+    messages = MORE_PROMPT.fill(
+        title=setting.title,
+        introduction=setting.introduction,
+        clock=schema.clock,
+        schema=schema.schema_sql,
+        rules=as_text(schema.rules),
+        rows=rows_text(there, most=MOST_ROWS_SHOWN),
+        evidence="\n".join(f"- {line}" for line in made.evidence),
+    )
+
+    async def accept(answer: More) -> list[str]:
+        return await more_findings(answer, before, there, schema, guests)
+
+    answer = await asker.ask(messages, More, accept)
+    return f"{before.seed_sql}{answer.seed_sql.strip()}\n"
 
 
 STAGE = Stage("seed", Rows, seed)
@@ -99,6 +157,24 @@ async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> l
     ]
 
 
+async def more_findings(answer: More, before: Rows, there: Shape, schema: Schema, guests: Guests) -> list[str]:
+    """What is wrong with rows that are added to those that are there."""
+    both = Seed(seed_sql=f"{before.seed_sql}{answer.seed_sql}", fixed=before.fixed, values=())
+    image, wrong = await image_of(guests, schema=schema.schema_sql, seed=both.seed_sql, clock=schema.clock)
+    if wrong:
+        return [f"seed_sql: {wrong.removeprefix('seed.sql: ')} (your rows come after those that are there)"]
+    shape = shape_of(image)
+    found = [
+        f"seed_sql: {name}: {lost} of the rows that are there were changed or deleted; only add rows"
+        for name, rows in there.rows.items()
+        if (lost := sum(row not in shape.rows[name] for row in rows))
+    ]
+    if sum(map(len, shape.rows.values())) <= sum(map(len, there.rows.values())):
+        found.append("seed_sql: adds no row")
+    found += [f"seed_sql: {finding}" for finding in breaches(schema.rules, image)]
+    return [*found, *(one for table in shape.tables.values() for one in _table_findings(table, shape, before.fixed))]
+
+
 def _amount_findings(answer: Seed, shape: Shape, size: str) -> Iterator[str]:
     for name in answer.fixed:
         if name not in shape.tables:
@@ -106,10 +182,12 @@ def _amount_findings(answer: Seed, shape: Shape, size: str) -> Iterator[str]:
     if len(set(answer.fixed)) > len(shape.tables) * 2 // 3:
         yield "fixed: names most of the tables; only reference data, such as kinds and tariffs, is fixed"
     total = sum(map(len, shape.rows.values()))
-    if total < FEWEST_ROWS[size]:
-        yield f"seed_sql: {total} rows in all; at least {FEWEST_ROWS[size]} are asked"
+    amount = AMOUNTS[size]
+    least = amount.fewest_in_all * len(shape.tables)
+    if total < least:
+        yield f"seed_sql: {total} rows in all; at least {least} are asked"
     for name, rows in shape.rows.items():
-        fewest = 2 if name in answer.fixed else FEWEST_OF_A_TABLE[size]
+        fewest = FEWEST_FIXED if name in answer.fixed else amount.fewest_in_a_table
         if len(rows) < fewest:
             yield f"seed_sql: {name} has {len(rows)} rows; at least {fewest} are asked"
 
@@ -155,5 +233,5 @@ def _value_findings(values: Sequence[Values], shape: Shape) -> Iterator[str]:
         column = None if table is None else next((each for each in table.columns if each.name == one.column), None)
         if column is None:
             yield f"values: there is no column {one.table}.{one.column}"
-        elif len(set(one.values)) < 8:
+        elif len(set(one.values)) < FEWEST_VALUES:
             yield f"values: {one.table}.{one.column}: {len(set(one.values))} different values; 12 to 40 are asked"

@@ -10,7 +10,7 @@ from synth.run.topic import Topic
 from synth.writers.prompt import Prompt
 
 PROMPT = Prompt.load(Path(__file__).with_name("setting.md"))
-LENGTHS = {"title": (3, 60), "introduction": (120, 700), "scope": (200, 2500)}
+LENGTHS = {"title": (3, 60), "introduction": (120, 700), "scope": (200, 3500)}
 
 
 class Setting(Record):

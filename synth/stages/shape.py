@@ -14,6 +14,10 @@ from servers.reading import quoted
 CHOICES = re.compile(r"(?i)\b(\w+)\s+(?:TEXT\b[^,]*?)?\bIN\s*\(\s*('(?:[^']|'')*'(?:\s*,\s*'(?:[^']|'')*')*)\s*\)")
 TEXTS = re.compile(r"'((?:[^']|'')*)'")
 LONGEST_CELL = 80
+MOST_ROWS_SHOWN = 25
+"""Of a table, in prompts."""
+MORE = "[…]"
+CUT = f"(Shortened, here only: where {MORE} stands at the end of a text or of a table, the database has more.)"
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,8 @@ def shape_of(image: bytes) -> Shape:
 
 def as_text(shape: Shape, *, most: int, tables: Sequence[str] = ()) -> str:
     """The rows for a reader: a heading and one line a row, at most so many of each table."""
-    return "\n\n".join(_table_text(shape, name, most) for name in shape.tables if not tables or name in tables)
+    text = "\n\n".join(_table_text(shape, name, most) for name in shape.tables if not tables or name in tables)
+    return f"{CUT}\n\n{text}" if MORE in text else text
 
 
 def _table_text(shape: Shape, name: str, most: int) -> str:
@@ -107,13 +112,13 @@ def _table_text(shape: Shape, name: str, most: int) -> str:
     lines = [f"{name} ({len(rows)} rows): " + " | ".join(column.name for column in shape.tables[name].columns)]
     lines += [" | ".join(_cell(value) for value in row.values()) for row in rows[:most]]
     if len(rows) > most:
-        lines.append(f"… and {len(rows) - most} more")
+        lines.append(f"{MORE} and {len(rows) - most} more rows of {name}")
     return "\n".join(lines)
 
 
 def _cell(value: Any) -> str:
     text = "NULL" if value is None else str(value)
-    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}…"
+    return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}{MORE}"
 
 
 def _table(connection: apsw.Connection, name: str, sql: str) -> Table:

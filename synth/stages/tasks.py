@@ -1,8 +1,11 @@
-"""Task texts out of files: JSON Lines, CSV, API-Bank, ToolACE; and which of them are worth a judgement."""
+"""Task texts: of JSON Lines, CSV, API-Bank, ToolACE, a data set by name; and which of them are worth a judgement."""
 
 import csv
 import json
 import re
+import subprocess
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -11,8 +14,10 @@ from pathlib import Path
 from typing import Any, cast
 
 from servers.errors import NotFound, RequestError
+from synth.run.plan import BY_NAME
 
 KEYS = ("task", "text", "query", "instruction", "question", "prompt", "request")
+FIRST_SPLIT = "train"
 LARGEST_FILE = 512 * 1024 * 1024
 SHORTEST, LONGEST = 20, 1500
 ASKED = re.compile(r"(?s)\bUser:\s*(.*?)\s*(?:TIME:|API-Request:|Generate API Request:|\Z)")
@@ -74,11 +79,11 @@ class Tasks:
 
 
 def read_tasks(path: Path) -> Tasks:
-    """The task texts of a file, each once, in its order.
+    """The task texts of a file, or of a data set by name, each once, in its order.
 
     Raises:
         NotFound: there is no such file.
-        RequestError: its format or its language is none that is understood here.
+        RequestError: there is no such data set, or its format or its language is none that is understood here.
     """
     texts = list(_texts(path))
     if not texts:
@@ -101,10 +106,9 @@ def read_tasks(path: Path) -> Tasks:
 
 
 def _texts(path: Path) -> Iterator[str]:
-    if str(path).startswith("hf:"):
-        raise RequestError(
-            f"{path}: data sets are not fetched here; save it as JSON Lines with a key `task`, and give that"
-        )
+    if str(path).startswith(BY_NAME):
+        yield from _of_data_set(str(path).removeprefix(BY_NAME))
+        return
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise RequestError(f"{path}: larger than {LARGEST_FILE // 1024 // 1024} MiB; split it")
@@ -117,6 +121,24 @@ def _texts(path: Path) -> Iterator[str]:
     if path.suffix not in readers:
         raise RequestError(f"{path}: task texts come as .jsonl, .csv, or the .json of API-Bank or ToolACE")
     yield from readers[path.suffix](path, text)
+
+
+def _of_data_set(name: str) -> Iterator[str]:
+    """The texts of `NAME[:SPLIT]`, read by a process of its own: see synth/dataset_process.py."""
+    name, _, split = name.partition(":")
+    with tempfile.TemporaryDirectory(prefix="farm-dataset-") as folder:
+        rows = Path(folder) / "rows.jsonl"
+        command = [sys.executable, "-m", "synth.dataset_process", name, split or FIRST_SPLIT, str(rows)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if "No module named 'datasets'" in done.stderr:
+            raise RequestError(
+                f"{BY_NAME}{name}: needs the package datasets, which is not installed: pip install 'envfarm[datasets]'"
+            )
+        if done.returncode:
+            said = done.stderr.strip().splitlines() or ["no reason was told"]
+            raise RequestError(f"{BY_NAME}{name}: cannot be read: {said[-1][:500]}")
+        for number, line in enumerate(rows.read_text(encoding="utf-8").splitlines(), start=1):
+            yield _of(json.loads(line), f"{BY_NAME}{name}, row {number}")
 
 
 def _lines(path: Path, text: str) -> Iterator[str]:

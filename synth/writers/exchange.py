@@ -1,12 +1,15 @@
 """What goes to an OpenAI-compatible endpoint for a question, how its answer is read, and how both are recorded.
 
-A recording is a file of lines `{"request": ..., "response": ...}`: bodies of the chat completions API.
+A recording is a file of lines `{"request": ..., "response": ...}`: bodies of the chat completions API. One whose name
+ends with `.gz` is compressed.
 """
 
+import gzip
 import json
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TextIO, cast
 
 from pydantic import ValidationError
 
@@ -73,7 +76,10 @@ def kept(completion: Completion) -> dict[str, Any]:
 def recorded(path: Path) -> Iterator[Exchanged]:
     """The exchanges of a recording. Raises NotFound, or RequestError naming the line."""
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        with _opened(path, "rt") as file:
+            lines = file.read().split("\n")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RequestError(f"{path}: ends with .gz, and is not whole gzip: {error}") from None
     except OSError as error:
         raise NotFound(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
@@ -106,8 +112,15 @@ class Recorder:
         key = _key(request["messages"])
         if key not in self._there:
             self._there.add(key)
-            with self._path.open("a", encoding="utf-8", errors="surrogatepass") as file:
+            with _opened(self._path, "at") as file:
                 file.write(json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n")
+
+
+def _opened(path: Path, mode: Literal["rt", "at"]) -> TextIO:
+    errors = "strict" if mode == "rt" else "surrogatepass"
+    if path.suffix == ".gz":
+        return cast("TextIO", gzip.open(path, mode, encoding="utf-8", errors=errors))
+    return cast("TextIO", path.open(mode, encoding="utf-8", errors=errors))
 
 
 def _key(messages: list[dict[str, Any]]) -> str:

@@ -9,7 +9,10 @@ import pytest
 
 from tests.rl_training.texts import TEXTS
 
-NEED_VERL = ["test_agent_loop.py", "test_configs.py", "test_cpu.py", "test_failures.py", "test_training.py"]
+NEED_VERL = [
+    "test_agent_loop.py", "test_configs.py", "test_conversations.py", "test_cpu.py",
+    "test_curriculum_data.py", "test_failures.py", "test_training.py",
+]  # fmt: skip
 collect_ignore = [] if find_spec("verl") else NEED_VERL
 
 if find_spec("verl"):

@@ -9,6 +9,7 @@ from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
 from rl_training.config import CONFIGS, load_config, overrides
+from rl_training.sft import load_sft
 
 pytestmark = pytest.mark.rl
 
@@ -16,18 +17,34 @@ NOT_IN_VERLS_FILES = {
     "actor_rollout_ref.model.override_config.attn_implementation",
     "actor_rollout_ref.actor.fsdp_config.mixed_precision.param_dtype",
     "actor_rollout_ref.actor.fsdp_config.mixed_precision.reduce_dtype",
+    "engine.mixed_precision.param_dtype",
+    "engine.mixed_precision.reduce_dtype",
+    "model.override_config.attn_implementation",
     "ray_kwargs.ray_init.num_gpus",
     "ray_kwargs.ray_init.include_dashboard",
 }
 """Settings that verl reads where they are given."""
 
 
-def composed(settings: list[str]) -> Any:
+def composed(settings: list[str], of: str = "ppo_trainer") -> Any:
     with initialize_config_module("verl.trainer.config", version_base=None):
-        return compose("ppo_trainer", settings)
+        return compose(of, settings)
 
 
-@pytest.mark.parametrize("path", sorted(CONFIGS.glob("*.toml")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(CONFIGS.glob("sft_*.toml")), ids=lambda path: path.stem)
+def test_every_setting_of_a_warm_start_is_one_of_verls(path: Path) -> None:
+    given = overrides(load_sft(path).verl)
+    names = {one.removeprefix("++").partition("=")[0] for one in given}
+    plain = composed([], "sft_trainer_engine")
+    unknown = {name for name in names if not _has(plain, name)}
+    assert unknown <= NOT_IN_VERLS_FILES
+    full = composed(given, "sft_trainer_engine")
+    assert "hf_model" in full.checkpoint.save_contents, "what is trained next is read from there"
+
+
+@pytest.mark.parametrize(
+    "path", sorted(set(CONFIGS.glob("*.toml")) - set(CONFIGS.glob("sft_*.toml"))), ids=lambda path: path.stem
+)
 def test_every_setting_is_one_of_verls(path: Path) -> None:
     given = overrides(load_config(path).verl)
     names = {one.removeprefix("++").partition("=")[0] for one in given}

@@ -5,11 +5,13 @@ import asyncio
 import inspect
 import json
 import signal
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import pytest
+from datasets import Dataset
 from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics, AgentLoopOutput
 from verl.experimental.agent_loop.tool_parser import ToolParser
 from verl.utils import distributed, fsdp_utils
@@ -17,6 +19,8 @@ from verl.utils.tokenizer.continuous_token import ContinuousTokenBuilder
 from verl.workers.rollout import base
 from verl.workers.rollout.llm_server import LLMServerClient
 
+from rl_training.cpu.tiny_model import Size, make_model
+from rl_training.sft import model_of
 from tests.processes import farm, farm_up, offspring, started
 
 TRAINING = 1800.0
@@ -27,6 +31,8 @@ extends = "{tiny}"
 
 [episodes]
 retry_seconds = 0.0
+
+[curriculum]
 
 [verl.data]
 train_batch_size = 2
@@ -90,6 +96,7 @@ def test_what_is_used_of_verl_is_there() -> None:
     ), "rl_training/token_model.py asks so"
     assert list(inspect.signature(ToolParser.extract_tool_calls).parameters)[1] == "responses_ids"
     assert callable(distributed.initialize_global_process_group_ray), "rl_training/cpu/plugin.py replaces it"
+    assert callable(distributed.initialize_global_process_group), "rl_training/cpu/plugin.py replaces it"
     assert fsdp_utils.CPUOffloadPolicy is not None, "rl_training/cpu/plugin.py replaces it"
     assert ("vllm", "async") in base._ROLLOUT_REGISTRY, "rl_training/cpu/plugin.py adds to it"
 
@@ -106,6 +113,7 @@ async def test_a_training_runs_is_measured_and_goes_on_where_it_was(made: list[s
     assert steps[1]["training/rollout_probs_diff_max"] < 1e-4, "the rollout speaks with the weights that are trained"
     assert "val-core/parcel_room/reward/mean@1" in steps[0]
     assert (run / "checkpoints" / "global_step_2").is_dir()
+    assert len((run / "pass_rates.jsonl").read_text().splitlines()) == 8, "two steps of two groups of two"
     second = await waited(*command, "--steps", "3", home=tmp_path)
     assert second.code == 0, second.err
     assert "setting global step to 2" in (run / "log.txt").read_text()
@@ -121,6 +129,32 @@ async def waited(*arguments: str | Path, home: Path) -> Any:
     err = one.err.read().decode()
     one.err.close()
     return type("Done", (), {"code": one.process.returncode, "out": out.decode(), "err": err})
+
+
+@pytest.mark.rl_slow
+async def test_a_warm_start_on_exported_data_leaves_a_model_and_goes_on_where_it_was(tmp_path: Path) -> None:
+    exported = await farm(
+        *("export", "sft", "--reference", LIBRARY, "--format", "verl", "--out", tmp_path / "data"), home=tmp_path
+    )
+    assert exported.code == 0, exported
+    rows = Dataset.from_parquet(str(tmp_path / "data" / "train.parquet"))
+    texts = [message["content"] for row in rows for message in row["messages"]]
+    with warnings.catch_warnings(action="ignore"):
+        make_model(tmp_path / "model", texts, size=Size(vocabulary=1000, hidden=16, positions=2048), seed=0)
+    config = tmp_path / "sft.toml"
+    tiny = LIBRARY.parent / "configs" / "sft_tiny_cpu.toml"
+    config.write_text(f'extends = "{tiny}"\n[verl.trainer]\nsave_freq = 2\n')
+    run = tmp_path / "run"
+    command = ["rl", "sft", config, "--run", run, "--data", tmp_path / "data", "--model", tmp_path / "model"]
+    first = await waited(*command, "--steps", "4", home=tmp_path)
+    assert first.code == 0, first.err
+    assert "global_step_4/huggingface" in first.out.replace("\n", "")
+    losses = [figures(run)[step]["train/loss"] for step in (1, 4)]
+    assert losses[1] < losses[0]
+    second = await waited(*command, "--steps", "5", home=tmp_path)
+    assert second.code == 0, second.err
+    assert set(figures(run)) == {5}, "it went on from the fourth, and its figures are its own"
+    assert model_of(run) == run / "checkpoints" / "global_step_5" / "huggingface"
 
 
 @pytest.mark.rl_slow

@@ -13,6 +13,7 @@ from synth.proving.drawing import Drawer, Mode
 from synth.proving.sources import Kind
 from synth.proving.stage import Scene, Stage
 from synth.proving.values import likely_moment
+from tests.bundles import SCHEMA, write_bundle
 
 Made = tuple[str, dict[str, Any], OutcomeKind]
 
@@ -90,6 +91,49 @@ async def test_what_a_call_showed_is_used_by_later_ones(shelf: Path) -> None:
         drawer.look(await scene.view(shape), scene.now)
         drawn = [drawer.draw("price")["id"] for _ in range(40)]
         assert drawn.count((made.structured or {})["id"]) > 10
+
+
+FAVOURS = '''
+class Thing(TypedDict):
+    thing_id: str
+    name: str
+
+
+class Things(TypedDict):
+    things: list[Thing]
+
+
+def find_things(db: Database) -> Things:
+    """Find things."""
+    return {"things": db.all("SELECT id AS thing_id, name FROM things ORDER BY id")}
+
+
+def favour(db: Database, *, favoured_by: str, name: str, noted_by: str) -> dict:
+    """Have a thing favour something.
+
+    Args:
+        favoured_by: The thing that does, as `find_things` shows it.
+        name: What it favours, by its name as `find_things` shows it.
+        noted_by: Who wrote it down.
+    """
+    return {}
+'''
+
+
+async def test_an_argument_whose_name_is_no_column_is_drawn_from_what_its_description_names(tmp_path: Path) -> None:
+    schema = SCHEMA.replace("note TEXT", "note TEXT, noted_by_id TEXT REFERENCES things (id)")
+    await write_bundle(tmp_path / "shop", tools=FAVOURS, scenarios=(), schema=schema)
+    async with Stage(tmp_path / "shop") as stage:
+        scene = await stage.launch()
+        shape = await scene.shape()
+        drawer = Drawer(stage.environment, shape, Random(0))  # noqa: S311
+        drawer.look(await scene.view(shape), scene.now)
+        drawn = [drawer.draw("favour") for _ in range(40)]
+    ids = {"t1", "t2", "t3"}
+    assert {one["favoured_by"] for one in drawn} == ids
+    assert {one["noted_by"] for one in drawn} == ids, "a foreign key of nearly that name"
+    assert {one["name"] for one in drawn} & {"anvil", "bell", "candle"}
+    assert not {one["name"] for one in drawn} & ids
 
 
 @pytest.mark.parametrize("known", [["9999-12-31"], ["0001-01-01"], ["2026-02-30"], ["9999-12-31 10:00:00"], ["soon"]])

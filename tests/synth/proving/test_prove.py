@@ -154,7 +154,7 @@ def visit(db: Database, *, id: str) -> dict:
     [
         (RAISES, "answers", "share", "TypeError: 'NoneType' object is not subscriptable: share("),
         (SHAPE, "result", "show", "its result does not fit its schema at .cents"),
-        (HOPELESS, "succeeds", "buy", "never succeeded; it was refused"),
+        (HOPELESS, "succeeds", "buy", " times as in buy({"),
         (LENIENT, "refuses", "look", "never refused, though it can"),
         (SNEAKS, "reads_only", "peek", "it says that it only reads, and it changed rows: peek("),
         (RANDOM, "repeats", "sample", "answered differently when made again from the same start"),
@@ -299,3 +299,16 @@ async def test_examples_are_made_and_held_to_what_they_say(tmp_path: Path) -> No
     assert second.text.startswith("example 3 cannot begin: ")
     assert proof.checks["examples"] == 4
     assert "examples.json" in proof.files
+
+
+async def test_nobody_is_blamed_for_a_rule_that_a_prepared_start_breaks(tmp_path: Path) -> None:
+    bundle = await write_bundle(tmp_path / "shop", policy=POLICY, scenarios=())
+    cheap = {"id": "cheap", "text": "Nothing is dear.", "item": 1, "holder": "tool"}
+    never = "SELECT id FROM things WHERE cents = 654321"
+    (bundle / "rules.json").write_text(json.dumps([{**cheap, "never": never}]))
+    other = {"tool": "price", "arguments": {"id": "t2", "cents": 100}}
+    for setup, cents, blamed in (("UPDATE things SET cents = 654321", 100, []), ("", 654321, ["cheap"])):
+        example = {**other, "arguments": {"id": "t2", "cents": cents}, "setup": setup}
+        (bundle / "examples.json").write_text(json.dumps([example]))
+        proof = await prove(bundle, calls=60)
+        assert [one.subject for one in proof.findings if one.check == "rules"] == blamed

@@ -112,3 +112,38 @@ async def test_trouble_in_a_stage_is_kept_and_the_next_run_tries_again(tmp_path:
     assert "Traceback" in (environment.folder / "failed.txt").read_text()
     assert await begun(tmp_path, Counting(), 1).advance() == End("accepted")
     assert not (environment.folder / "failed.txt").exists()
+
+
+class Trust(Record):
+    words: tuple[str, ...]
+
+
+async def test_each_destination_has_its_own_turns_and_what_was_seen_is_given_back(tmp_path: Path) -> None:
+    seen: list[tuple[Record | None, tuple[str, ...]]] = []
+    made_before: list[tuple[Record | None, tuple[str, ...]]] = []
+
+    async def number(made: Made, _asker: Asker) -> Length:
+        made_before.append((made.before, made.evidence))
+        return Length(signs=len(made[Word].text))
+
+    async def trust(made: Made, _asker: Asker) -> Trust:
+        seen.append((made.seen, made.sent))
+        if len(made.sent) < 4:
+            raise GoBack(("word", "number")[len(made.sent) % 2], ["no"], Trust(words=(*made.sent, "no")))
+        return Trust(words=())
+
+    stages = (Stage("word", Word, word), Stage("number", Length, number), Stage("trust", Trust, trust))
+    environment = Environment("words", tmp_path / "words", stages, Counting())
+    environment.begin(Topic(title="Words"))
+    assert await environment.advance() == End("accepted")
+    assert seen[0] == (None, ())
+    assert seen[2] == (Trust(words=("word", "no")), ("word", "number"))
+    assert seen[4][1] == ("word", "number", "word", "number")
+    # Only where it was sent back itself it has evidence; what it had made is there in any case.
+    assert made_before == [
+        (None, ()),
+        (Length(signs=1), ()),
+        (Length(signs=2), ("no",)),
+        (Length(signs=2), ()),
+        (Length(signs=3), ("no",)),
+    ]

@@ -23,6 +23,7 @@ async def test_a_run_makes_an_environment_of_each_topic(tmp_path: Path) -> None:
     assert (done.code, done.err) == (0, "")
     assert "2 accepted, 0 rejected; 10 requests, 0 answers from the cache, 100 + 50 tokens, 0.02 spent." in done.out
     assert "loans: accepted" in done.out
+    assert "First answers accepted: tables 0 of 2, tools 2 of 2, code 4 of 4." in done.out
     assert len(model.requests) == STRAIGHT
     assert values(tmp_path)["loans/01-tables.json"] == {"names": ["loans_a", "loans_b"]}
     assert values(tmp_path)["hotels/04-bundle.json"] == {"files": 1}

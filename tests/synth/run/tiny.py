@@ -15,6 +15,7 @@ from synth.run.stage import Made, Stage
 from synth.run.start import Start
 from synth.run.together import together
 from synth.run.topic import Topic
+from synth.writers.embedding import Embedder
 from synth.writers.writer import Message
 
 
@@ -82,7 +83,9 @@ STAGES = (
 class Lines:
     """Mining that asks the writer which lines of the file are best."""
 
-    async def __call__(self, tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker]) -> Sequence[Topic]:
+    async def __call__(
+        self, tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker], embedder: Embedder | None = None
+    ) -> Sequence[Topic]:
         titles = titles_in(tasks)
         asked = "Name the best: " + ", ".join(titles)
         tables = await asker("mine/all").ask(user(asked), Tables, two_at_least)

@@ -40,6 +40,21 @@ def of_the_library(name: str) -> list[Scenario]:
     return [one for one in Library([OWN_LIBRARY]).scenarios(name).values() if "backward" in one.tags]
 
 
+LEASES = (
+    READS
+    + '''
+def lease(db: Database, *, id: str) -> dict:
+    """Lease a thing for two days.
+
+    Args:
+        id: The thing.
+    """
+    sql = "UPDATE things SET made_at = datetime(:now, '+2 days') WHERE id = :id"
+    return {"changed": db.run(sql, now=db.now(), id=id)}
+'''
+)
+
+
 async def made(folder: Path, out: Path, n: int, seed: int = 1, jobs: int = 1) -> Yield:
     """Make scenarios of a bundle into a file."""
     async with Stage(folder) as stage:
@@ -63,6 +78,22 @@ async def test_however_many_processes_walk_the_bytes_are_the_same(tmp_path: Path
         made_of_it = await made(OWN_LIBRARY / "library_loans", tmp_path / str(jobs), 9, jobs=jobs)
         assert made_of_it.certified == 9
     assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == (tmp_path / "3").read_bytes()
+
+
+async def test_a_deadline_that_is_counted_from_a_call_is_judged_by_its_day(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", tools=LEASES, scenarios=())
+    await made(shop, shop / "scenarios.jsonl", 1)
+    async with Stage(shop) as stage:
+        [scenario] = load_scenarios(stage.environment).values()
+    assert scenario.certificate is not None
+    assert re.search(r"""date\(\\?"made_at\\?"\) = '""", scenario.checkpoints[0].model_dump_json())
+
+
+async def test_words_that_nothing_else_tells_come_from_the_examples(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=())
+    write(shop, {"examples.json": '[{"tool": "make", "arguments": {"name": "brass gong"}}]'})
+    await made(shop, tmp_path / "out", 4)
+    assert "brass gong" in (tmp_path / "out").read_text()
 
 
 async def test_a_run_that_was_stopped_goes_on_without_loss_or_duplicates(tmp_path: Path) -> None:
@@ -201,3 +232,16 @@ async def test_certify_writes_certificates_and_leaves_the_rest_of_a_line_alone(t
     write(sound, {"policy.md": "# Other rules\n"})
     stale = await farm("check", str(sound), home=tmp_path)
     assert "certificate: is of another version of it or of the environment" in stale.out
+
+
+async def test_several_bundles_are_certified_by_several_processes(tmp_path: Path) -> None:
+    folders = [str(await write_bundle(tmp_path / name)) for name in ("first", "second")]
+    apart = await farm("certify", *folders, "--jobs", "2", home=tmp_path)
+    alone = await farm("certify", *folders, "--jobs", "1", home=tmp_path)
+    times = re.compile(r"\d\.\d\d +│")
+    assert times.sub("", apart.out) == times.sub("", alone.out)
+    assert (apart.code, apart.out.count("kill score"), "second" in apart.out) == (
+        1,
+        alone.out.count("kill score"),
+        True,
+    )

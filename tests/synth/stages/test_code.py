@@ -6,13 +6,12 @@ from pathlib import Path
 import pytest
 
 from servers.guests import Guests
-from synth.run.environment import Environment
 from synth.run.stage import Made
 from synth.stages.code import Bench, Example, Written, groups
 from synth.stages.interface import Interface, Plan
 from synth.stages.line import STAGES
 from synth.stages.module import Module
-from tests.synth.stages.replay import all_answers, environment
+from tests.synth.stages.replay import all_answers, made_of
 
 FIRST = ("find_owners", "find_animals", "list_vets", "list_visit_kinds", "find_appointments")
 
@@ -20,12 +19,7 @@ FIRST = ("find_owners", "find_animals", "list_vets", "list_visit_kinds", "find_a
 @pytest.fixture
 async def made(tmp_path: Path) -> Made:
     """The clinic up to its interface."""
-    clinic: Environment = environment(tmp_path)
-    clinic.stages = STAGES[:4]
-    assert (await clinic.advance()).state == "accepted"
-    kinds = zip(clinic.line.stages, clinic.line.standing(), strict=True)
-    artefacts = {stage.kind: stage.kind.model_validate(artefact.value) for stage, artefact in kinds}
-    return Made(clinic.id, clinic.folder, "2026-11-21", artefacts=artefacts)
+    return await made_of(tmp_path, STAGES[:4])
 
 
 @pytest.fixture

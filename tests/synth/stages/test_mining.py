@@ -1,22 +1,36 @@
 """Task texts become topics: what is read, what is left out, what is judged, what is chosen."""
 
 import json
+import subprocess
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import pytest
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse
 
 import synth
+from agent_client.endpoint import Endpoint
 from servers.errors import NotFound, RequestError
 from synth.run.asker import Asker
 from synth.run.topic import Topic
 from synth.stages.likeness import cosine, distinct, diverse, map_svg, vectors
 from synth.stages.mining import Judgement, judgement_findings, mine, select
 from synth.stages.tasks import read_tasks
+from synth.writers.embedding import Embedder
 from synth.writers.recording import RecordingWriter
+from synth.writers.writer import WriterRefused, WriterUnreachable
+from tests.doubles import serving
 from tests.synth.stages.replay import RECORDINGS
 
 SAMPLE = Path(synth.__file__).parent / "data" / "tasks.jsonl"
 ASKS = "Please cancel my booking of Friday and tell me what it costs."
+needs_datasets = pytest.mark.skipif(find_spec("datasets") is None, reason="needs the extra [datasets]")
 MOVES = "Move the crate with number 12 to the cold store of the harbour."
 
 
@@ -67,11 +81,91 @@ def test_what_cannot_be_mined_is_refused_with_a_reason(tmp_path: Path, name: str
         read_tasks(write(tmp_path / name, text))
 
 
-def test_a_missing_file_and_a_data_set_by_name_are_refused(tmp_path: Path) -> None:
+def test_a_missing_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         read_tasks(tmp_path / "none.jsonl")
-    with pytest.raises(RequestError, match="not fetched here"):
+
+
+SAVES = """
+import datasets, json, sys
+folder, texts = sys.argv[1], json.loads(sys.argv[2])
+part = datasets.Dataset.from_list([{"query": text, "number": 1} for text in texts])
+datasets.DatasetDict({"train": part.select([0]), "test": part}).save_to_disk(folder)
+part.save_to_disk(folder + "-alone")
+"""
+
+
+@needs_datasets
+def test_a_data_set_is_read_by_its_name_and_split(tmp_path: Path) -> None:
+    folder = tmp_path / "saved"
+    command = [sys.executable, "-c", SAVES, str(folder), json.dumps([ASKS, MOVES])]
+    subprocess.run(command, check=True, capture_output=True)
+    assert read_tasks(Path(f"hf:{folder}")).texts == (ASKS,)
+    assert read_tasks(Path(f"hf:{folder}:test")).texts == (ASKS, MOVES)
+    assert read_tasks(Path(f"hf:{folder}-alone")).texts == (ASKS, MOVES)
+    with pytest.raises(RequestError, match="there is no split 'dev'; there are: train, test"):
+        read_tasks(Path(f"hf:{folder}:dev"))
+    with pytest.raises(RequestError, match="cannot be read"):
+        read_tasks(Path(f"hf:{tmp_path}"))
+
+
+@pytest.mark.skipif(find_spec("datasets") is not None, reason="the package datasets is installed")
+def test_a_data_set_needs_its_package(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"pip install 'envfarm\[datasets\]'"):
         read_tasks(Path("hf:owner/name"))
+
+
+SPACE = {"Dental": (1.0, 0.1, 0.0), "Dentist": (1.0, 0.0, 0.0), "Harbour": (0.0, 1.0, 0.0), "Archive": (0.6, 0.6, 0.5)}
+
+
+@dataclass
+class Embeddings:
+    """An embeddings endpoint that knows a few titles; `lost` leaves one out of each answer."""
+
+    lost: int = 0
+    requests: list[dict[str, Any]] = field(default_factory=list[Any])
+
+    @asynccontextmanager
+    async def serve(self) -> AsyncGenerator[str]:
+        app = FastAPI()
+        app.add_api_route("/v1/embeddings", self._embed, methods=["POST"], response_model=None)
+        async with serving(app) as origin:
+            yield f"{origin}/v1"
+
+    async def _embed(self, request: Request) -> JSONResponse:
+        body = await request.json()
+        self.requests.append(body)
+        if body["model"] != "e-1":
+            return JSONResponse({"error": {"message": "no such model"}}, status_code=404)
+        found = [{"index": at, "embedding": SPACE[text.split()[0]]} for at, text in enumerate(body["input"])]
+        return JSONResponse({"object": "list", "data": found[self.lost :][::-1], "model": "e-1"})
+
+
+def about(title: str, score: int) -> Topic:
+    return Topic(title=title, introduction="The same words.", task="t", usefulness=score, modelability=score)
+
+
+async def chosen_by(stub: Embeddings, model: str = "e-1") -> list[str]:
+    async with stub.serve() as base_url, Endpoint(base_url, attempts=1) as endpoint:
+        topics = [about("Dental", 9), about("Dentist", 8), about("Harbour", 7), about("Archive", 6)]
+        every, space, chosen = await select(topics, 2, Embedder(endpoint, model))
+    assert len(space) == len(every)
+    assert [one.title for one in every] == ["Dental", "Harbour", "Archive"], "two names of the same are one topic"
+    return [every[place].title for place in chosen]
+
+
+async def test_topics_are_compared_by_their_embeddings() -> None:
+    stub = Embeddings()
+    assert await chosen_by(stub) == ["Dental", "Harbour"]
+    assert [(one["model"], len(one["input"])) for one in stub.requests] == [("e-1", 4)]
+    assert stub.requests[0]["input"][0] == "Dental\nThe same words."
+
+
+async def test_an_endpoint_that_does_not_embed_is_named() -> None:
+    with pytest.raises(WriterRefused, match=r"--embeddings e-2: .* HTTP 404"):
+        await chosen_by(Embeddings(), "e-2")
+    with pytest.raises(WriterUnreachable, match="answered 3 embeddings to 4 texts"):
+        await chosen_by(Embeddings(lost=1))
 
 
 def test_alike_texts_are_near_and_the_chosen_ones_are_far_apart() -> None:
@@ -79,21 +173,21 @@ def test_alike_texts_are_near_and_the_chosen_ones_are_far_apart() -> None:
     space = vectors(texts)
     assert cosine(space[0], space[1]) > 0.9
     assert cosine(space[0], space[2]) == 0
-    assert distinct(texts, most_alike=0.6) == [0, 2, 3]
-    assert diverse(texts, 3) == [0, 2, 3]
-    assert diverse(texts, 9) == [0, 2, 3, 1]
-    picture = map_svg([*texts[:3], "a <b> & c"], texts, [0, 3])
+    assert distinct(space, most_alike=0.6) == [0, 2, 3]
+    assert diverse(space, 3) == [0, 2, 3]
+    assert diverse(space, 9) == [0, 2, 3, 1]
+    picture = map_svg([*texts[:3], "a <b> & c"], space, [0, 3])
     assert picture.count("<circle") == 4
     assert "a &lt;b&gt; &amp; c" in picture
 
 
-def test_of_one_title_the_best_stays() -> None:
+async def test_of_one_title_the_best_stays() -> None:
     topics = [
         Topic(title="Bike Rental", introduction="bikes", task="a", usefulness=6, modelability=7),
         Topic(title="Bike rental", introduction="bikes", task="b", usefulness=9, modelability=9),
         Topic(title="Archive", introduction="files", task="c", usefulness=6, modelability=6),
     ]
-    every, chosen = select(topics, 1)
+    every, _, chosen = await select(topics, 1)
     assert [one.task for one in every] == ["b", "c"]
     assert [every[place].task for place in chosen] == ["b"]
 

@@ -1,6 +1,7 @@
 """The writer behind an endpoint, over real sockets: what it sends, what it makes of answers, and of trouble."""
 
 import asyncio
+import gzip
 import json
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -11,6 +12,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 
 from agent_client.endpoint import Endpoint as Connection
+from servers.errors import RequestError
 from servers.record import Record
 from synth.writers.cache import Cache
 from synth.writers.endpoint import EndpointWriter, Sampling
@@ -265,6 +267,20 @@ async def test_a_record_of_the_exchanges_can_be_replayed(tmp_path: Path) -> None
     assert len((tmp_path / "deep" / "r.jsonl").read_text().splitlines()) == 1
     again = await RecordingWriter(tmp_path / "deep" / "r.jsonl").ask(QUESTION, SCHEMA, label="loans/schema")
     assert again == answer.model_copy(update={"cached": True})
+
+
+async def test_a_recording_may_be_compressed(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl.gz"
+    [answer], _ = await ask(said(DUNE), recorder=Recorder(path))
+    await ask(said(DUNE), recorder=Recorder(path))
+    assert len(gzip.decompress(path.read_bytes()).splitlines()) == 1
+    again = await RecordingWriter(path).ask(QUESTION, SCHEMA, label="loans/schema")
+    assert again == answer.model_copy(update={"cached": True})
+    whole = path.read_bytes()
+    for harm in (whole[:-9], b"{}\n", whole[:12] + b"\xff" * 9 + whole[21:]):
+        path.write_bytes(harm)
+        with pytest.raises(RequestError, match="and is not whole gzip"):
+            RecordingWriter(path)
 
 
 async def test_an_optional_key_is_not_asked_for_strictly() -> None:

@@ -1,0 +1,63 @@
+"""How often each scenario was passed of late, in a file that all rollout workers add to and the trainer reads.
+
+A line for each episode, appended in one write: a crash costs at most the line that was being written.
+"""
+
+import json
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Key(NamedTuple):
+    """A scenario, as a row names it."""
+
+    environment: str
+    scenario: str
+
+
+def note(path: Path, key: Key, *, passed: bool) -> None:
+    """Add an episode."""
+    line = json.dumps({"environment": key.environment, "scenario": key.scenario, "passed": passed}) + "\n"
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    try:
+        os.write(file, line.encode())
+    finally:
+        os.close(file)
+
+
+class PassRates:
+    """Reads the file as it grows. `memory`: of about how many episodes a rate is the mean; older ones fade."""
+
+    def __init__(self, path: Path, *, memory: int) -> None:
+        self._path = path
+        self._memory = memory
+        self._read = 0
+        self._episodes: dict[Key, int] = {}
+        self._rates: dict[Key, float] = {}
+
+    def refresh(self) -> int:
+        """Read what was added since, and give how many episodes there are in all."""
+        if self._path.exists():
+            with self._path.open("rb") as file:
+                file.seek(self._read)
+                new = file.read()
+            whole = new[: new.rfind(b"\n") + 1]  # the rest is still being written
+            self._read += len(whole)
+            for line in whole.splitlines():
+                self._take(line)
+        return sum(self._episodes.values())
+
+    def of(self, key: Key) -> float | None:
+        """The rate of a scenario, None where it was never played."""
+        return self._rates.get(key)
+
+    def _take(self, line: bytes) -> None:
+        try:
+            told = json.loads(line)
+            key, passed = Key(told["environment"], told["scenario"]), float(bool(told["passed"]))
+        except (ValueError, KeyError, TypeError):
+            return  # cut short by a crash: the next one begins in the same line
+        self._episodes[key] = episodes = self._episodes.get(key, 0) + 1
+        before = self._rates.get(key, passed)
+        self._rates[key] = before + (passed - before) / min(episodes, self._memory)

@@ -1,0 +1,26 @@
+"""The work of one process that proves: it proves the environments that it is given."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from synth.proving.proof import Proof
+from synth.proving.prove import prove
+
+
+@dataclass(frozen=True)
+class Proving:
+    """Proves with so many calls."""
+
+    calls: int
+    seed: int
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Callable[[Path], Awaitable[Proof]]]:
+        """Nothing is to be opened: each proof has stages of its own."""
+
+        async def proved(folder: Path) -> Proof:
+            return await prove(folder, calls=self.calls, seed=self.seed)
+
+        yield proved

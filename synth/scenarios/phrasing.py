@@ -1,0 +1,227 @@
+"""`farm synth phrases`: a writer is asked how people speak of an environment; what is accepted is `phrases.json`."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any, cast
+
+from servers.bundle import Environment
+from servers.environment import Provenance, Tool
+from servers.errors import FarmError
+from servers.phrases import HOLE, Phrases, holes, problems_of
+from synth.proving.stage import Stage
+from synth.run.asker import Asker
+from synth.run.environment import Environment as Line
+from synth.run.stage import Made
+from synth.run.stage import Stage as Step
+from synth.run.topic import Topic
+from synth.scenarios.arguments import Argument, required
+from synth.scenarios.forward.brief import Brief
+from synth.scenarios.setting import Setting
+from synth.scenarios.story import told
+from synth.scenarios.tally import Tally
+from synth.scenarios.walking import wish
+from synth.scenarios.words import NO_ORDER, OPTIONAL
+from synth.whole import write_whole
+from synth.writers.prompt import Prompt
+from synth.writers.writer import Writer
+
+PROMPT = Prompt.load(Path(__file__).with_name("phrases.md"))
+TRIAL_WALKS = 30
+LEAST_TOLD = 0.4
+"""So large a part of the trial's walks must come to a task."""
+
+
+class NotWritten(FarmError):
+    """No phrases came of it."""
+
+
+async def written(folder: Path, work: Path, out: Path, writer: Writer) -> Phrases:
+    """Ask for the phrases of a bundle, and write them. What was accepted before is not asked for again.
+
+    Raises:
+        NotWritten: no answer was accepted, or there is none yet.
+    """
+    async with Stage(folder) as stage:
+        step = Step("phrases", Phrases, Phrasing(stage).make)
+        line = Line(stage.environment.id, work, (step,), writer)
+        line.begin(Topic(title=stage.environment.description.title))
+        end = await line.advance()
+        if end.state != "accepted":
+            raise NotWritten(f"{stage.environment.id}: {end.state}: {end.why}")
+        artefact = line.line.standing()[-1]
+    provenance = Provenance(
+        source="written for this environment",
+        licence="MIT",
+        date=artefact.made_at[:10],
+        model=", ".join(artefact.models) or None,
+        prompts={"phrases": artefact.exchanges[-1].prompt[:16]},
+    )
+    phrases = Phrases.model_validate(artefact.value).model_copy(update={"provenance": provenance})
+    told_of_it = phrases.model_dump(mode="json", exclude_defaults=True)
+    write_whole(out, json.dumps(told_of_it, ensure_ascii=False, indent=1) + "\n")
+    return phrases
+
+
+class Phrasing:
+    """The stage that asks, and what it accepts."""
+
+    def __init__(self, bundle: Stage) -> None:
+        self._bundle = bundle
+        self._environment = bundle.environment
+
+    async def make(self, _made: Made, asker: Asker) -> Phrases:
+        """Ask for the words."""
+        setting = await Setting.of(self._bundle, Phrases())
+        messages = PROMPT.fill(
+            arguments="\n".join(_explained(setting)),
+            shown="\n".join(_shown(setting)),
+            **Brief(self._environment).holes(),
+        )
+
+        async def accept(answer: Phrases) -> list[str]:
+            found = [*problems_of(answer, self._environment), *findings(answer, setting)]
+            return found or await self._tried_out(answer)
+
+        return await asker.ask(messages, Phrases, accept)
+
+    async def _tried_out(self, phrases: Phrases) -> list[str]:
+        """Whether walks come to tasks with these words."""
+        setting = await Setting.of(self._bundle, phrases)
+        tally, lost, said = Tally(), list[str](), set[str]()
+        for at in range(TRIAL_WALKS):
+            came = await told(setting, wish(0, at), tally, Random(f"0/{at}"))  # noqa: S311 - to be repeated
+            if isinstance(came, str):
+                lost.append(came)
+            else:
+                tally.take(came, setting.tools)
+                said |= set(came.tags)
+        there = TRIAL_WALKS - len(lost)
+        if there >= LEAST_TOLD * TRIAL_WALKS:
+            return []
+        never = [tool.name for tool in setting.writers if tool.name not in said]
+        return [
+            f"of {TRIAL_WALKS} errands that were tried only {there} could be put into these words; never "
+            f"{', '.join(never)}: the forms in `rows` must mean one row alone by what queries show of it"
+        ]
+
+
+def findings(phrases: Phrases, setting: Setting) -> list[str]:
+    """What of the words cannot serve, a sentence each."""
+    return [*_of_rows(phrases, setting), *_of_asks(phrases, setting), *_of_tells(phrases, setting)]
+
+
+def _of_rows(phrases: Phrases, setting: Setting) -> Iterator[str]:
+    shown = _properties(setting.stage.environment)
+    for table in sorted(_named_tables(setting) - phrases.rows.keys()):
+        yield f"rows: nothing for {table!r}, whose rows commands name"
+    for table, forms in phrases.rows.items():
+        for form in forms:
+            unknown = [name for name in holes(form) if shown and name not in shown]
+            if unknown:
+                yield f"rows.{table}: no query shows {unknown[0]!r}: {form!r}"
+            elif not holes(form):
+                yield f"rows.{table}: {form!r} has no hole, so it means no row in particular"
+            elif any(name == "id" or name.endswith("_id") for name in holes(form)):
+                yield f"rows.{table}: {form!r} tells an id; people go by names, titles and days"
+
+
+def _of_asks(phrases: Phrases, setting: Setting) -> Iterator[str]:
+    for tool in setting.writers:
+        by_voice = phrases.asks.get(tool.name, {})
+        if not by_voice:
+            yield f"asks: nothing for the command {tool.name!r}"
+        for voice, templates in by_voice.items():
+            if voice not in phrases.voices:
+                yield f"asks.{tool.name}: the voice {voice!r} is not among `voices`"
+            for template in templates:
+                yield from (f"asks.{tool.name}.{voice}: {why}: {template!r}" for why in _wrong(template, tool, phrases))
+
+
+def _wrong(template: str, tool: Tool, phrases: Phrases) -> Iterator[str]:
+    if NO_ORDER.match(template) and not template.rstrip().endswith((".", "!", "?")):
+        yield "does not begin with what is to be done, and it follows “please”; or give it a full stop"
+    conditions = {part[2] for part in OPTIONAL.finditer(template) if part[2]}
+    unknown = conditions - set(cast("dict[str, Any]", tool.arguments.get("properties", {})))
+    if unknown:
+        yield f"there is no argument {min(unknown)!r}"
+    whole = OPTIONAL.sub("", template)
+    exempt = {argument for argument in required(tool) if _is_speaker(argument, phrases)}
+    missing = required(tool) - set(holes(whole)) - conditions - exempt
+    if missing:
+        yield f"does not tell {min(missing)!r}"
+    if re.search(r"\w_\w", HOLE.sub("", OPTIONAL.sub(lambda part: part[3], template))):
+        yield "names something of the program"
+
+
+def _is_speaker(argument: str, phrases: Phrases) -> bool:
+    return phrases.speaker is not None and argument.removesuffix("_id") in phrases.speaker
+
+
+def _of_tells(phrases: Phrases, setting: Setting) -> Iterator[str]:
+    for name, tells in phrases.tells.items():
+        shown = str(setting.tools[name].result) if name in setting.tools else ""
+        for tell in tells:
+            missing = [part for part in tell.value.split(".") if "properties" in shown and f"'{part}'" not in shown]
+            if missing:
+                yield f"tells.{name}: its result has no {tell.value!r}"
+
+
+def _named_tables(setting: Setting) -> set[str]:
+    """The tables whose rows commands must name."""
+    return {
+        one.source.columns[0].table
+        for tool in setting.writers
+        for one in setting.arguments.of(tool)
+        if one.source.kind == "id" and one.name in required(tool)
+    }
+
+
+def _properties(environment: Environment) -> set[str]:
+    """Every property that some query shows; none where a query does not say what it shows."""
+    found: set[str] = set()
+    if any("properties" not in tool.result for tool in environment.tools.values() if not tool.writes):
+        return found
+    for tool in environment.tools.values():
+        if not tool.writes:
+            found |= set(re.findall(r"'(\w+)': \{", str(tool.result)))
+    return found
+
+
+def _explained(setting: Setting) -> Iterator[str]:
+    for tool in setting.writers:
+        yield f"- {tool.name}: " + "; ".join(_meant(one) for one in setting.arguments.of(tool))
+
+
+def _meant(one: Argument) -> str:
+    row = f" [a row of {one.source.columns[0].table}]" if one.source.kind == "id" else ""
+    return f"{one.name}{row}: {str(one.schema.get('description', '')).rstrip('.')}"
+
+
+def _shown(setting: Setting) -> Iterator[str]:
+    """What queries show of the rows of each table that commands name."""
+    for table in sorted(_named_tables(setting)):
+        names = {name for name in setting.at_first.names(table) if name != "id"}
+        seen: dict[str, None] = {}
+        for tool in setting.tools.values():
+            if not tool.writes:
+                for properties in _objects(tool.result):
+                    if next((name for name in properties if name.endswith("id")), "") in names:
+                        seen |= dict.fromkeys(properties)
+        told_of = [name for name in seen if not name.endswith("_id") and name != "id"]
+        yield f"- a row of {table}: {', '.join(told_of) or 'nothing but its key'}"
+
+
+def _objects(schema: Any) -> Iterator[list[str]]:
+    """The properties of every object in a schema."""
+    if isinstance(schema, dict):
+        one = cast("dict[str, Any]", schema)
+        if isinstance(one.get("properties"), dict):
+            yield list(cast("dict[str, Any]", one["properties"]))
+        for inner in one.values():
+            yield from _objects(inner)
+    elif isinstance(schema, list):
+        for inner in cast("list[Any]", schema):
+            yield from _objects(inner)

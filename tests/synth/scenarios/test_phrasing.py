@@ -1,0 +1,108 @@
+"""The words of an environment are asked for once; what cannot serve is told to the writer."""
+
+import copy
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.bundle import load_scenarios
+from servers.phrases import read_phrases
+from synth.proving.stage import Stage
+from synth.scenarios.backward import Shelf, backward
+from synth.scenarios.phrasing import NotWritten, written
+from synth.writers.writer import Answer, Message
+from tests.bundles import write_bundle
+
+WORDS: dict[str, Any] = {
+    "rows": {"things": ["the {name}"]},
+    "asks": {
+        "make": {"chores": ["add a {name} to the shelf[, at {cents}]"]},
+        "price": {"chores": ["put {id} down at {cents}"]},
+        "scrap": {"chores": ["throw {id} away"]},
+    },
+    "voices": {"chores": {"open": ["Shop here."], "close": [""]}},
+    "currency": "{} euros",
+    "examples": {"make": [{"name": "gong", "cents": 900}, {"name": "drum", "cents": 4500}]},
+}
+
+
+class Scripted:
+    """A writer whose answers are given beforehand."""
+
+    def __init__(self, *answers: dict[str, Any]) -> None:
+        self._answers = list(answers)
+        self.asked: list[str] = []
+
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+        """The next answer; the last one for ever."""
+        self.asked.append(messages[-1].content)
+        value = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        return Answer.nothing("0" * 64).model_copy(update={"value": value, "model": "scripted"})
+
+
+def without(*path: str, **instead: Any) -> dict[str, Any]:
+    """The words with something else in one place."""
+    changed = copy.deepcopy(WORDS)
+    place = changed
+    for key in path[:-1]:
+        place = place[key]
+    place.pop(path[-1], None)
+    place.update(instead)
+    return changed
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (without("rows", "things"), "rows: nothing for 'things', whose rows commands name"),
+        (without("rows", "things", things=["number {id}"]), "rows.things: 'number {id}' tells an id"),
+        (without("asks", "scrap"), "asks: nothing for the command 'scrap'"),
+        (without("asks", "scrap", scrap={"chores": ["throw it away"]}), "asks.scrap.chores: does not tell 'id'"),
+        (without("asks", "scrap", scrap={"chores": ["do scrap_it to {id}"]}), "names something of the program"),
+        (without("asks", "scrap", scrap={"self": ["throw {id} away"]}), "the voice 'self' is not among `voices`"),
+    ],
+)
+async def test_words_that_cannot_serve_are_told_to_the_writer(
+    tmp_path: Path, answer: dict[str, Any], reason: str
+) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    writer = Scripted(answer, WORDS)
+    await written(shop, tmp_path / "work", tmp_path / "words.json", writer)
+    assert len(writer.asked) == 2
+    assert reason in writer.asked[1]
+
+
+async def test_what_is_accepted_is_the_bundles_phrases_and_says_what_made_it(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=())
+    await written(shop, tmp_path / "work", shop / "phrases.json", Scripted(WORDS))
+    async with Stage(shop) as stage:
+        problems, phrases = read_phrases(shop, stage.environment)
+        assert problems == []
+        assert phrases is not None
+        assert phrases.provenance is not None
+        assert phrases.provenance.model == "scripted"
+        shelf = Shelf(shop / "scenarios.jsonl", stage)
+        await backward(stage, n=5, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
+        tasks = [one.task for one in load_scenarios(stage.environment).values()]
+    assert all(task.startswith("Shop here. ") for task in tasks)
+
+
+async def test_what_was_accepted_is_not_asked_for_again(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    for name in ("first", "second"):
+        writer = Scripted(WORDS)
+        await written(shop, tmp_path / "work", tmp_path / name, writer)
+        assert len(writer.asked) == (name == "first")
+    assert json.loads((tmp_path / "first").read_text()) == json.loads((tmp_path / "second").read_text())
+
+
+async def test_after_four_attempts_nothing_is_written(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    writer = Scripted(without("asks", "scrap"))
+    with pytest.raises(NotWritten, match="shop: rejected: phrases: asks: nothing for the command 'scrap'"):
+        await written(shop, tmp_path / "work", tmp_path / "words.json", writer)
+    assert len(writer.asked) == 4
+    assert not (tmp_path / "words.json").exists()
