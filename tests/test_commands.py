@@ -136,7 +136,8 @@ async def test_the_demo_reports_a_solution_that_does_not_solve(tmp_path: Path) -
         shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "farm.py", copy)
     library = copy / "servers" / "library"
-    shutil.rmtree(library / "hotel_bookings")
+    for other in set(Library([OWN_LIBRARY]).ids()) - {"library_loans"}:
+        shutil.rmtree(library / other)
     lines = (library / "library_loans" / "scenarios.jsonl").read_text().splitlines()
     broken = json.loads(lines[0])
     broken["solution"]["calls"] = broken["solution"]["calls"][:-1]
@@ -145,7 +146,7 @@ async def test_the_demo_reports_a_solution_that_does_not_solve(tmp_path: Path) -
     assert (done.code, done.err) == (1, "")
     assert f"library_loans/{broken['id']} is not as it must be" in done.out
     assert done.out.count("│ wrong │") == 1
-    assert done.out.count("│ ok    │") == 7
+    assert done.out.count("│ ok    │") == 1
 
 
 async def test_play_gold_shows_the_episode_and_the_verdicts(shop: Path, tmp_path: Path) -> None:
