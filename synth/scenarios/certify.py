@@ -11,7 +11,7 @@ from synth.proving.stage import Stage
 from synth.scenarios import leaks
 from synth.scenarios.answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
 from synth.scenarios.reference import Reference, fails, judged, played
-from synth.scenarios.run_mutants import Tried, harmless, mistaken
+from synth.scenarios.run_mutants import LEFT_OUT, Tried, harmless, mistaken
 from synth.scenarios.state_mutants import damaged
 
 LOWEST_KILL_SCORE = 0.9
@@ -73,6 +73,7 @@ def _weigh(reference: Reference, seen: Examined) -> None:
     strict = [tried.what for tried in seen.tried if not tried.must_fail and tried.fails]
     seen.findings += [f"too strict: a right run fails: {what}" for what in strict]
     alive = [tried for tried in seen.mutants if not tried.fails]
+    seen.findings += [f"it is enough without all of it: {one.what}" for one in alive if one.what.startswith(LEFT_OUT)]
     score = 1 - len(alive) / len(seen.mutants) if seen.mutants else 0.0
     if score < LOWEST_KILL_SCORE:
         told = "; ".join(tried.what for tried in alive[:5]) or "there is nothing that could be done wrong"

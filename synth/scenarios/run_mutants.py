@@ -11,6 +11,8 @@ from synth.scenarios.run import NOTHING, Made, Step, play, steps_of
 from synth.scenarios.states import rows_changed
 
 MOST_SWAPS = 12
+LEFT_OUT = "left out"
+"""How the mutants begin that do without a call."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[tuple[str, in
     for index in reference.writing:
         step = steps[index]
         name = f"call {index + 1} ({step.tool})"
-        yield f"left out {name}", index, [*steps[:index], NOTHING, *steps[index + 1 :]]
+        yield f"{LEFT_OUT} {name}", index, [*steps[:index], NOTHING, *steps[index + 1 :]]
         again = Step(0, step.tool, reference.made[index].arguments)
         yield f"repeated {name}", index + 1, [*steps[: index + 1], again, *steps[index + 1 :]]
         for argument, value, other in _other_values(reference, index, task):

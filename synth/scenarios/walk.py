@@ -23,6 +23,8 @@ MOST_BEHIND = 2
 """A tool that was used less often than others by more than this is preferred no more for it: it may be of no use."""
 STRIDE = 7
 """Each walk begins with the tool so many places after the last walk's first."""
+SPEAKER = "{speaker}"
+"""In `only_if`: the key of whoever speaks."""
 
 
 @dataclass(frozen=True)
@@ -280,7 +282,8 @@ class Walk:
 
     def _is_allowed(self, drawn: Drawn, result: dict[str, Any] | None) -> bool:
         rules = self.setting.phrases.only_if.get(drawn.tool, {})
-        return all(leaf(result, path) in wanted for path, wanted in rules.items())
+        who = {SPEAKER: self.person[1]} if self.person else {}
+        return all(leaf(result, path) in [who.get(one, one) for one in wanted] for path, wanted in rules.items())
 
 
 def _name_of(template: str, world: World, person: Place) -> str:
