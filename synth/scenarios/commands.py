@@ -98,7 +98,7 @@ def scenarios(
     player = Player(solver or model, solver_url or base_url, api_key, temperature, attempts, at_once)
     plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
     outcome = asyncio.run(made_forward(folder, path, plan, player, n=n or 4, again=again, key=api_key, console=out))
-    show_outcome(outcome, out)
+    show_outcome(outcome, out, "proposed scenarios")
     if outcome.count("stopped") + outcome.count("failed"):
         raise typer.Exit(1)
 

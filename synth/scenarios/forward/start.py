@@ -15,7 +15,8 @@ from synth.run.progress import Progress
 from synth.run.table import live
 from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf
-from synth.scenarios.forward.run import Forward, Outcome
+from synth.scenarios.forward.lines import Lines, Outcome
+from synth.scenarios.forward.run import Forward
 from synth.scenarios.forward.solver import Solver
 
 
@@ -41,19 +42,20 @@ async def made_forward(
     progress = Progress()
     async with model, writer_for(plan, RunFolder(plan.out), key) as writer, Stage(folder) as bundle:
         solver = Solver(model, player.attempts, at_once=player.at_once)
-        run = Forward(plan.out, bundle, Shelf(path, bundle), writer, solver, again=again, progress=progress)
+        lines = Lines(Shelf(path, bundle), writer, again=again, progress=progress)
+        run = Forward(plan.out, bundle, lines, solver)
         with live(console, progress):
             return await run.run(n)
 
 
-def show_outcome(outcome: Outcome, console: Console) -> None:
+def show_outcome(outcome: Outcome, console: Console, what: str) -> None:
     """How the scenarios ended, and what the gates caught."""
     table = Table("scenario", "", "why")
     for name, end in outcome.ends.items():
         table.add_row(name, "certified" if end.state == "accepted" else end.state, end.why[:300])
     console.print(table)
     console.print(f"Answers refused: {_listed(outcome.refused)}. Sent back: {_listed(outcome.backs)}.")
-    console.print(f"{outcome.count('accepted')} of {outcome.proposed} proposed scenarios are certified.")
+    console.print(f"{outcome.count('accepted')} of {outcome.scenarios} {what} are certified.")
 
 
 def _listed(counts: Counter[str]) -> str:
