@@ -1,6 +1,8 @@
-"""A run of forward generation from its options to its report."""
+"""A run with a writer and a solver, forward or of conversations, from its options to its report."""
 
 from collections import Counter
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from synth.run.progress import Progress
 from synth.run.table import live
 from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf
+from synth.scenarios.conversing.run import Converse
 from synth.scenarios.forward.lines import Lines, Outcome
 from synth.scenarios.forward.run import Forward
 from synth.scenarios.forward.solver import Solver
@@ -22,28 +25,48 @@ from synth.scenarios.forward.solver import Solver
 
 @dataclass(frozen=True)
 class Player:
-    """The model that plays, and how often. The key is never written anywhere."""
+    """A model that plays, and where it is. The key is never written anywhere."""
 
     model: str
     base_url: str
     api_key: str
     temperature: float
+
+    def opened(self) -> ChatModel:
+        """The model, to be entered."""
+        return ChatModel(
+            self.base_url, self.model, api_key=self.api_key or "none", temperature=self.temperature, seconds=600
+        )
+
+
+@dataclass(frozen=True)
+class Game:
+    """Who plays scenarios, who plays the user where they are conversations, and how often."""
+
+    solver: Player
     attempts: int
     at_once: int
+    user: Player | None = None
+    only: Sequence[str] = ()
+    """The scenarios that become conversations."""
 
 
-async def made_forward(
-    folder: Path, path: Path, plan: Plan, player: Player, *, n: int, again: bool, key: str, console: Console
+async def made_with_models(
+    folder: Path, path: Path, plan: Plan, game: Game, *, n: int, again: bool, key: str, console: Console
 ) -> Outcome:
-    """Make scenarios of a bundle into a file. Raises FarmError where nothing can go on."""
-    model = ChatModel(
-        player.base_url, player.model, api_key=player.api_key or "none", temperature=player.temperature, seconds=600
-    )
+    """Make scenarios of a bundle into a file: conversations where somebody plays the user, else forward.
+
+    Raises FarmError where nothing can go on.
+    """
     progress = Progress()
-    async with model, writer_for(plan, RunFolder(plan.out), key) as writer, Stage(folder) as bundle:
-        solver = Solver(model, player.attempts, at_once=player.at_once)
+    async with AsyncExitStack() as stack:
+        model = await stack.enter_async_context(game.solver.opened())
+        user = await stack.enter_async_context(game.user.opened()) if game.user else None
+        writer = await stack.enter_async_context(writer_for(plan, RunFolder(plan.out), key))
+        bundle = await stack.enter_async_context(Stage(folder))
         lines = Lines(Shelf(path, bundle), writer, again=again, progress=progress)
-        run = Forward(plan.out, bundle, lines, solver)
+        solver = Solver(model, game.attempts, at_once=game.at_once, user=user)
+        run = Converse(plan.out, bundle, lines, solver, game.only) if user else Forward(plan.out, bundle, lines, solver)
         with live(console, progress):
             return await run.run(n)
 
