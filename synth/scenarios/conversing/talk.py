@@ -70,7 +70,10 @@ def _words(talk: Talk, task: str, stage: Stage, rows: Rows) -> Iterator[str]:
         for key in keys_in(text, rows):
             if key not in task:
                 yield f"{where}: gives the key {key}, which no person knows"
-        if not in_english(f"{text} {talk.opening}" if where.endswith("cue") else text):
+
+    every = " ".join(f"{fact.what} {fact.cue}." for fact in talk.facts)
+    for where, text in (("persona", talk.persona), ("opening", talk.opening), ("facts", every)):
+        if not in_english(text):  # facts are judged together: one may be a name alone
             yield f"{where}: is not English"
 
 

@@ -196,6 +196,7 @@ async def test_a_row_is_open_as_long_as_another_fits_what_was_said() -> None:
 
 async def test_a_conversation_that_is_right_has_nothing_against_it() -> None:
     assert await refusals(TALK) == []
+    assert await refusals(with_fact(0, what="Yuki Tanabe.", cue="who that is")) == []
 
 
 @pytest.mark.parametrize(
