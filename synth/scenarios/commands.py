@@ -30,8 +30,8 @@ from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
 from synth.scenarios.certify import Examined
 from synth.scenarios.examining import Case, Examining
-from synth.scenarios.forward.start import Player, made_forward, show_outcome
 from synth.scenarios.phrasing import written
+from synth.scenarios.start import Game, Player, made_with_models, show_outcome
 
 app = typer.Typer()
 synth = typer.Typer()
@@ -51,54 +51,69 @@ def scenarios(
     forward: Annotated[
         bool, typer.Option("--forward", help="Have them proposed by a writer and played by a solver.")
     ] = False,
-    n: Annotated[int | None, typer.Option(min=1, help="How many there shall be; 60 backward, 4 forward.")] = None,
+    converse: Annotated[
+        bool, typer.Option("--converse", help="Have those that there are turned into conversations.")
+    ] = False,
+    scenario: Annotated[list[str] | None, typer.Option(help="Conversations: made of this one; several times.")] = None,
+    n: Annotated[int | None, typer.Option(min=1, help="How many there shall be; 60 backward, otherwise 4.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Backward: the same seed gives the same scenarios.")] = 1,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Backward: processes at once; one a core.")] = None,
     to: Annotated[
         Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")
     ] = None,
     work: Annotated[
-        Path | None, typer.Option(help="Forward: the folder of what the writer and the solver made.")
+        Path | None, typer.Option(help="With models: the folder of what the writer and the solver made.")
     ] = None,
-    writer: Annotated[Kind, typer.Option(help="Forward: who writes.")] = "endpoint",
-    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="Forward: the endpoint.")] = OPENAI,
-    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="Forward: the endpoint's key.")] = "",
-    model: Annotated[str, typer.Option(help="Forward: the writer's model.")] = "",
-    recording: Annotated[list[Path] | None, typer.Option(help="Forward: the writer's answers, recorded.")] = None,
-    record: Annotated[Path | None, typer.Option(help="Forward: record the writer's exchanges in this file.")] = None,
-    solver: Annotated[str, typer.Option(help="Forward: the model that plays; the writer's by default.")] = "",
-    solver_url: Annotated[str, typer.Option(help="Forward: the solver's endpoint; the writer's by default.")] = "",
-    attempts: Annotated[int, typer.Option(min=1, max=64, help="Forward: how often the solver may try.")] = 4,
-    temperature: Annotated[float, typer.Option(min=0, help="Forward: the solver's temperature.")] = 1.0,
-    at_once: Annotated[int, typer.Option(min=1, help="Forward: attempts at one scenario at once.")] = 4,
-    again: Annotated[bool, typer.Option("--again", help="Forward: give dropped scenarios another chance.")] = False,
+    writer: Annotated[Kind, typer.Option(help="With models: who writes.")] = "endpoint",
+    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="With models: the endpoint.")] = OPENAI,
+    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="With models: the endpoint's key.")] = "",
+    model: Annotated[str, typer.Option(help="With models: the writer's model.")] = "",
+    recording: Annotated[list[Path] | None, typer.Option(help="With models: the writer's answers, recorded.")] = None,
+    record: Annotated[Path | None, typer.Option(help="With models: record the writer's exchanges here.")] = None,
+    solver: Annotated[str, typer.Option(help="With models: the one that plays; the writer's by default.")] = "",
+    solver_url: Annotated[str, typer.Option(help="With models: the solver's endpoint; the writer's by default.")] = "",
+    user: Annotated[str, typer.Option(help="Conversations: the model that plays the user; the writer's.")] = "",
+    user_url: Annotated[str, typer.Option(help="Conversations: its endpoint; the writer's by default.")] = "",
+    attempts: Annotated[
+        int | None, typer.Option(min=1, max=64, help="How often the solver may try; 4 forward, 2 in conversations.")
+    ] = None,
+    temperature: Annotated[float, typer.Option(min=0, help="With models: of the solver and the user.")] = 1.0,
+    at_once: Annotated[int, typer.Option(min=1, help="With models: attempts at one scenario at once.")] = 4,
+    again: Annotated[bool, typer.Option("--again", help="With models: another chance for what was dropped.")] = False,
 ) -> None:
     """Make certified scenarios for an environment. A run that was stopped goes on with the same command."""
-    if backward == forward:
+    if backward + forward + converse != 1:
         raise RequestError(
-            "say how: --backward makes scenarios of what the tools do, without a model; "
-            "--forward has them proposed by a writer and played by a solver"
+            "say how, in one way: --backward makes scenarios of what the tools do, without a model; --forward has them "
+            "proposed by a writer and played by a solver; --converse has those that there are turned into conversations"
         )
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
         _show_yield(run_alone(_make(folder, path, n or 60, seed, jobs or cores())), n or 60)
         return
+    way = "converse" if converse else "forward"
     if not (solver or model):
-        raise RequestError("--forward wants --solver NAME, the model that plays, or --model NAME for both")
-    work = work or Path(".envfarm") / "forward" / folder.name
+        raise RequestError(f"--{way} wants --solver NAME, the model that plays, or --model NAME for both")
     given: dict[str, Any] = {
-        "out": work,
+        "out": work or Path(".envfarm") / way / folder.name,
         "writer": writer,
         "base_url": base_url,
         "model": model,
         "record": record,
         "recordings": recording,
     }
-    player = Player(solver or model, solver_url or base_url, api_key, temperature, attempts, at_once)
+    game = Game(
+        Player(solver or model, solver_url or base_url, api_key, temperature),
+        attempts or (2 if converse else 4),
+        at_once,
+        Player(user or model or solver, user_url or base_url, api_key, temperature) if converse else None,
+        scenario or (),
+    )
     plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
-    outcome = asyncio.run(made_forward(folder, path, plan, player, n=n or 4, again=again, key=api_key, console=out))
-    show_outcome(outcome, out)
+    _make_sure_of(path)
+    outcome = asyncio.run(made_with_models(folder, path, plan, game, n=n or 4, again=again, key=api_key, console=out))
+    show_outcome(outcome, out, "conversations" if converse else "proposed scenarios")
     if outcome.count("stopped") + outcome.count("failed"):
         raise typer.Exit(1)
 

@@ -190,11 +190,16 @@ def _unwanted(text: str) -> str:
     """Why a text is left out."""
     if not SHORTEST <= len(text) <= LONGEST:
         return f"shorter than {SHORTEST} or longer than {LONGEST} characters"
-    words = WORD.findall(text.lower())
-    letters = sum(one.isalpha() for one in text)
-    if not letters or sum(one.isalpha() and one.isascii() for one in text) < 0.9 * letters or not COMMON & set(words):
+    if not in_english(text):
         return "not English"
     return next((reason for reason, pattern in UNWANTED.items() if pattern.search(text)), "")
+
+
+def in_english(text: str) -> bool:
+    """Whether a text looks like English: its letters do, and it has some of the commonest words."""
+    letters = sum(one.isalpha() for one in text)
+    plain = sum(one.isalpha() and one.isascii() for one in text)
+    return plain >= 0.9 * letters > 0 and bool(COMMON & set(WORD.findall(text.lower())))
 
 
 def report_text(tasks: Tasks, judged: int, stateful: int, chosen: Sequence[str]) -> str:

@@ -47,9 +47,8 @@ def _task_findings(proposal: Proposal, stage: Stage, tasks: Sequence[str]) -> It
     task = proposal.task
     if not SHORTEST_TASK <= len(task) <= LONGEST_TASK:
         yield f"task: {len(task)} characters; {SHORTEST_TASK} to {LONGEST_TASK} are asked"
-    for name in stage.environment.tools:
-        if "_" in name and name in task:
-            yield f"task: names the tool {name}; say what is wanted, not how it is done"
+    for name in tools_in(task, stage):
+        yield f"task: names the tool {name}; say what is wanted, not how it is done"
     every = vectors([task, *tasks])
     for other, vector in zip(tasks, every[1:], strict=True):
         if cosine(every[0], vector) > MOST_ALIKE:
@@ -104,9 +103,22 @@ def _row_findings(proposal: Proposal, rows: Rows, changes: Sequence[RowChange]) 
             yield f"setup: {name}: a placeholder; write what could be real"
         if change.operation == "insert" and not _is_linked(change, rows):
             yield f"setup: {name}: no row refers to it, and it refers to none"
-    for value in rows.tables_of:
-        if isinstance(value, str) and "_" in value and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", proposal.task):
-            yield f"task: gives the key {value}; say what a person would say, for it can be looked up"
+    for value in keys_in(proposal.task, rows):
+        yield f"task: gives the key {value}; say what a person would say, for it can be looked up"
+
+
+def tools_in(text: str, stage: Stage) -> list[str]:
+    """The tools that a text names."""
+    return [name for name in stage.environment.tools if "_" in name and name in text]
+
+
+def keys_in(text: str, rows: Rows) -> list[str]:
+    """The keys of rows that a text gives and no person would know."""
+    return [
+        value
+        for value in rows.tables_of
+        if isinstance(value, str) and "_" in value and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text)
+    ]
 
 
 def _is_linked(change: RowChange, rows: Rows) -> bool:

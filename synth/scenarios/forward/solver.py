@@ -1,4 +1,4 @@
-"""Whoever plays proposed scenarios: an ordinary agent over MCP, on a farm for this purpose alone."""
+"""Whoever plays scenarios that are being made: an ordinary agent over MCP, on a farm for this purpose alone."""
 
 import asyncio
 import tempfile
@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_client.model import Model
+from agent_client.person import Person
 from agent_client.play import Limits
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
+from agent_client.simulated_person import SimulatedPerson
 from agent_client.trace import Trace
 from evals.rollout import OUTCOMES, Rollout, rollout
 from registry.client import FarmClient
@@ -25,12 +27,16 @@ LIMITS = Limits(turns=40, seconds=1800)
 
 @dataclass(frozen=True)
 class Solver:
-    """A model, and how often it may try. Each attempt has an instance with made-up ids of its own."""
+    """A model, and how often it may try. Each attempt has an instance with made-up ids of its own.
+
+    With a `user`, the model that plays the user, a scenario that has a persona is a conversation.
+    """
 
     model: Model
     attempts: int = 4
     limits: Limits = LIMITS
     at_once: int = 4
+    user: Model | None = None
 
     async def play(
         self, bundle: Path, scenario: Scenario, kept: Mapping[int, Trace], on_played: Callable[[int, Rollout], None]
@@ -44,13 +50,19 @@ class Solver:
                 async with room:
                     trace = kept.get(seed)
                     model = self.model if trace is None else _again(trace)
-                    done = await rollout(farm, detail, model, limits=self.limits, seed=seed)
+                    person = self._person(scenario) if trace is None else None
+                    done = await rollout(farm, detail, model, limits=self.limits, person=person, seed=seed)
                 if trace is not None and done.outcome != "infra_error":
                     done = done.model_copy(update={"trace": trace, "outcome": OUTCOMES[trace.end]})
                 on_played(seed, done)
                 return done
 
             return list(await asyncio.gather(*map(attempt, range(self.attempts))))
+
+    def _person(self, scenario: Scenario) -> Person | None:
+        if self.user is None or scenario.persona is None:
+            return None
+        return SimulatedPerson(self.user, persona=scenario.persona, task=scenario.task)
 
 
 @asynccontextmanager

@@ -4,10 +4,7 @@ import json
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pydantic import ValidationError
-
 from agent_client.trace import Trace
-from evals.rollout import Rollout
 from servers.errors import BundleError
 from servers.record import Record
 from servers.scenario import Scenario, Solution
@@ -17,22 +14,12 @@ from synth.run.stage import GoBack, Made
 from synth.scenarios.forward.checking import drafted
 from synth.scenarios.forward.checks import Checks
 from synth.scenarios.forward.proposing import Idea
+from synth.scenarios.forward.runs import Attempt, Runs, attempt_of, has_passed, unbroken
 from synth.scenarios.forward.solution import solutions
 from synth.scenarios.forward.solver import Solver
-from synth.scenarios.forward.transcript import evidence, missed
+from synth.scenarios.forward.transcript import evidence
 from synth.scenarios.reference import judged, played
-from synth.writers.writer import WriterUnreachable, digest_of
-
-
-class Attempt(Record):
-    """One run of the solver; the whole of it lies in `file`."""
-
-    passed: bool
-    reward: float
-    outcome: str
-    calls: int
-    missed: tuple[str, ...]
-    file: str
+from synth.writers.writer import digest_of
 
 
 class Solved(Record):
@@ -59,16 +46,14 @@ class Solving:
         """Let the solver play. Raises GoBack where nobody passes, WriterUnreachable where the solver is down."""
         checks = made[Checks]
         draft = drafted(made.environment, made[Idea], checks)
-        runs = _Runs(made, self._key(draft))
-        rollouts = await self.solver.play(self.bundle.folder, draft, runs.kept(self.solver.attempts), runs.keep)
-        broken = [one.error for one in rollouts if one.outcome == "infra_error"]
-        if broken:
-            raise WriterUnreachable(f"solver: {broken[0]}")
-        passing = [one.trace for one in rollouts if _passed(one) and one.trace is not None]
+        runs = Runs(made, self._key(draft))
+        kept = runs.kept(self.solver.attempts)
+        rollouts = unbroken(await self.solver.play(self.bundle.folder, draft, kept, runs.keep))
+        passing = [one.trace for one in rollouts if has_passed(one) and one.trace is not None]
         if not passing:
             asked = json.dumps(checks.model_dump(mode="json", exclude_defaults=True), ensure_ascii=False, indent=1)
             raise GoBack("proposal", [f"The checkpoints:\n{asked}", *evidence(rollouts)])
-        attempts = tuple(_attempt(one, runs.name(seed)) for seed, one in enumerate(rollouts))
+        attempts = tuple(attempt_of(one, runs.name(seed)) for seed, one in enumerate(rollouts))
         shortest = min(passing, key=lambda trace: trace.calls)
         return Solved(
             solver=self.solver.model.name, attempts=attempts, solution=await self._reference(shortest, draft, checks)
@@ -101,45 +86,3 @@ class Solving:
         finally:
             await one.scene.close()
         return said.success
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """The runs of one task, in the scenario's folder."""
-
-    made: Made
-    key: str
-
-    def name(self, seed: int) -> str:
-        return f"runs/{self.key}-{seed}.json"
-
-    def keep(self, seed: int, rollout: Rollout) -> None:
-        """Write a run, as soon as it has ended. One that broke on our side is played again."""
-        if rollout.outcome != "infra_error":
-            self.made.write(self.name(seed), rollout.model_dump_json(indent=1) + "\n")
-
-    def kept(self, attempts: int) -> dict[int, Trace]:
-        """What was played before, by seed; a file that is not whole is played again."""
-        found: dict[int, Trace] = {}
-        for seed in range(attempts):
-            with suppress(OSError, ValidationError):
-                text = (self.made.folder / self.name(seed)).read_bytes()
-                trace = Rollout.model_validate_json(text).trace
-                if trace is not None:
-                    found[seed] = trace
-        return found
-
-
-def _passed(rollout: Rollout) -> bool:
-    return rollout.outcome == "scored" and rollout.success is True
-
-
-def _attempt(rollout: Rollout, file: str) -> Attempt:
-    return Attempt(
-        passed=_passed(rollout),
-        reward=rollout.reward or 0.0,
-        outcome=rollout.outcome,
-        calls=rollout.trace.calls if rollout.trace else 0,
-        missed=missed(rollout),
-        file=file,
-    )

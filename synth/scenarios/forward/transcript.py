@@ -23,7 +23,11 @@ def missed(rollout: Rollout) -> tuple[str, ...]:
 
 
 def _calls(rollout: Rollout) -> list[str]:
-    return [line for turn in (rollout.trace.turns if rollout.trace else ()) for line in _turn(turn)]
+    trace = rollout.trace
+    if trace is None:
+        return []
+    heard = [f"- the user: {_short(trace.task)}"] if trace.user else []
+    return heard + [line for turn in trace.turns for line in [*_turn(turn), *(_said(turn) if trace.user else ())]]
 
 
 def _turn(turn: Turn) -> list[str]:
@@ -31,6 +35,12 @@ def _turn(turn: Turn) -> list[str]:
         f"- {call.tool}({_short(str(call.arguments))}) -> {'refused: ' if result.is_error else ''}{_short(result.text)}"
         for call, result in zip(turn.calls, turn.results, strict=False)
     ]
+
+
+def _said(turn: Turn) -> list[str]:
+    """What was said in a conversation."""
+    agent = [f"- the agent: {_short(turn.text)}"] if turn.text and not turn.calls else []
+    return agent + ([f"- the user: {_short(turn.user)}"] if turn.user else [])
 
 
 def _end(rollout: Rollout) -> list[str]:
