@@ -8,25 +8,37 @@ import pytest
 from tests.processes import farm
 
 MISUSES: list[tuple[tuple[str, ...], str]] = [
-    (("prepare", "--out", "data", "--library", "nowhere"), "--library nowhere: no such folder"),
-    (("prepare", "--out", "data", "--library", ".", "--farm", "http://127.0.0.1:9"), "--library is for a farm of its"),
-    (("prepare", "--out", "data", "--max-prompt-tokens", "9"), "--max-prompt-tokens needs --tokenizer"),
-    (("train", "tiny_cpu", "--run", "run", "--library", "nowhere"), "--library nowhere: no such folder"),
-    (("train", "tiny_cpu", "--run", "run", "--library", ".", "--farm", "http://127.0.0.1:9"), "--library is for a"),
-    (("train", "sft_nothing", "--run", "run"), "no config 'sft_nothing': give a TOML file, or one of: grpo_qwen3,"),
-    (("sft", "nothing", "--run", "run", "--data", "."), "no config 'nothing': give a TOML file, or one of: sft_qwen3,"),
-    (("sft", "sft_tiny_cpu", "--run", "run", "--data", "."), "no train.parquet in it; `farm export sft --format verl`"),
+    (("prepare", "--out", "{home}/data", "--library", "{home}/nowhere"), "nowhere: no such folder"),
+    (
+        ("prepare", "--out", "{home}/data", "--library", "{home}", "--farm", "http://127.0.0.1:9"),
+        "--library is for a farm of its",
+    ),
+    (("prepare", "--out", "{home}/data", "--max-prompt-tokens", "9"), "--max-prompt-tokens needs --tokenizer"),
+    (("train", "tiny_cpu", "--run", "{home}/run", "--library", "{home}/nowhere"), "nowhere: no such folder"),
+    (
+        ("train", "tiny_cpu", "--run", "{home}/run", "--library", "{home}", "--farm", "http://127.0.0.1:9"),
+        "--library is for a",
+    ),
+    (
+        ("train", "sft_nothing", "--run", "{home}/run"),
+        "no config 'sft_nothing': give a TOML file, or one of: grpo_qwen3,",
+    ),
+    (
+        ("sft", "nothing", "--run", "{home}/run", "--data", "{home}"),
+        "no config 'nothing': give a TOML file, or one of: sft_qwen3,",
+    ),
+    (
+        ("sft", "sft_tiny_cpu", "--run", "{home}/run", "--data", "{home}"),
+        "no train.parquet in it; `farm export sft --format verl`",
+    ),
 ]
 
 
-@pytest.mark.parametrize(
-    ("arguments", "says"), MISUSES, ids=lambda one: " ".join(one) if isinstance(one, tuple) else ""
-)
+@pytest.mark.parametrize(("arguments", "says"), MISUSES, ids=[" ".join(one) for one, _ in MISUSES])
 async def test_what_is_misused_is_said_and_nothing_is_started(
-    arguments: tuple[str, ...], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    arguments: tuple[str, ...], says: str, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    done = await farm("rl", *arguments, home=tmp_path)
+    done = await farm("rl", *(one.format(home=tmp_path) for one in arguments), home=tmp_path)
     assert (done.code, done.out) == (2, "")
     assert says in done.err
     assert not (tmp_path / "data").exists()
@@ -34,9 +46,11 @@ async def test_what_is_misused_is_said_and_nothing_is_started(
 
 
 @pytest.mark.skipif(find_spec("verl") is not None, reason="verl is installed")
-@pytest.mark.parametrize("command", [("prepare", "--out", "data"), ("demo", "--run", "run")], ids=" ".join)
+@pytest.mark.parametrize(
+    "command", [("prepare", "--out", "{home}/data"), ("demo", "--run", "{home}/run")], ids=" ".join
+)
 async def test_a_missing_extra_is_a_misuse_as_it_is_elsewhere(command: tuple[str, ...], tmp_path: Path) -> None:
-    done = await farm("rl", *command, home=tmp_path)
+    done = await farm("rl", *(one.format(home=tmp_path) for one in command), home=tmp_path)
     assert done.code == 2
     assert "training needs verl, which is not installed: see docs/training.md" in done.err
 
