@@ -58,10 +58,10 @@ def prepare(
     seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 0,
 ) -> None:
     """Write training and validation data from the scenarios of a farm. No answer is in them."""
-    need_verl()
     shelf = _shelf(farm, library)
     if max_prompt_tokens is not None and not tokenizer:
         raise RequestError("--max-prompt-tokens needs --tokenizer, to measure by")
+    need_verl()
     selection = Selection(
         environments=tuple(environment or ()),
         tag=tag,
@@ -123,9 +123,9 @@ def sft(
     if dry_run:
         out.print("\n".join(command), markup=False, soft_wrap=True)
         return
-    need_verl()
     if not (data / "train.parquet").is_file():
         raise RequestError(f"--data {data}: no train.parquet in it; `farm export sft --format verl` writes one")
+    need_verl()
     run.mkdir(parents=True, exist_ok=True)
     with log_kept(run) as log:
         run_trainer(command, sft_environment(settings, run.resolve(), os.environ), log)
