@@ -140,6 +140,6 @@ def test_only_guests_execute_text() -> None:
 @pytest.mark.parametrize("path", sorted(BUNDLES.glob("*/tools.py")), ids=named)
 def test_tools_import_what_every_bundle_may(path: Path) -> None:
     allowed = {"datetime", "re", "json", "math", "typing", "collections", "itertools", "functools", "string"}
-    allowed |= {"decimal", "statistics", "textwrap"}
+    allowed |= {"calendar", "decimal", "statistics", "textwrap"}
     for name in imports(path):
         assert name.split(".")[0] in allowed or name.startswith("servers.toolkit."), name
