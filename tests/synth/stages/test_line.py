@@ -53,4 +53,4 @@ async def test_the_artefacts_up_to_the_interface_are_files_that_say_what_was_ask
     assert names == ["00-topic.json", "01-setting.json", "02-schema.json", "03-seed.json", "04-interface.json"]
     artefact = json.loads((made.folder / "02-schema.json").read_text(encoding="utf-8"))
     assert [one["model"] for one in artefact["exchanges"]] == ["relay"]
-    assert len(artefact["value"]["rules"]) == 30
+    assert len(artefact["value"]["rules"]) == 26
