@@ -9,7 +9,7 @@ from servers.environment import Tool
 from servers.phrases import HOLE, Phrases, Speaking, Voice
 from synth.scenarios.facts import counted, said
 
-ARTICLE = re.compile(r"(?<=\b[Aa]) (?=[aeio](?!ne\b|nce\b)[a-z])")
+ARTICLE = re.compile(r"(?<=\ba) (?=[aeio](?!ne\b|nce\b)[a-z])")
 """The place of an `n` before what was put into a hole: `a advising hold`."""
 OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
 NO_ORDER = re.compile(r"(?i)(?:(?:an?|as|for|having|i|in|it|on|since|the|there|this|we|with)\b|\{\w+_(?:by|id)\})")
@@ -139,10 +139,10 @@ def composed(
         sentences.append(random.choice(TELLING_MORE).format(tells[0], tells[1]))
     opening = random.choice(manner.open).replace("{name}", name)
     closing = random.choice(manner.close)
-    if opening.endswith((":", ",")) and not sentences[0].startswith("I "):
+    if opening.endswith((":", ",")) and not re.match(r"I\b", sentences[0]):
         sentences[0] = sentences[0][:1].lower() + sentences[0][1:]
     task = " ".join(part for part in (opening, *sentences, closing) if part)
-    return ARTICLE.sub("n ", task)
+    return ARTICLE.sub("n ", re.sub(r"(?<!\.)\.\.(?!\.)", ".", re.sub(" {2,}", " ", task)))
 
 
 def _sentences(clauses: list[str], random: Random) -> list[str]:

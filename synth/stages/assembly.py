@@ -1,5 +1,6 @@
 """Assembly: everything that was made becomes a bundle, which the farm checks as it checks every bundle."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from synth.stages.playing import arguments_of
 from synth.stages.schema import Schema
 
 LICENCE = "MIT"
+EXCHANGES_FILE = "exchanges.json"
+"""Every question that was asked for a bundle and every answer, by their digests: what its provenance rests on."""
 HERE = Path(__file__).parent
 
 
@@ -40,7 +43,7 @@ async def assemble(made: Made, _asker: Asker) -> Assembly:
         tools, _ = await described(source, guests)
         texts = texts_of(made, source, list(tools.values()), made[Code].unbreakable)
         texts = replace(texts, examples=examples_of(made[Inspection]))
-        for name, text in texts.files(_provenance(made)).items():
+        for name, text in {**texts.files(_provenance(made)), EXCHANGES_FILE: exchanges_of(made.folder)}.items():
             made.write(f"bundle/{made.environment}/{name}", text)
         wrong = await findings(made.bundle, guests)
     if wrong:
@@ -91,6 +94,20 @@ def prompts() -> dict[str, str]:
     """The digests of the prompt files that write an environment."""
     names = ("setting", "schema", "seed", "more_rows", "interface", "code", "tester", "checker")
     return {name: digest_of_file(HERE / f"{name}.md") for name in names}
+
+
+def exchanges_of(folder: Path) -> str:
+    """Which questions its artefacts rest on, with their digests, and why answers were refused. JSON."""
+    told = [
+        {
+            "stage": artefact.stage,
+            **exchange.model_dump(include={"prompt", "model", "prompt_tokens", "completion_tokens", "reasons"}),
+        }
+        for path in sorted(folder.glob("[0-9][0-9]-*.json"))
+        if (artefact := read_artefact(path)) is not None
+        for exchange in artefact.exchanges
+    ]
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
 
 
 def _models(path: Path) -> tuple[str, ...]:

@@ -140,9 +140,7 @@ def _tool_findings(plan: Plan, tool: dict[str, Any], shape: Shape) -> Iterator[s
         yield "returns a bare dict; return a TypedDict, so that its result is described"
     properties = cast("dict[str, dict[str, Any]]", tool["arguments"]["properties"])
     required = cast("list[str]", tool["arguments"]["required"])
-    choices = {
-        column.name: column.choices for table in shape.tables.values() for column in table.columns if column.choices
-    }
+    choices = _choices(plan, shape)
     for name, schema in properties.items():
         if name in choices and "enum" not in schema and schema.get("type") in ("string", ["string", "null"]):
             yield f"{name}: is text, and the database allows {', '.join(choices[name])}; make it a Literal"
@@ -150,6 +148,14 @@ def _tool_findings(plan: Plan, tool: dict[str, Any], shape: Shape) -> Iterator[s
             yield f"{name}: says nothing of what it holds; use a TypedDict, or list[str] and the like"
     if plan.kind == "query" and not plan.refusals and any(name.endswith("_id") for name in required):
         yield "takes an id; it refuses one that does not exist, so say so in `refusals`"
+
+
+def _choices(plan: Plan, shape: Shape) -> dict[str, tuple[str, ...]]:
+    """The columns with fixed texts among the tables that a tool is about, where none of these has free text there."""
+    about = [shape.tables[name] for name in plan.writes or plan.reads if name in shape.tables]
+    columns = [column for table in about for column in table.columns]
+    free = {column.name for column in columns if not column.choices}
+    return {column.name: column.choices for column in columns if column.name not in free}
 
 
 def _cover_findings(answer: Interface, shape: Shape, rules: Sequence[Rule]) -> Iterator[str]:

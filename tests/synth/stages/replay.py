@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from synth.run.environment import End, Environment
+from synth.run.environment import Environment
 from synth.run.stage import Made, Stage, Wishes
 from synth.run.topic import Topic
 from synth.stages.line import STAGES
@@ -69,10 +69,10 @@ class OldAnswers:
         return Answer(value=json.loads(text), model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
 
 
-def environment(folder: Path) -> Environment:
-    """The veterinary clinic, before anything of it was made."""
-    made = Environment("veterinary_clinic", folder / "clinic", STAGES, recording("veterinary_clinic"), Wishes())
-    made.begin(Topic(title="Veterinary clinic"))
+def environment(name: str, title: str, folder: Path) -> Environment:
+    """A recorded environment, before anything of it was made."""
+    made = Environment(name, folder / name, STAGES, recording(name), Wishes())
+    made.begin(Topic(title=title))
     return made
 
 
@@ -85,9 +85,3 @@ async def made_of(folder: Path, stages: Sequence[Stage]) -> Made:
     kinds = zip(clinic.line.stages, clinic.line.standing(), strict=True)
     artefacts = {stage.kind: stage.kind.model_validate(artefact.value) for stage, artefact in kinds}
     return Made(clinic.id, clinic.folder, "2026-11-21", artefacts=artefacts)
-
-
-async def replayed(folder: Path) -> tuple[Environment, End]:
-    """The environment after all of its stages."""
-    made = environment(folder)
-    return made, await made.advance()
