@@ -211,7 +211,18 @@ def _shown(setting: Setting) -> Iterator[str]:
                     if next((name for name in properties if name.endswith("id")), "") in names:
                         seen |= dict.fromkeys(properties)
         told_of = [name for name in seen if not name.endswith("_id") and name != "id"]
-        yield f"- a row of {table}: {', '.join(told_of) or 'nothing but its key'}"
+        beside = [] if told_of else _beside(setting, names)
+        yield f"- a row of {table}: {', '.join(told_of or beside) or 'nothing but its key'}"
+
+
+def _beside(setting: Setting, keys: set[str]) -> list[str]:
+    """What queries show of rows that only stand in others: `line_name` beside `line_id`."""
+    found: dict[str, None] = {}
+    for tool in setting.tools.values():
+        for properties in _objects(tool.result) if not tool.writes else ():
+            for stem in (key.removesuffix("_id") for key in keys & set(properties)):
+                found |= dict.fromkeys(one for one in properties if one.startswith(stem) and not one.endswith("_id"))
+    return list(found)
 
 
 def _objects(schema: Any) -> Iterator[list[str]]:
