@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from evals.causes import Cause
+from evals.difficulty import RATINGS, rating_of
 from evals.played import Header, Subject
 from evals.rollout import Outcome
 from evals.run_folder import RunFolder
@@ -12,7 +13,6 @@ from evals.statistics import Cluster, Estimate, mean, pass_at, pass_hat
 from evals.summary import Summary, summaries
 
 MOST_K = 16
-RATINGS = ("easy", "medium", "hard")
 LENGTHS = ((0, 2), (3, 4), (5, 7), (8, 12), (13, 10**6))
 
 
@@ -168,9 +168,13 @@ def _groups(rollouts: Sequence[Summary], subjects: dict[str, Subject]) -> dict[s
         calls = len(solution.calls)
         return tuple(_range(low, high) for low, high in LENGTHS if low <= calls <= high)
 
+    def difficulty(one: Summary) -> tuple[str, ...]:
+        rating = rating_of(subjects[one.name].detail.scenario) if one.name in subjects else None
+        return () if rating is None else (rating,)
+
     dimensions: dict[str, Callable[[Summary], tuple[str, ...]]] = {
         "environment": lambda one: (one.environment,),
-        "difficulty": lambda one: tuple(tag for tag in tags(one) if tag in RATINGS),
+        "difficulty": difficulty,
         "reference calls": length,
         "tag": lambda one: tuple(tag for tag in tags(one) if tag not in RATINGS),
     }
