@@ -18,6 +18,7 @@ from pydantic import BaseModel, ValidationError
 
 from servers.environment import Description, Tool
 from servers.errors import BundleError
+from servers.parsing import parsed
 from servers.scenario import Scenario
 
 SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
@@ -205,7 +206,7 @@ def _function_problems(folder: Path, source: str, description: Description | Non
     """Where `tools.py` and `environment.json` disagree. The source is parsed, never run."""
     path = folder / "tools.py"
     try:
-        tree = ast.parse(source)
+        tree = parsed(source)
     except NOT_PYTHON as error:
         number = error.lineno if isinstance(error, SyntaxError) else None
         line = f"line {number}" if number else "the whole"
@@ -260,7 +261,7 @@ def _reference_problems(scenario: Scenario, environment: Environment) -> Iterato
                     yield f"checkpoints.{checkpoint.id}: no table named {allowance.table!r}"
         elif checkpoint.kind == "python":
             try:
-                ast.parse(checkpoint.python)
+                parsed(checkpoint.python)
             except NOT_PYTHON as error:
                 yield f"checkpoints.{checkpoint.id}: not Python: {error or 'nested too deep'}"
 

@@ -26,6 +26,7 @@ from servers.allowed import (
 )
 from servers.bundle import NOT_PYTHON
 from servers.guest.ready import NAMES
+from servers.parsing import parsed
 from servers.scopes import Comprehension, bound, targets
 
 Function = ast.FunctionDef | ast.Lambda
@@ -60,7 +61,7 @@ def checkpoint_problems(source: str) -> list[str]:
 
 def _problems(source: str, handle: Handle) -> list[str]:
     try:
-        gate = _Gate(ast.parse(source), handle)
+        gate = _Gate(parsed(source), handle)
     except NOT_PYTHON as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         return [f"line {line or 1}: not Python: {error or 'nested too deep'}"]

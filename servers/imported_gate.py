@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from servers.allowed import FRAMES, INSTEAD
 from servers.bundle import NOT_PYTHON
 from servers.guest.ready import IMPORTED_NAMES
+from servers.parsing import parsed
 
 REPLACED = frozenset({"datetime", "time", "uuid", "secrets"})
 """Modules that tell the clock or draw: imported code takes those of `servers.imported` in their place."""
@@ -33,7 +34,7 @@ MEMBERS_REFUSED = {
 def imported_problems(source: str) -> list[str]:
     """Everything in imported code that may not be there, by line."""
     try:
-        tree = ast.parse(source)
+        tree = parsed(source)
         found = sorted({(getattr(node, "lineno", 1), reason) for node in ast.walk(tree) for reason in _problems(node)})
     except NOT_PYTHON as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
