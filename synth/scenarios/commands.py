@@ -79,6 +79,7 @@ def scenarios(
     ] = None,
     temperature: Annotated[float, typer.Option(min=0, help="With models: of the solver and the user.")] = 1.0,
     at_once: Annotated[int, typer.Option(min=1, help="With models: attempts at one scenario at once.")] = 4,
+    seconds: Annotated[float, typer.Option(min=1, help="With models: the most that one answer may take.")] = 600,
     again: Annotated[bool, typer.Option("--again", help="With models: another chance for what was dropped.")] = False,
 ) -> None:
     """Make certified scenarios for an environment. A run that was stopped goes on with the same command."""
@@ -102,12 +103,13 @@ def scenarios(
         "model": model,
         "record": record,
         "recordings": recording,
+        "seconds": seconds,
     }
     game = Game(
-        Player(solver or model, solver_url or base_url, api_key, temperature),
+        Player(solver or model, solver_url or base_url, api_key, temperature, seconds),
         attempts or (2 if converse else 4),
         at_once,
-        Player(user or model or solver, user_url or base_url, api_key, temperature) if converse else None,
+        Player(user or model or solver, user_url or base_url, api_key, temperature, seconds) if converse else None,
         scenario or (),
     )
     plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})

@@ -31,11 +31,17 @@ class Player:
     base_url: str
     api_key: str
     temperature: float
+    seconds: float
+    """The most that one answer may take."""
 
     def opened(self) -> ChatModel:
         """The model, to be entered."""
         return ChatModel(
-            self.base_url, self.model, api_key=self.api_key or "none", temperature=self.temperature, seconds=600
+            self.base_url,
+            self.model,
+            api_key=self.api_key or "none",
+            temperature=self.temperature,
+            seconds=self.seconds,
         )
 
 

@@ -21,7 +21,7 @@ from synth.scenarios.forward.proposing import Idea, Ideas, Proposals, Round
 from synth.scenarios.forward.solver import Solver
 from synth.scenarios.forward.solving import Solved, Solving
 
-MOST_AT_ONCE = 6
+MOST_AT_ONCE = 8
 """So many scenarios are proposed in one answer."""
 MOST_BARREN = 2
 """So many rounds in a row of which nothing is certified, and the run ends."""

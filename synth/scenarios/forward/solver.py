@@ -22,7 +22,8 @@ from servers.scenario import Scenario
 from synth.scenarios.forward.solution import steps_of
 from synth.whole import write_whole
 
-LIMITS = Limits(turns=40, seconds=1800)
+LIMITS = Limits(turns=40, seconds=24 * 3600)
+"""Turns are what a solver may run out of; an endpoint that thinks long costs nobody a scenario."""
 
 
 @dataclass(frozen=True)
