@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from evals.played import Header, Played, Subject
 from servers.errors import RequestError
+from servers.whole import write_whole
 
 HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
 Line = TypeVar("Line", bound=BaseModel)
@@ -71,8 +72,8 @@ class RunFolder:
 
     def begin(self, header: Header, subjects: Sequence[Subject]) -> None:
         """Write what is known before the first rollout; the header last, since it says that the rest is there."""
-        self._write(SUBJECTS, "".join(f"{subject.model_dump_json()}\n" for subject in subjects))
-        self._write(HEADER, header.model_dump_json(indent=2) + "\n")
+        write_whole(self.path / SUBJECTS, "".join(f"{subject.model_dump_json()}\n" for subject in subjects))
+        write_whole(self.path / HEADER, header.model_dump_json(indent=2) + "\n")
 
     def mend(self) -> int:
         """Cut off a last line that was not written to its end; gives how many bytes went."""
@@ -105,11 +106,6 @@ class RunFolder:
             yield
         finally:
             os.close(lock)
-
-    def _write(self, name: str, text: str) -> None:
-        part = self.path / f"{name}.part"
-        part.write_text(text, encoding="utf-8")
-        part.rename(self.path / name)
 
 
 def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator[tuple[int, int, Line]]:

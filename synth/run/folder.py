@@ -26,9 +26,9 @@ from pydantic import ValidationError
 
 from servers.errors import Conflict, RequestError
 from servers.record import Record
+from servers.whole import write_whole
 from synth.run.artefact import read_artefact
 from synth.run.topic import Topic
-from synth.whole import write_whole
 from synth.writers.writer import digest_of
 
 LONGEST_ID = 48

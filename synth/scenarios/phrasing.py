@@ -11,6 +11,7 @@ from servers.bundle import Environment
 from servers.environment import Provenance, Tool
 from servers.errors import FarmError
 from servers.phrases import HOLE, Phrases, holes, problems_of
+from servers.whole import write_whole
 from synth.proving.stage import Stage
 from synth.run.asker import Asker
 from synth.run.environment import Environment as Line
@@ -24,7 +25,6 @@ from synth.scenarios.story import told
 from synth.scenarios.tally import Tally
 from synth.scenarios.walking import wish
 from synth.scenarios.words import NO_ORDER, OPTIONAL
-from synth.whole import write_whole
 from synth.writers.prompt import Prompt
 from synth.writers.writer import Writer
 
