@@ -3,7 +3,6 @@
 That process, `synth/cluster_process.py`, is the one that needs `ray`.
 """
 
-import os
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -48,7 +47,7 @@ def _started(stack: AsyncExitStack, count: int) -> list[Connection]:
     """So many connections to the process, which is started; it is over when the stack is closed."""
     pairs: list[tuple[Any, Any]] = [Pipe() for _ in range(count)]
     theirs = [there.fileno() for _, there in pairs]
-    command = [sys.executable, "-m", "synth.cluster_process", str(os.getpid()), *map(str, theirs)]
+    command = [sys.executable, "-m", "synth.cluster_process", *map(str, theirs)]
     # a session of its own: what a terminal sends on Ctrl-C comes to us, and we let the cluster go
     process = subprocess.Popen(
         command, pass_fds=theirs, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
