@@ -37,12 +37,27 @@ class Tell(Record):
     say: str = "{value}"
 
 
+class Sender(Record):
+    """People who may ask for what is nobody's own errand: rows of a table, or others whose names stand here.
+
+    `name` says what a row's person is called, `only` the column values that its row must have; without `tools` they
+    may ask for anything.
+    """
+
+    table: Name | None = None
+    name: str = "{name}"
+    only: dict[str, tuple[Any, ...]] = {}
+    names: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
 class Phrases(Record):
     """The words for an environment's rows and tools."""
 
     speaker: Name | None = None
     speaker_if: dict[str, tuple[Any, ...]] = {}
     name: str = "{name}"
+    senders: tuple[Sender, ...] = ()
     currency: str = "{}"
     voices: dict[Speaking, Voice] = {}
     rows: dict[Name, tuple[str, ...]] = {}
@@ -86,13 +101,16 @@ def problems_of(phrases: Phrases, environment: Environment) -> Iterator[str]:
     """What phrases speak of that the environment does not have."""
     tables = table_names(environment.schema)
     named = {*phrases.rows, *phrases.made, *([phrases.speaker] if phrases.speaker else [])}
+    named |= {sender.table for sender in phrases.senders if sender.table}
     for table in sorted(named - tables):
         yield f"no table named {table!r}"
     tools = {*phrases.asks, *phrases.tells, *phrases.examples, *phrases.then, *phrases.then.values(), *phrases.only_if}
     tools |= {tool for chain in phrases.chains for tool in chain}
     tools |= {place.partition(".")[0] for place in phrases.amounts}
+    tools |= {tool for sender in phrases.senders for tool in sender.tools}
     for tool in sorted(tools - environment.tools.keys()):
         yield f"no tool named {tool!r}"
+    yield from _sender_problems(phrases)
     for tool, by_voice in phrases.asks.items():
         if tool in environment.tools:
             yield from _ask_problems(tool, by_voice, environment)
@@ -101,6 +119,25 @@ def problems_of(phrases: Phrases, environment: Environment) -> Iterator[str]:
             unknown = sorted(example.keys() - _arguments(environment, tool))
             if tool in environment.tools and unknown:
                 yield f"examples.{tool}.{number}: {tool} has no argument {', '.join(map(repr, unknown))}"
+
+
+def _sender_problems(phrases: Phrases) -> Iterator[str]:
+    for number, sender in enumerate(phrases.senders, start=1):
+        if (sender.table is None) == (not sender.names):
+            yield f"senders.{number}: give either the table whose rows they are, or their names"
+        elif sender.table is not None and not holes(sender.name):
+            yield f"senders.{number}: every row would be called the same: {sender.name!r}"
+    if phrases.senders and not any(is_named(form) for form in _openings(phrases)):
+        yield "voices.chores.open: none says who asks; there are senders, so one must have the hole {name}"
+
+
+def _openings(phrases: Phrases) -> tuple[str, ...]:
+    return phrases.voices["chores"].open if "chores" in phrases.voices else ()
+
+
+def is_named(opening: str) -> bool:
+    """Whether a request that begins so says who asks."""
+    return "{name}" in opening
 
 
 def _ask_problems(tool: str, by_voice: dict[Speaking, tuple[str, ...]], environment: Environment) -> Iterator[str]:

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from functools import partial
 
 from rich.console import Console
 
@@ -19,7 +20,8 @@ except ModuleNotFoundError as error:
 
 def main() -> int:
     """Do the run; gives the exit code."""
-    start = Start(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Console(highlight=False), machines)
+    there = partial(machines, address=os.environ.get("RAY_ADDRESS", ""))
+    start = Start(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Console(highlight=False), there)
     try:
         return asyncio.run(start.run(Plan.model_validate_json(sys.argv[1])))
     except FarmError as error:

@@ -1,6 +1,7 @@
 """The command that proves environments: `farm prove`."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -14,7 +15,7 @@ from servers.commands import folder_of
 from servers.errors import RequestError
 from servers.whole import make_sure_of, write_whole
 from synth.at_once import run_alone
-from synth.hands import cores, hands
+from synth.hands import Engine, cores, hands
 from synth.proving.apart import Proving
 from synth.proving.picture import card_of, picture
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
@@ -33,8 +34,12 @@ def prove_bundles(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the calls: the same gives the same proof.")] = 0,
     write: Annotated[bool, typer.Option("--write", help="Write proof.json into each bundle.")] = False,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Bundles at once; one a core.")] = None,
+    engine: Annotated[Engine, typer.Option(help="Where they are proved.")] = "asyncio",
     check: Annotated[
         bool, typer.Option("--check", help="Only see whether proof.json is about the files as they are.")
+    ] = False,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Prove only what has no proof of its files as they are.")
     ] = False,
     details: Annotated[
         bool, typer.Option("--details", help="Show every tool, every rule and every branch missed.")
@@ -46,17 +51,22 @@ def prove_bundles(
     """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
     if check and write:
         raise RequestError("choose one: --write makes a proof, --check looks at the one that is there")
+    if check and (stale or engine == "ray"):
+        raise RequestError("--check makes no proof: leave it out, or --stale and --engine ray")
     if report is not None:
         make_sure_of(report, "--report")
     folders = [folder_of(bundle) for bundle in bundles]
-    proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed, jobs)
+    kept = {folder: _kept(folder) for folder in folders if check or stale}
+    todo = [folder for folder in folders if not check and kept.get(folder) is None]
+    made = _made(todo, Proving(calls, seed), jobs, engine, write_proof if write else _left)
+    proofs = [made.get(folder) or kept.get(folder) for folder in folders]
     for folder, proof in zip(folders, proofs, strict=True):
         if proof is None:
             out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; `farm prove {folder.name} --write`")
             continue
         _show(proof, details=details)
-        if write and not check:
-            out.print(f"written: {write_proof(folder, proof)}", soft_wrap=True)
+        if write and folder in made:
+            out.print(f"written: {folder / PROOF_FILE}", soft_wrap=True)
     if report is not None:
         write_whole(report, picture([card_of(folder, proof) for folder, proof in zip(folders, proofs, strict=True)]))
         out.print(f"Picture: {report}", soft_wrap=True)
@@ -69,34 +79,56 @@ def _kept(folder: Path) -> Proof | None:
     return load_proof(folder)
 
 
-def _made(folders: list[Path], calls: int, seed: int, jobs: int | None) -> list[Proof | None]:
-    at_once = min(jobs or cores(), len(folders))
-    if at_once > 1:
-        return run_alone(_made_apart(folders, Proving(calls, seed), at_once))
+def _left(_folder: Path, _proof: Proof) -> None: ...
+
+
+def _made(
+    folders: list[Path],
+    proving: Proving,
+    jobs: int | None,
+    engine: Engine,
+    on_proof: Callable[[Path, Proof], object],
+) -> dict[Path, Proof]:
+    """Proofs of bundles; `on_proof` has each as soon as it is made."""
+    if folders and (engine == "ray" or min(jobs or cores(), len(folders)) > 1):
+        return run_alone(_made_apart(folders, proving, jobs, engine, on_proof))
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    proofs: list[Proof | None] = []
+    proofs: dict[Path, Proof] = {}
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         for folder in folders:
-            task = progress.add_task(folder.name, total=TIMES_MADE * calls)
-            proof = prove(folder, calls=calls, seed=seed, on_call=lambda made, task=task: progress.advance(task, made))
+            task = progress.add_task(folder.name, total=TIMES_MADE * proving.calls)
+            proof = prove(
+                folder,
+                calls=proving.calls,
+                seed=proving.seed,
+                on_call=lambda made, task=task: progress.advance(task, made),
+            )
             with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-                proofs.append(runner.run(proof))
+                proofs[folder] = runner.run(proof)
+            on_proof(folder, proofs[folder])
     return proofs
 
 
-async def _made_apart(folders: list[Path], proving: Proving, at_once: int) -> list[Proof | None]:
+async def _made_apart(
+    folders: list[Path],
+    proving: Proving,
+    jobs: int | None,
+    engine: Engine,
+    on_proof: Callable[[Path, Proof], object],
+) -> dict[Path, Proof]:
     """Proofs made in several processes, a bundle each."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("proved", total=len(folders))
-        async with hands(proving, at_once) as prove_one:
+        async with hands(proving, jobs, most=len(folders), engine=engine) as prove_one:
 
-            async def one(folder: Path) -> Proof | None:
+            async def one(folder: Path) -> tuple[Path, Proof]:
                 proof = await prove_one(folder)
+                on_proof(folder, proof)
                 progress.advance(task)
-                return proof
+                return folder, proof
 
-            return await together(one(folder) for folder in folders)
+            return dict(await together(one(folder) for folder in folders))
 
 
 def _show(proof: Proof, *, details: bool) -> None:

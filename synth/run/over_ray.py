@@ -1,6 +1,6 @@
 """Environments spread over the machines of a Ray cluster: the same stages, the same writers, one disk for all.
 
-The only file that needs `ray`, the extra `envfarm[scale]`.
+Needs `ray`, the extra `envfarm[scale]`.
 """
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -14,6 +14,7 @@ from typing import Any
 import ray
 
 from servers.errors import FarmError
+from synth.over_ray import OPTIONS, cluster
 from synth.run.asker import Exchange
 from synth.run.engine import Advanced, Elsewhere, Run
 from synth.run.folder import RunFolder
@@ -61,16 +62,17 @@ class Hand:
 
 
 @asynccontextmanager
-async def machines(plan: Plan, stages: Sequence[Stage], api_key: str) -> AsyncGenerator[Elsewhere]:
+async def machines(
+    plan: Plan, stages: Sequence[Stage], api_key: str, *, address: str = ""
+) -> AsyncGenerator[Elsewhere]:
     """As many processes as the cluster has cores; environments go to them in turn."""
-    context: Any = ray.init(log_to_driver=False, include_dashboard=False, ignore_reinit_error=True)
-    with context:
-        cores = int(ray.cluster_resources().get("CPU", 1))
+    with cluster(address) as cores:
         count = max(1, min(cores, MOST_HANDS, plan.at_once))
         here = plan.model_copy(update={"out": plan.out.resolve(), "at_once": max(1, plan.at_once // count)})
-        options: dict[str, Any] = {"num_cpus": 0, "max_concurrency": here.at_once, "scheduling_strategy": "SPREAD"}
         actor: Any = ray.remote(Hand)
-        hands: list[Any] = [actor.options(**options).remote(here, stages, api_key) for _ in range(count)]
+        hands: list[Any] = [
+            actor.options(**OPTIONS, max_concurrency=here.at_once).remote(here, stages, api_key) for _ in range(count)
+        ]
         for hand in hands:
             await hand.begin.remote()
         turns = cycle(hands)

@@ -17,7 +17,7 @@ from servers.bundle import load_scenarios
 from servers.errors import BundleError
 from servers.scenario import Scenario
 from servers.whole import write_whole
-from synth.hands import hands
+from synth.hands import Engine, hands
 from synth.proving.stage import Stage
 from synth.scenarios.tally import Tally, signature
 from synth.scenarios.walking import Attempt, Stretch, Walking, phrases_of
@@ -104,7 +104,8 @@ async def backward(
     there: Iterable[Scenario],
     on_certified: Callable[[Scenario], None],
     on_walk: Callable[[Yield], None],
-    jobs: int = 1,
+    jobs: int | None = 1,
+    engine: Engine = "asyncio",
 ) -> Yield:
     """Make scenarios until there are `n` of this seed, those that are there already included.
 
@@ -123,7 +124,7 @@ async def backward(
     known = _known(there, seed)
     if len(known) >= n:
         return made
-    async with hands(Walking(stage.folder, seed), jobs) as walk:
+    async with hands(Walking(stage.folder, seed), jobs, most=AHEAD, engine=engine) as walk:
         course = _Course(walk, known, set(stage.environment.tools))
         try:
             barren = 0

@@ -1,7 +1,6 @@
 """The commands about scenarios: `farm synth scenarios` makes them, `farm certify` examines those that there are."""
 
 import asyncio
-import json
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -14,14 +13,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from servers.bundle import load_scenarios
+from servers.certified import is_current
 from servers.commands import bundle_of
-from servers.errors import BundleError, NotFound, RequestError
+from servers.errors import NotFound, RequestError
 from servers.library import Library
 from servers.phrases import Phrases
-from servers.scenario import Certificate
-from servers.whole import make_sure_of, write_whole
+from servers.whole import make_sure_of
 from synth.at_once import run_alone
-from synth.hands import cores, hands
+from synth.hands import Engine, hands
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
 from synth.run.plan import OPENAI, Plan
@@ -29,6 +28,7 @@ from synth.run.together import together
 from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
+from synth.scenarios.certificates import write_certificate
 from synth.scenarios.certify import Examined
 from synth.scenarios.examining import Case, Examining
 from synth.scenarios.phrasing import written
@@ -59,6 +59,7 @@ def scenarios(
     n: Annotated[int | None, typer.Option(min=1, help="How many there shall be; 60 backward, otherwise 4.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Backward: the same seed gives the same scenarios.")] = 1,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Backward: processes at once; one a core.")] = None,
+    engine: Annotated[Engine, typer.Option(help="Backward: where these processes are.")] = "asyncio",
     to: Annotated[
         Path | None, typer.Option("--out", help="The file to add them to; the bundle's own by default.")
     ] = None,
@@ -89,10 +90,12 @@ def scenarios(
             "say how, in one way: --backward makes scenarios of what the tools do, without a model; --forward has them "
             "proposed by a writer and played by a solver; --converse has those that there are turned into conversations"
         )
+    if engine == "ray" and not backward:
+        raise RequestError("--engine ray spreads what --backward does; with models, --at-once says how much goes on")
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
-        _show_yield(run_alone(_make(folder, path, n or 60, seed, jobs or cores())), n or 60)
+        _show_yield(run_alone(_make(folder, path, n or 60, seed, jobs, engine)), n or 60)
         return
     way = "converse" if converse else "forward"
     if not (solver or model):
@@ -152,7 +155,7 @@ async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: st
             return await written(folder, work, path, writing)
 
 
-async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int) -> Yield:
+async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int | None, engine: Engine) -> Yield:
     begin = time.perf_counter()
     async with Stage(folder) as stage:
         shelf = Shelf(path, stage)
@@ -165,7 +168,14 @@ async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int) -> Yield
                 progress.update(task, completed=made.certified, description=f"{made.walks} walks, certified")
 
             made = await make_backward(
-                stage, n=n, seed=seed, there=shelf.there, on_certified=shelf.add, on_walk=on_walk, jobs=jobs
+                stage,
+                n=n,
+                seed=seed,
+                there=shelf.there,
+                on_certified=shelf.add,
+                on_walk=on_walk,
+                jobs=jobs,
+                engine=engine,
             )
     made.seconds = time.perf_counter() - begin
     return made
@@ -202,15 +212,20 @@ def certify(
     bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")],
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
     write: Annotated[bool, typer.Option("--write", help="Write the certificates into scenarios.jsonl.")] = False,
+    stale: Annotated[
+        bool, typer.Option("--stale", help="Only those that have none, or one of another version.")
+    ] = False,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
+    engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
 ) -> None:
     """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
-    cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [])]
-    seen = run_alone(_certified(cases, min(jobs or cores(), max(1, len(cases)))))
+    cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=stale)]
+    if not cases:
+        out.print("Nothing to examine.")
+        return
+    seen = run_alone(_certified(cases, jobs, engine, write=write))
     for folder in dict.fromkeys(case.folder for case in cases):
         own = [one for case, one in zip(cases, seen, strict=True) if case.folder == folder]
-        if write:
-            _write(folder / "scenarios.jsonl", {one.scenario.id: one.certificate for one in own})
         if len(bundles) > 1:
             out.print(f"[bold]{folder.name}[/]")
         _show_examined(own)
@@ -218,23 +233,28 @@ def certify(
         raise typer.Exit(1)
 
 
-def _cases(folder: Path, wanted: list[str]) -> list[Case]:
+def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[Case]:
     """The scenarios of a bundle that are to be examined."""
-    there = load_scenarios(Library([folder.parent]).environment(folder.name))
+    environment = Library([folder.parent]).environment(folder.name)
+    there = load_scenarios(environment)
     unknown = [name for name in wanted if name not in there]
     if unknown:
         raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; `farm scenarios {folder.name}` lists them")
-    return [Case(folder, one) for one in ([there[name] for name in wanted] or there.values())]
+    chosen = [there[name] for name in wanted] or there.values()
+    return [Case(folder, one) for one in chosen if not (stale and is_current(environment, one))]
 
 
-async def _certified(cases: Sequence[Case], jobs: int) -> list[Examined]:
+async def _certified(cases: Sequence[Case], jobs: int | None, engine: Engine, *, write: bool) -> list[Examined]:
+    """What is seen of scenarios; each certificate is written at once, if they are: a run that is stopped loses none."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         task = progress.add_task("examined", total=len(cases))
-        async with hands(Examining(), jobs) as examined:
+        async with hands(Examining(), jobs, most=len(cases), engine=engine) as examined:
 
             async def one(case: Case) -> Examined:
                 seen = await examined(case)
+                if write:
+                    write_certificate(case.folder, seen.scenario.id, seen.certificate)
                 progress.advance(task)
                 return seen
 
@@ -258,22 +278,3 @@ def _show_examined(seen: Sequence[Examined]) -> None:
     out.print(table)
     certified = sum(one.certificate is not None for one in seen)
     out.print(f"{certified} of {len(seen)} scenarios are certified.")
-
-
-def _write(path: Path, certificates: dict[str, Certificate | None]) -> None:
-    """Put certificates into the lines of their scenarios; everything else in a line stays as its author wrote it."""
-    lines: list[str] = []
-    for line in path.read_text(encoding="utf-8").splitlines():
-        told: dict[str, Any] = json.loads(line) if line.strip() else {}
-        if told.get("id") not in certificates:
-            lines.append(line)
-            continue
-        told.pop("certificate", None)
-        kept = certificates[told["id"]]
-        if kept is not None:
-            told["certificate"] = kept.model_dump(mode="json", exclude_defaults=True)
-        lines.append(json.dumps(told, ensure_ascii=False))
-    try:
-        write_whole(path, "".join(f"{line}\n" for line in lines))
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be written: {error.strerror}") from None

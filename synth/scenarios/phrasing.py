@@ -10,7 +10,7 @@ from typing import Any, cast
 from servers.bundle import Environment
 from servers.environment import Provenance, Tool
 from servers.errors import FarmError
-from servers.phrases import HOLE, Phrases, holes, problems_of
+from servers.phrases import HOLE, Phrases, holes, is_named, problems_of
 from servers.whole import write_whole
 from synth.proving.stage import Stage
 from synth.run.asker import Asker
@@ -20,6 +20,7 @@ from synth.run.stage import Stage as Step
 from synth.run.topic import Topic
 from synth.scenarios.arguments import Argument
 from synth.scenarios.forward.brief import Brief
+from synth.scenarios.sending import names_of
 from synth.scenarios.setting import Setting
 from synth.scenarios.story import told
 from synth.scenarios.tally import Tally
@@ -110,7 +111,12 @@ class Phrasing:
 
 def findings(phrases: Phrases, setting: Setting) -> list[str]:
     """What of the words cannot serve, a sentence each."""
-    return [*_of_rows(phrases, setting), *_of_asks(phrases, setting), *_of_tells(phrases, setting)]
+    return [
+        *_of_rows(phrases, setting),
+        *_of_asks(phrases, setting),
+        *_of_tells(phrases, setting),
+        *_of_senders(phrases, setting),
+    ]
 
 
 def _of_rows(phrases: Phrases, setting: Setting) -> Iterator[str]:
@@ -167,6 +173,17 @@ def _of_tells(phrases: Phrases, setting: Setting) -> Iterator[str]:
             missing = [part for part in tell.value.split(".") if "properties" in shown and f"'{part}'" not in shown]
             if missing:
                 yield f"tells.{name}: its result has no {tell.value!r}"
+
+
+def _of_senders(phrases: Phrases, setting: Setting) -> Iterator[str]:
+    if "chores" in phrases.voices and not phrases.senders:
+        yield "senders: nobody is named who may ask for what is nobody's own errand"
+    for number, sender in enumerate(phrases.senders, start=1):
+        if not names_of(sender, setting.first):
+            yield f"senders.{number}: no row of {sender.table!r} fits `only` and has what {sender.name!r} tells"
+    unnamed = [form for form in phrases.voices["chores"].open if not is_named(form)] if phrases.senders else []
+    if unnamed:
+        yield f"voices.chores.open: does not say who asks, by the hole {{name}}: {unnamed[0]!r}"
 
 
 def _named_tables(setting: Setting) -> set[str]:

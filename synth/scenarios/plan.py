@@ -60,7 +60,7 @@ class Plan:
             return self._spoken[place]
         seen = await finder.sights(place)
         sights = [sight for sight in seen if self._is_by_person(sight, world) == own]
-        for template in self._templates(place, sights):
+        for template in self._templates(place, sights, world):
             for sight in sights:
                 text = self._filled(template, sight.item)
                 if text is None or not await self._can_be_asked(sight, text, finder, world):
@@ -122,7 +122,7 @@ class Plan:
             self.known[place] = f"${{{number}{path}}}"
             self.made.add(place)
 
-    def _templates(self, place: Place, sights: list[Sight]) -> list[str]:
+    def _templates(self, place: Place, sights: list[Sight], world: World) -> list[str]:
         told = self._phrases.rows.get(place[0])
         if told:
             return list(told)
@@ -134,7 +134,7 @@ class Plan:
             name = label_of(item)
             if name is None or own != sight.key:
                 continue
-            bare = _bare(name, noun)
+            bare = _bare(name, noun, is_own=name in world.rows.get(place, {}))
             extra = [other for other in item if other != name and _tells_apart(other, item[other])][:4]
             found += [bare, *(f"{bare} ({other.replace('_', ' ')} {{{other}}})" for other in extra)]
         return list(dict.fromkeys(found))
@@ -210,15 +210,16 @@ def _tells_apart(name: str, value: Any) -> bool:
     return not (name.endswith("id") or name in PROSE or isinstance(value, bool | dict | list))
 
 
-def _bare(name: str, noun: str) -> str:
+def _bare(name: str, noun: str, *, is_own: bool) -> str:
     """What people call a thing whose name stands in a property."""
     if name in NAMES:
         return f"{{{name}}}"
     if name == "number":
         return f"{noun} {{number}}"
     if name.endswith("_name"):
-        return f"{{{name}}}'s {noun}"
-    return f"the {noun} “{{{name}}}”"
+        is_its = name.removesuffix("_name") == noun.rpartition(" ")[2]
+        return f"{noun} {{{name}}}" if is_its else f"{{{name}}}'s {noun}"
+    return f"the {noun} “{{{name}}}”" if is_own else f"the {noun} of “{{{name}}}”"
 
 
 def _said(sight: Sight, words: str) -> bool:

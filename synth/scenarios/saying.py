@@ -7,9 +7,10 @@ from servers.phrases import HOLE, Speaking
 from synth.proving.sources import singular
 from synth.scenarios.drawing import Drawn
 from synth.scenarios.lookup import Finder
+from synth.scenarios.plain import Thing, plain_ask
 from synth.scenarios.plan import Plan
 from synth.scenarios.setting import Setting
-from synth.scenarios.words import OPTIONAL, Values, derived_ask, filled, words_of
+from synth.scenarios.words import OPTIONAL, Values, filled, words_of
 from synth.scenarios.world import Place, World
 
 
@@ -57,9 +58,9 @@ class Saying:
         spoken |= {name: derived.words for name, derived in drawn.derived.items()}
         phrases, clock = self._setting.phrases, self._setting.clock
         values = Values(words_of(drawn.arguments, spoken, clock=clock, phrases=phrases), drawn.arguments)
-        nouns = {name: singular(place[0]) for name, place in drawn.places.items()}
+        things = {name: Thing(singular(place[0]), _is_person(world, place)) for name, place in drawn.places.items()}
         tool = self._setting.tools[drawn.tool]
-        clause = derived_ask(tool, values, nouns) if template is None else filled(template, values)
+        clause = plain_ask(tool, values, things) if template is None else filled(template, values)
         if clause is None:
             return None
         self._used.add(template or "")
@@ -95,6 +96,13 @@ class Saying:
             return None
         fresh = [ask for ask in asks if ask not in self._used]
         return self._random.choice(fresh or list(asks))
+
+
+def _is_person(world: World, place: Place) -> bool:
+    """Whether a row tells of a person: it has a name, and how to reach them or when they were born."""
+    columns = world.rows.get(place, {}).keys()
+    named = any(name in columns for name in ("name", "full_name", "first_name"))
+    return named and any(part in column for column in columns for part in ("email", "phone", "birth", "born"))
 
 
 def _exact(drawn: Drawn) -> set[str]:

@@ -7,6 +7,7 @@ from servers.scenario import Checkpoint, Scenario, Solution, SqlCheckpoint
 from synth.scenarios.essence import Window
 from synth.scenarios.goals import Changed, answer_goal, footprint, goal
 from synth.scenarios.run import Made, play, steps_of
+from synth.scenarios.sending import sender_of
 from synth.scenarios.setting import Setting
 from synth.scenarios.tally import Tally, Wish
 from synth.scenarios.telling import Telling, facts_of, tellings
@@ -25,10 +26,14 @@ async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Sc
         return "nobody to speak for"
     await walk.go(wish)
     reason = await _unfit(walk, wish)
+    asks = walk.name
+    if reason is None and walk.voice == "chores" and setting.phrases.senders:
+        sender = sender_of(walk, random)
+        asks, reason = sender or "", None if sender else "nobody may ask for all of it"
     if reason is None:
         made = await _played(walk)
         if made is not None:
-            return await _scenario(walk, wish, made, random)
+            return await _scenario(walk, wish, made, asks, random)
         reason = "the plan does not play as it was walked"
     return reason
 
@@ -57,7 +62,7 @@ async def _played(walk: Walk) -> list[Made] | None:
     return made if as_walked else None
 
 
-async def _scenario(walk: Walk, wish: Wish, made: list[Made], random: Random) -> Scenario:
+async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random: Random) -> Scenario:
     whole = await _changed(walk, made)
     clauses = [command.clause for command in walk.commands]
     tells = _chosen(walk, made, random)
@@ -70,7 +75,7 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], random: Random) ->
     task = composed(
         walk.setting.phrases,
         walk.voice,
-        walk.name,
+        asks,
         clauses,
         [tell.ask for tell in tells],
         may_fail=bool(refused),

@@ -16,6 +16,7 @@ from synth.scenarios.saying import Saying
 from synth.scenarios.setting import Setting, standing
 from synth.scenarios.tally import Tally, Wish
 from synth.scenarios.telling import facts_of
+from synth.scenarios.undoing import undoes
 from synth.scenarios.world import Place, World
 
 TRIES_A_TOOL = 6
@@ -249,8 +250,10 @@ class Walk:
             for command in self.commands
             for change in command.changes
         }
+        before = [change for command in self.commands for change in command.changes]
         return (
             bool(changes)
+            and not any(undoes(change, before) for change in changes)
             and all(
                 (change.table, str(change.key)) not in touched
                 or self._follows(touched[change.table, str(change.key)], drawn.tool)

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from servers.environment import Tool
-from servers.phrases import HOLE, Phrases, Speaking, Voice
+from servers.phrases import HOLE, Phrases, Speaking, Voice, is_named
 from synth.scenarios.facts import counted, said
 
 ARTICLE = re.compile(r"(?<=\ba) (?=[aeio](?!ne\b|nce\b)[a-z])")
@@ -14,7 +13,10 @@ ARTICLE = re.compile(r"(?<=\ba) (?=[aeio](?!ne\b|nce\b)[a-z])")
 OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
 NO_ORDER = re.compile(r"(?i)(?:(?:an?|as|for|having|i|in|it|on|since|the|there|this|we|with)\b|\{\w+_(?:by|id)\})")
 """How a template begins that does not fit after `please`: it is a sentence of its own."""
-PLAIN_VOICE = Voice(open=("Please take care of this for me.", "There is something I need done.", "Good morning."))
+PLAIN_VOICE = Voice(
+    open=("Good morning.", "Hello.", "There is something I need done.", "Could you help me with this?", ""),
+    close=("", "Thank you.", "", "Thanks a lot."),
+)
 STARTS = ("Please {}.", "Could you {}?", "Please {}.", "I need you to {}.")
 LATER = ("Then {}, please.", "Please also {}.", "After that, please {}.", "And {}, please.")
 PLAIN_STARTS = ("Please {}.", "I'd like you to {}.")
@@ -72,52 +74,6 @@ def words_of(arguments: dict[str, Any], spoken: dict[str, str], *, clock: str, p
     }
 
 
-def derived_ask(tool: Tool, values: Values, nouns: dict[str, str]) -> str:
-    """A clause for a tool that has no template: the first sentence of its description, with its things named in it.
-
-    `nouns` says what the row of an argument is called: `Lend a copy to a member.` becomes `lend Dune to Ada Lindqvist`.
-    """
-    sentence = re.split(r"\.(?:\s|$)|\n|;", tool.description.strip())[0]
-    clause = sentence[:1].lower() + sentence[1:]
-    rest: list[str] = []
-    for name, word in values.words.items():
-        noun = nouns.get(name)
-        put = None if noun is None else _put_in(clause, noun, word)
-        if put is not None:
-            clause = put
-        else:
-            told = _quoted(values.arguments[name], word)
-            said_already = noun is not None and re.match(rf"(?:the )?{noun.replace('_', ' ')}\b", word)
-            rest.append(told if said_already else f"{_human(name)} {told}")
-    loose = LOOSE.search(clause)
-    if loose is not None and nouns and not any(word in loose[0] for word in values.words.values()):
-        clause = clause[: loose.start()]
-    return f"{clause}: {', '.join(rest)}" if rest else clause
-
-
-LOOSE = re.compile(r" (?:that|which|whose) (?:is|are|was|were|has|have|waits|wait|belongs?|can|may)\b[^,.“]*$")
-"""A clause at a sentence's end that only says which rows may be meant."""
-
-
-def _put_in(clause: str, noun: str, word: str) -> str | None:
-    """A clause that speaks of a row in place of `a copy`, `another branch`; None where it has no such words."""
-    words = noun.replace("_", "[ -]")
-    for form in (words, words.split("[ -]")[-1]):
-        found = re.search(rf"\b(?:an?|the|another|one|some|its|their)\s+(?:\w+\s+){{0,2}}{form}(?:'s)?\b(?!')", clause)
-        if found is not None:
-            ending = "'s" if found[0].endswith("'s") else ""
-            return f"{clause[: found.start()]}{word}{ending}{clause[found.end() :]}"
-    return None
-
-
-def _human(name: str) -> str:
-    return re.sub(r"_(id|cents|on|at)$", "", name).replace("_", " ")
-
-
-def _quoted(value: Any, word: str) -> str:
-    return f"“{word}”" if isinstance(value, str) and value == word and " " in word else word
-
-
 def composed(
     phrases: Phrases,
     voice: Speaking,
@@ -137,7 +93,8 @@ def composed(
         sentences.append(random.choice(TELLING).format(tells[0]))
     elif tells:
         sentences.append(random.choice(TELLING_MORE).format(tells[0], tells[1]))
-    opening = random.choice(manner.open).replace("{name}", name)
+    named = [opening for opening in manner.open if is_named(opening)] if name and voice == "chores" else []
+    opening = random.choice(named or manner.open).replace("{name}", name)
     closing = random.choice(manner.close)
     if opening.endswith((":", ",")) and not re.match(r"I\b", sentences[0]):
         sentences[0] = sentences[0][:1].lower() + sentences[0][1:]

@@ -156,6 +156,8 @@ async def test_a_refusal_that_tells_a_date_is_a_task_in_which_nothing_may_change
         ('{"asks": {"buy": {"self": ["buy it"]}}}', "no tool named 'buy'"),
         ('{"asks": {"scrap": {"self": ["scrap {thing}"]}}}', "asks.scrap.self: scrap has no argument 'thing'"),
         ('{"examples": {"make": [{"colour": "red"}]}}', "examples.make.1: make has no argument 'colour'"),
+        ('{"senders": [{"table": "staff"}]}', "no table named 'staff'"),
+        ('{"senders": [{"names": ["Ines"]}]}', "voices.chores.open: none says who asks"),
         ('{"asked": {}}', "asked: Extra inputs are not permitted"),
         ("{", "Invalid JSON"),
     ],

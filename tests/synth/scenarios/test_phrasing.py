@@ -10,11 +10,12 @@ import pytest
 
 from servers.bundle import load_scenarios
 from servers.phrases import read_phrases
+from servers.scenario import Scenario
 from synth.proving.stage import Stage
 from synth.scenarios.backward import Shelf, backward
 from synth.scenarios.phrasing import NotWritten, written
 from synth.writers.writer import Answer, Message
-from tests.bundles import write_bundle
+from tests.bundles import write, write_bundle
 
 WORDS: dict[str, Any] = {
     "rows": {"things": ["the {name}"]},
@@ -23,7 +24,8 @@ WORDS: dict[str, Any] = {
         "price": {"chores": ["put {id} down at {cents}"]},
         "scrap": {"chores": ["throw {id} away"]},
     },
-    "voices": {"chores": {"open": ["Shop here."], "close": [""]}},
+    "senders": [{"names": ["Ines Ferrand"]}],
+    "voices": {"chores": {"open": ["{name} from the shop."], "close": [""]}},
     "currency": "{} euros",
     "examples": {"make": [{"name": "gong", "cents": 900}, {"name": "drum", "cents": 4500}]},
 }
@@ -63,6 +65,17 @@ def without(*path: str, **instead: Any) -> dict[str, Any]:
         (without("asks", "scrap", scrap={"chores": ["throw it away"]}), "asks.scrap.chores: does not tell 'id'"),
         (without("asks", "scrap", scrap={"chores": ["do scrap_it to {id}"]}), "names something of the program"),
         (without("asks", "scrap", scrap={"self": ["throw {id} away"]}), "the voice 'self' is not among `voices`"),
+        (without("senders"), "senders: nobody is named who may ask"),
+        (without("senders", senders=[{"table": "things", "name": "{colour}"}]), "senders.1: no row of 'things' fits"),
+        (without("senders", senders=[{"table": "people"}]), "no table named 'people'"),
+        (without("senders", senders=[{"names": ["Ines"], "tools": ["sell"]}]), "no tool named 'sell'"),
+        (without("senders", senders=[{}]), "senders.1: give either the table whose rows they are, or their names"),
+        (without("senders", senders=[{"table": "things", "name": "Tom"}]), "senders.1: every row would be called"),
+        (without("voices", "chores", chores={"open": ["Hello."]}), "voices.chores.open: none says who asks"),
+        (
+            without("voices", "chores", chores={"open": ["Hello.", "{name}."]}),
+            "voices.chores.open: does not say who asks, by the hole {name}: 'Hello.'",
+        ),
     ],
 )
 async def test_words_that_cannot_serve_are_told_to_the_writer(
@@ -87,7 +100,7 @@ async def test_what_is_accepted_is_the_bundles_phrases_and_says_what_made_it(tmp
         shelf = Shelf(shop / "scenarios.jsonl", stage)
         await backward(stage, n=5, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
         tasks = [one.task for one in load_scenarios(stage.environment).values()]
-    assert all(task.startswith("Shop here. ") for task in tasks)
+    assert all(task.startswith("Ines Ferrand from the shop. ") for task in tasks)
 
 
 async def test_what_was_accepted_is_not_asked_for_again(tmp_path: Path) -> None:
@@ -106,3 +119,30 @@ async def test_after_four_attempts_nothing_is_written(tmp_path: Path) -> None:
         await written(shop, tmp_path / "work", tmp_path / "words.json", writer)
     assert len(writer.asked) == 4
     assert not (tmp_path / "words.json").exists()
+
+
+async def tasks(shop: Path, senders: list[dict[str, Any]], n: int) -> list[Scenario]:
+    """Tasks made with other senders."""
+    write(shop, {"phrases.json": json.dumps(without("senders", senders=senders))})
+    async with Stage(shop) as stage:
+        shelf = Shelf(shop / "scenarios.jsonl", stage)
+        await backward(stage, n=n, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
+        return list(load_scenarios(stage.environment).values())
+
+
+async def test_who_asks_is_somebody_whom_it_is_not_about(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=())
+    made = await tasks(shop, [{"table": "things", "only": {"name": ["bell", "candle"]}}], 8)
+    asking = [(one.task.partition(" from the shop. ")[0], one.task.partition(" from the shop. ")[2]) for one in made]
+    assert {name for name, _ in asking} == {"bell", "candle"}
+    assert not [(name, errand) for name, errand in asking if f"the {name}" in errand]
+
+
+async def test_who_asks_for_a_command_is_somebody_who_may(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=())
+    everybody = {"names": ["Ines"], "tools": ["make", "price"]}
+    made = await tasks(shop, [everybody, {"names": ["Tom"], "tools": ["make", "price", "scrap"]}], 9)
+    scrapped = [one.task.startswith("Tom ") for one in made if "scrap" in one.tags]
+    assert scrapped
+    assert all(scrapped)
+    assert any(one.task.startswith("Ines ") for one in made)

@@ -1,0 +1,105 @@
+"""Ctrl-C in the middle of the work of several processes: nothing is left running, nothing that was done is lost."""
+
+import json
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pytest
+
+from servers.library import OWN_LIBRARY
+from tests.bundles import write_bundle
+from tests.processes import farm, started, until, watching_for_orphans
+
+LOANS = OWN_LIBRARY / "library_loans"
+
+
+async def interrupted(*arguments: str | Path, home: Path, when: Callable[[], bool]) -> None:
+    """Start `farm` as a terminal would, and send Ctrl-C to all that came of it."""
+    with watching_for_orphans() as left:
+        one = await started(*arguments, home=home, launcher=("/usr/bin/env", "setsid"))
+        await until(when, "it is in the middle of it")
+        os.killpg(one.pid, signal.SIGINT)
+        done = await one.ended()
+        assert (done.code, done.err) == (130, "")
+        await until(lambda: not left(), "nothing is left running")
+
+
+def scenarios(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def lines(path: Path) -> int:
+    return len(scenarios(path))
+
+
+async def test_scenarios_that_were_made_stay_and_the_same_command_goes_on(tmp_path: Path) -> None:
+    out, whole = tmp_path / "stopped", tmp_path / "whole"
+    make = ("synth", "scenarios", "library_loans", "--backward", "--jobs", "2", "--out")
+    await interrupted(*make, out, "--n", "64", home=tmp_path, when=lambda: lines(out) >= 2)
+    there = lines(out)
+    assert 2 <= there < 64
+    before = out.read_bytes()
+    done = await farm(*make, out, "--n", str(there + 3), home=tmp_path)
+    assert (done.code, lines(out)) == (0, there + 3)
+    assert out.read_bytes().startswith(before)
+    assert (await farm(*make, whole, "--n", str(there + 3), home=tmp_path)).code == 0
+    assert out.read_bytes() == whole.read_bytes()
+
+
+async def test_certificates_that_were_given_stay_and_the_others_can_be_made(tmp_path: Path) -> None:
+    loans = copytree(LOANS, tmp_path / "library_loans")
+    path = loans / "scenarios.jsonl"
+    bare = [{**json.loads(line), "certificate": None} for line in path.read_text().splitlines()[:20]]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in bare))
+
+    def given() -> int:
+        return sum(json.loads(line)["certificate"] is not None for line in path.read_text().splitlines())
+
+    certify = ("certify", loans, "--write", "--stale", "--jobs", "2")
+    await interrupted(*certify, home=tmp_path, when=lambda: given() >= 2)
+    before = given()
+    assert 2 <= before < 20
+    done = await farm(*certify, home=tmp_path)
+    assert (done.code, given()) == (0, 20)
+    assert f"{20 - before} of {20 - before} scenarios are certified." in done.out
+    assert (await farm(*certify, home=tmp_path)).out == "Nothing to examine.\n"
+
+
+async def test_proofs_that_were_made_stay_and_the_others_can_be_made(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=())
+    loans = copytree(LOANS, tmp_path / "library_loans")
+    (loans / "proof.json").unlink()
+    prove = ("prove", shop, loans, "--write", "--stale", "--jobs", "2", "--calls")
+    await interrupted(*prove, "3000", home=tmp_path, when=(shop / "proof.json").exists)
+    kept = (shop / "proof.json").stat().st_mtime_ns
+    assert not (loans / "proof.json").exists()
+    done = await farm(*prove, "60", home=tmp_path)
+    assert "written: " in done.out
+    assert (loans / "proof.json").exists()
+    assert (shop / "proof.json").stat().st_mtime_ns == kept
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("certify", "library_loans"),
+        ("prove", "library_loans", "hotel_bookings"),
+        ("synth", "scenarios", "library_loans", "--backward", "--out", "more.jsonl"),
+    ],
+    ids=lambda arguments: arguments[0],
+)
+async def test_it_may_come_while_processes_are_still_starting(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    def starting() -> bool:
+        return any("spawn_main" in one.command for one in left())
+
+    with watching_for_orphans() as left:
+        one = await started(*arguments, "--jobs", "2", home=tmp_path, launcher=("/usr/bin/env", "setsid"))
+        await until(starting, "the first is starting")
+        os.killpg(one.pid, signal.SIGINT)
+        done = await one.ended()
+        assert (done.code, done.err) == (130, "")
+        await until(lambda: not left(), "nothing is left running")
