@@ -118,9 +118,9 @@ async def leased(address: Address) -> float:
     link = await link_to(Farm(address.url, address.token))
     tasks = [Task(environment=ENVIRONMENT, scenario=SCENARIO, seed=number) for number in range(LEASES // GROUP)]
     begun = time.perf_counter()
-    leases = await asyncio.gather(*(link.launches.take(task) for task in tasks for _ in range(GROUP)))
+    launched = await asyncio.gather(*(link.launches.take(task) for task in tasks for _ in range(GROUP)))
     seconds = time.perf_counter() - begun
-    await asyncio.gather(*(link.launches.give_back(lease) for lease in leases))
+    await asyncio.gather(*(link.launches.give_back(one.lease) for one in launched))
     return seconds
 
 

@@ -165,10 +165,14 @@ class FarmClient:
         order = _order(ForkRequest, count=count)
         return list((await self._post(_path("instances", instance, "fork"), order, Launched)).items)
 
-    async def score(self, instance: str, answer: str = "") -> Score:
-        """Judge. An agent may have said anything: what no text holds is replaced, and what is too long is cut."""
+    async def score(self, instance: str, answer: str = "", *, close: bool = False) -> Score:
+        """Judge, and close what could be judged if it is the last time.
+
+        An agent may have said anything: what no text holds is replaced, and what is too long is cut.
+        """
         answer = answer[:MOST_SAID].encode("utf-8", "replace").decode()
-        return await self._post(_path("instances", instance, "score"), _order(ScoreRequest, answer=answer), Score)
+        order = _order(ScoreRequest, answer=answer, close=close)
+        return await self._post(_path("instances", instance, "score"), order, Score)
 
     async def _get(self, path: str, kind: type[Answer], **params: str | int | None) -> Answer:
         wanted = {name: value for name, value in params.items() if value is not None}
