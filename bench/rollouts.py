@@ -36,12 +36,15 @@ from servers.library import OWN_LIBRARY
 
 EPISODES, ROUNDS, GROUP, LEASES = 64, 3, 8, 512
 GENERATION = 2.0
-ENVIRONMENT, SCENARIO = "library_loans", "renew_card"
+ENVIRONMENT = "library_loans"
+IN_SQL, IN_PYTHON = "back1_0030", "renew_card"
+"""The same task twice: judged in SQL alone, as 99 of 100 scenarios of the library are, and by Python too."""
 SCRIPT = (
     '<tool_call>\n{"name": "find_members", "arguments": {"name": "Ruth Abernathy"}}\n</tool_call>',
     '<tool_call>\n{"name": "renew_card", "arguments": {"member_id": "mem_ruth"}}\n</tool_call>',
     "The card is good until 5 April 2027.",
 )
+GOAL = "Ruth Abernathy speaking. Please renew my library card, and tell me how long it is good for."
 TURNS = EPISODES * len(SCRIPT)
 WHOLE_TOOLS = """{%- if tools -%}
 <|im_start|>tools
@@ -87,12 +90,12 @@ class Step(NamedTuple):
     farm: float
 
 
-async def step(worker: LikeV1, farm: FarmProcess, task: str, agent: str) -> Step:
+async def step(worker: LikeV1, farm: FarmProcess, scenario: str, agent: str = "farm") -> Step:
     """Play a step with one of the two loops."""
     groups = [number // GROUP for number in range(EPISODES)]
     columns: dict[str, list[Any]] = {
-        "raw_prompt": [[{"role": "user", "content": f"{task} This is request {group}."}] for group in groups],
-        "extra_info": [{"environment": ENVIRONMENT, "scenario": SCENARIO, "seed": group} for group in groups],
+        "raw_prompt": [[{"role": "user", "content": f"{GOAL} This is request {group}."}] for group in groups],
+        "extra_info": [{"environment": ENVIRONMENT, "scenario": scenario, "seed": group} for group in groups],
         "agent_name": [agent] * EPISODES,
         "index": groups,
     }
@@ -116,7 +119,7 @@ def _processors(farm: FarmProcess) -> tuple[float, float]:
 async def leased(address: Address) -> float:
     """Seconds until so many instances are leased, in groups of one scenario each, and ready to be called."""
     link = await link_to(Farm(address.url, address.token))
-    tasks = [Task(environment=ENVIRONMENT, scenario=SCENARIO, seed=number) for number in range(LEASES // GROUP)]
+    tasks = [Task(environment=ENVIRONMENT, scenario=IN_SQL, seed=number) for number in range(LEASES // GROUP)]
     begun = time.perf_counter()
     launched = await asyncio.gather(*(link.launches.take(task) for task in tasks for _ in range(GROUP)))
     seconds = time.perf_counter() - begun
@@ -127,7 +130,7 @@ async def leased(address: Address) -> float:
 async def made_model(address: Address, folder: Path) -> None:
     """A tokenizer that knows the environment's texts, and shows a model all of its tools' schemas."""
     async with FarmClient(address.url, address.token) as farm:
-        [lease] = await farm.launch(ENVIRONMENT, SCENARIO)
+        [lease] = await farm.launch(ENVIRONMENT, IN_SQL)
         assert lease.mcp_url is not None
         assert lease.token is not None
         async with connect(lease.mcp_url, lease.token) as toolbox:
@@ -172,21 +175,21 @@ async def measured(farm: FarmProcess, scratch: Path) -> list[list[str]]:
     await made_model(address, scratch / "model")
     server = Script(0.0)
     worker = made_worker(address, scratch / "model", server)
-    async with FarmClient(address.url, address.token) as client:
-        task = (await client.scenario(ENVIRONMENT, SCENARIO)).scenario.task
-    for agent in ("farm", "bare"):
-        await step(worker, farm, task, agent)  # what is loaded once is loaded now
-    quick = [await step(worker, farm, task, "farm") for _ in range(ROUNDS)]
+    for scenario, agent in ((IN_SQL, "farm"), (IN_PYTHON, "farm"), (IN_SQL, "bare")):
+        await step(worker, farm, scenario, agent)  # what is loaded once is loaded now
+    quick = [await step(worker, farm, IN_SQL) for _ in range(ROUNDS)]
     server.seconds = GENERATION
-    slow = [await step(worker, farm, task, "farm") for _ in range(ROUNDS)]
-    bare = [await step(worker, farm, task, "bare") for _ in range(ROUNDS)]
+    slow = [await step(worker, farm, IN_SQL) for _ in range(ROUNDS)]
+    python = [await step(worker, farm, IN_PYTHON) for _ in range(ROUNDS)]
+    bare = [await step(worker, farm, IN_SQL, "bare") for _ in range(ROUNDS)]
     leases = [await leased(address) for _ in range(ROUNDS)]
     await close_links()
     return [
         ["wall time for a turn, 64 episodes at once", f"{1000 * _median(quick) / TURNS:.1f} ms", "15 ms"],
         ["of a step in which each turn is generated for 2 s", f"{100 * _lost(slow):.1f} %", "10 %"],
-        ["of that step with a loop that only asks the model", f"{100 * _lost(bare):.1f} %", ""],
-        ["processor time of our step, here", f"{statistics.median(one.here for one in slow):.2f} s", ""],
+        ["of that step, with a checkpoint in Python", f"{100 * _lost(python):.1f} %", ""],
+        ["of that step, with a loop that only asks the model", f"{100 * _lost(bare):.1f} %", ""],
+        ["processor time of that step, here", f"{statistics.median(one.here for one in slow):.2f} s", ""],
         ["and in the farm's processes", f"{statistics.median(one.farm for one in slow):.2f} s", ""],
         ["512 instances leased", f"{statistics.median(leases):.2f} s", "1 s"],
     ]
