@@ -1,69 +1,11 @@
 """What is rendered once and left out, and that the tokens are the same as if it had not been."""
 
 import asyncio
-from dataclasses import dataclass
-from typing import Any
 
 from rl_training.rendering import Renderings
+from tests.rl_training.letters import Letters, Messages
 
 TOOLS = [{"type": "function", "function": {"name": "price"}}, {"type": "function", "function": {"name": "scrap"}}]
-Messages = list[dict[str, Any]]
-
-
-@dataclass
-class Joined:
-    token_ids: list[int]
-
-
-class Letters:
-    """A template whose tokens are letters; it counts what it rendered with tools, and what without.
-
-    `tool_glue`: it shows behind each result how many tools there are; without any it refuses results.
-    """
-
-    def __init__(self, *, tool_glue: bool = False) -> None:
-        self.tool_glue = tool_glue
-        self.prompts = 0
-        self.with_tools = 0
-        self.without_tools = 0
-
-    def build_initial_tokens(self, messages: Messages, *, tools: Messages | None = None) -> list[int]:
-        self.prompts += 1
-        return self._letters(f"{tools}{messages}")
-
-    def merge_context_tokens(
-        self,
-        previous_messages: Messages,
-        updated_messages: Messages,
-        runtime_token_ids: list[int],
-        *,
-        tools: Messages | None = None,
-    ) -> Joined:
-        told = updated_messages[len(previous_messages) :]
-        if tools is None:
-            self.without_tools += 1
-        else:
-            self.with_tools += 1
-        if self.tool_glue and tools is None and told[0]["role"] == "tool":
-            raise ValueError("results, and no tools")
-        glue = f"of {len(tools or [])}" if self.tool_glue and told[0]["role"] == "tool" else ""
-        return Joined([*runtime_token_ids, *self._letters(f"{told}{glue}")])
-
-    def merge_assistant_tokens(self, runtime_token_ids: list[int], assistant_token_ids: list[int]) -> Joined:
-        return Joined([*runtime_token_ids, *assistant_token_ids])
-
-    def align_response_metadata(
-        self,
-        merge_result: Any,
-        response_mask: list[int],
-        response_logprobs: list[float] | None = None,
-        *,
-        assistant_logprobs: list[float] | None = None,
-    ) -> tuple[list[int], list[float] | None]:
-        return response_mask, response_logprobs
-
-    def _letters(self, text: str) -> list[int]:
-        return [ord(letter) for letter in text]
 
 
 def user(text: str) -> Messages:
