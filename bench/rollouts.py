@@ -2,7 +2,7 @@
 """What the farm and our agent loop add to a step of training: verl's own worker, `farm up`, a model that is a script.
 
 Run as `python -m bench.rollouts` where verl is installed; it prints a table. A step is 64 episodes at once, in groups
-of 8 with a task each, of 3 turns (two tool calls and an answer) in an environment of 20 tools; launching, the calls,
+of 8 with a task each, of 3 turns (two tool calls and an answer) in an environment of 19 tools; launching, the calls,
 the score and closing are in it. Beside it, the same turns with a loop that does nothing but ask the model.
 """
 
@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import uvloop
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 from tensordict import TensorDict
@@ -208,8 +209,9 @@ def main() -> None:
     """Measure, and print."""
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
-        with running(OWN_LIBRARY, folder / "state") as farm:
-            rows = asyncio.run(measured(farm, folder))
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)  # as Ray's actors have it, and so verl's workers
+        with running(OWN_LIBRARY, folder / "state") as farm, runner:
+            rows = runner.run(measured(farm, folder))
     lines = [["", "measured", "wanted: under"], ["---"] * 3, *rows]
     sys.stdout.write("".join(f"| {' | '.join(line)} |\n" for line in lines))
 
