@@ -27,6 +27,7 @@ from registry.up import private
 from servers.commands import bundle_of
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.whole import make_sure_of, write_whole
 
 app = typer.Typer()
 for part in (eval_app, report_app, judge_app, export_app):
@@ -103,7 +104,7 @@ def play(
     if gold == (model is not None):
         raise RequestError("choose one: --gold, or --model NAME")
     if save is not None:
-        _make_sure_of(save)
+        make_sure_of(save, "--save")
     folder = bundle_of(Path(environment))
     if model is not None and not api_key and "openai.com" in base_url:
         raise RequestError("the endpoint needs a key: --api-key or OPENAI_API_KEY (or another --base-url)")
@@ -111,18 +112,10 @@ def play(
     chat = None if model is None else ChatModel(base_url, model, api_key=api_key or "none", temperature=temperature)
     run = asyncio.run(_play(folder, scenario, chat, limits, seed))
     if save is not None:
-        save.write_text(run.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        write_whole(save, run.model_dump_json(indent=2) + "\n")
     _show_verdicts(run)
     if run.success is not True:
         raise typer.Exit(1)
-
-
-def _make_sure_of(file: Path) -> None:
-    """See that a file can be written before there is something to lose."""
-    try:
-        file.open("a").close()
-    except OSError as error:
-        raise RequestError(f"--save {file}: cannot be written: {error.strerror}") from None
 
 
 async def _play(folder: Path, scenario_id: str, chat: ChatModel | None, limits: Limits, seed: int) -> Rollout:

@@ -20,6 +20,7 @@ from registry.client import FarmClient
 from registry.up import private
 from servers.commands import bundle_of
 from servers.errors import RequestError
+from servers.whole import make_sure_of, write_whole
 
 AT_ONCE = 8
 MOST_ROWS = 40
@@ -37,15 +38,14 @@ def judge(
 ) -> None:
     """Make stored rollouts' calls again on fresh instances, judge by today's checkpoints, and say what changed."""
     folder = bundle_of(bundle)
+    if save is not None:
+        make_sure_of(save, "--out")
     stored = [one for run in runs for one in _stored(run, folder.name, several=len(runs) > 1)]
     if not stored:
         raise RequestError(f"no rollout of {folder.name} in {', '.join(map(str, runs))}")
     found = asyncio.run(_judged(folder, stored))
     if save is not None:
-        try:
-            save.write_text("".join(f"{one.model_dump_json()}\n" for one in found), encoding="utf-8")
-        except OSError as error:
-            raise RequestError(f"--out {save}: cannot be written: {error.strerror}") from None
+        write_whole(save, "".join(f"{one.model_dump_json()}\n" for one in found))
     _show(found)
 
 

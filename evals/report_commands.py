@@ -12,7 +12,7 @@ from evals.reading import list_rollouts, show_rollout
 from evals.report import report as read_report
 from evals.run_folder import RunFolder
 from evals.tables import show_comparison, show_report
-from servers.errors import RequestError
+from servers.whole import make_sure_of, write_whole
 
 app = typer.Typer()
 out = Console(highlight=False)
@@ -27,6 +27,8 @@ def report(
     ] = MOST_OPENABLE,
 ) -> None:
     """Say how good the agents of runs are, how sure that is, and why they fail; compare them."""
+    if html is not None:
+        make_sure_of(html, "--html")
     reports = [read_report(RunFolder(run)) for run in runs]
     comparisons = [compared(reports[0], other) for other in reports[1:]]
     for told in reports:
@@ -34,10 +36,7 @@ def report(
     for beside in comparisons:
         show_comparison(out, beside)
     if html is not None:
-        try:
-            html.write_text(page(reports, comparisons, most_openable=details), encoding="utf-8")
-        except OSError as error:
-            raise RequestError(f"--html {html}: cannot be written: {error.strerror}") from None
+        write_whole(html, page(reports, comparisons, most_openable=details))
         out.print(f"\nWritten: {html} ({html.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
 
 

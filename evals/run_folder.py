@@ -1,9 +1,8 @@
 """The folder of a run: written while rollouts end, read by reports, mended where a kill cut its last line short."""
 
-import fcntl
 import os
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -11,6 +10,8 @@ from pydantic import BaseModel, ValidationError
 
 from evals.played import Header, Played, Subject
 from servers.errors import RequestError
+from servers.lock import locked
+from servers.whole import write_whole
 
 HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
 Line = TypeVar("Line", bound=BaseModel)
@@ -71,8 +72,8 @@ class RunFolder:
 
     def begin(self, header: Header, subjects: Sequence[Subject]) -> None:
         """Write what is known before the first rollout; the header last, since it says that the rest is there."""
-        self._write(SUBJECTS, "".join(f"{subject.model_dump_json()}\n" for subject in subjects))
-        self._write(HEADER, header.model_dump_json(indent=2) + "\n")
+        write_whole(self.path / SUBJECTS, "".join(f"{subject.model_dump_json()}\n" for subject in subjects))
+        write_whole(self.path / HEADER, header.model_dump_json(indent=2) + "\n")
 
     def mend(self) -> int:
         """Cut off a last line that was not written to its end; gives how many bytes went."""
@@ -88,28 +89,15 @@ class RunFolder:
         with (self.path / ROLLOUTS).open("ab", buffering=0) as file:
             file.write(line)
 
-    @contextmanager
-    def writing(self) -> Generator[None]:
-        """Be the only one who writes. Raises RequestError where another is."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-        except OSError as error:
-            raise RequestError(f"{self.path}: cannot be written: {error.strerror}") from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise RequestError(f"{self.path}: another evaluation writes into it; choose another folder") from None
-        try:
-            yield
-        finally:
-            os.close(lock)
-
-    def _write(self, name: str, text: str) -> None:
-        part = self.path / f"{name}.part"
-        part.write_text(text, encoding="utf-8")
-        part.rename(self.path / name)
+    def writing(self) -> AbstractContextManager[None]:
+        """Be the only one who writes. Entering it raises RequestError where another is."""
+        return locked(
+            self.path / LOCK,
+            unusable=lambda why: RequestError(f"{self.path}: cannot be written: {why}"),
+            taken=lambda holder: RequestError(
+                f"{self.path}: another evaluation writes into it (process {holder}); choose another folder"
+            ),
+        )
 
 
 def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator[tuple[int, int, Line]]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard
 
 import jsonschema_rs
 from pydantic import BaseModel, ValidationError
@@ -237,17 +237,12 @@ def _argument_problems(folder: Path, arguments: ast.arguments, tool: Tool) -> It
     if positional != ["db"] or arguments.vararg or arguments.kwarg:
         yield f"{path}: {name}: takes `db` first and its arguments by keyword: def {name}(db: Database, *, ...)"
     names = {argument.arg for argument in arguments.kwonlyargs}
-    schema = _argument_names(tool)
+    schema = tool.properties.keys()
     for argument in sorted(schema - names):
         place = folder / "environment.json"
         yield f"{place}: tools.{name}.arguments.{argument}: not an argument of the function; {DERIVE_HINT}"
     for argument in sorted(names - schema):
         yield f"{path}: {name}: argument {argument!r} is not in environment.json; {DERIVE_HINT}"
-
-
-def _argument_names(tool: Tool) -> set[str]:
-    properties = tool.arguments.get("properties")
-    return set(cast("dict[str, Any]", properties)) if isinstance(properties, dict) else set()
 
 
 def _reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
@@ -272,7 +267,7 @@ def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str
         if tool is None:
             yield f"solution.calls.{number}: no tool named {call.tool!r}"
             continue
-        unknown = sorted(call.arguments.keys() - _argument_names(tool))
+        unknown = sorted(call.arguments.keys() - tool.properties.keys())
         if unknown:
             yield f"solution.calls.{number}: {call.tool} has no argument {', '.join(map(repr, unknown))}"
         open_to_none = sorted(set(call.free) - call.arguments.keys())

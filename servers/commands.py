@@ -25,6 +25,7 @@ from servers.logs import Level, to_stderr
 from servers.orders import Launch, Ticket
 from servers.scenario import Scenario
 from servers.serving import listen, run, serving, url_of
+from servers.whole import write_whole
 from servers.worker import Worker
 from servers.worker_process import die_with_parent, until_told_to_stop
 from servers.worker_process import serve as serve_worker
@@ -120,9 +121,7 @@ def derive(
         raise BundleError(f"{path}: cannot be read: {error}") from None
     if not isinstance(description, dict):
         raise BundleError(f"{path}: the whole: is not an object")
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps({**description, "tools": tools}, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    part.rename(path)
+    write_whole(path, json.dumps({**description, "tools": tools}, indent=2, ensure_ascii=False) + "\n")
     out.print(f"{path}: {len(tools)} tools written")
 
 

@@ -1,6 +1,6 @@
 """An environment as its `environment.json` describes it: what it is, its tools, and what made it."""
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import Field, field_validator
 
@@ -15,6 +15,17 @@ class Tool(Record):
     arguments: dict[str, Any]
     result: dict[str, Any]
     writes: bool
+
+    @property
+    def properties(self) -> dict[str, dict[str, Any]]:
+        """The JSON Schema of each argument, by its name."""
+        found = self.arguments.get("properties")
+        return cast("dict[str, dict[str, Any]]", found) if isinstance(found, dict) else {}
+
+    @property
+    def required(self) -> set[str]:
+        """The arguments that the tool cannot do without."""
+        return set(cast("list[str]", self.arguments.get("required", [])))
 
 
 class Provenance(Record):

@@ -29,7 +29,7 @@ START_SECONDS = 20.0
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
 LEAST_ROOM = 15 * 1024 * 1024
-"""Bytes of rows that a guest holds in memory, until its worker gives it more room."""
+"""Bytes of rows that a guest may always hold in memory."""
 LONG_QUEUE = 32
 LONG_REQUEST = 0.25
 """Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
@@ -237,7 +237,7 @@ class Guests:
         self.most_each = most_each
         self.call_seconds = call_seconds
         self.walls_required = walls_required
-        self.room = LEAST_ROOM
+        self.room = 0
         self.started = 0
         self.deaths: dict[str, int] = {}
         self._alive: dict[int, Guest | None] = {}
@@ -312,6 +312,11 @@ class Guests:
     def alive(self) -> int:
         """How many guests there are."""
         return len(self._alive)
+
+    @property
+    def room_each(self) -> int:
+        """Bytes of rows that one guest may hold in memory: its share of all the `room` there is."""
+        return max(LEAST_ROOM, self.room // max(self.alive, 1))
 
     @property
     def waiting(self) -> int:

@@ -1,29 +1,34 @@
 """The instances that a worker holds open: as few as will do, and the least recently used are let go of first.
 
 An instance that is let go of costs nothing; opening it again costs about a millisecond, most of which SQLite spends on
-reading its schema. So more are held while those that were let go of keep coming back.
+reading its schema. So more are held while those that were let go of keep coming back: then each takes some 160 kB.
 """
 
+import resource
 import time
 from collections import OrderedDict
 from collections.abc import Collection
 
 from servers.errors import StateError
-from servers.guests import LEAST_ROOM, Guests
+from servers.guests import Guests
 from servers.instance import Instance
 from servers.watch import Watch
 
-LEAST_HELD, MOST_HELD = 256, 640
+LEAST_HELD, MOST_HELD = 256, 4608
 MORE_HELD = 8
 """How many more are held for each one that comes back."""
-MOST_ROOM = 60 * 1024 * 1024
-"""Bytes of rows that a guest holds in memory when the most instances are held."""
+FILES_EACH = 3
+"""Files that one takes at most, of those that this process may have open: the rest are connections."""
+MOST_ROOM = 432 * 1024 * 1024
+"""Bytes of rows that guests hold in memory, all together, when the most instances are held."""
 
 
 class Holding:
     """Instances in use, by their id."""
 
-    def __init__(self, guests: Guests, watch: Watch) -> None:
+    def __init__(self, guests: Guests, watch: Watch, most: int = MOST_HELD) -> None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._ceiling = max(LEAST_HELD, min(most, files // FILES_EACH))
         self._guests = guests
         self._watch = watch
         self._held: OrderedDict[str, Instance] = OrderedDict()
@@ -70,18 +75,17 @@ class Holding:
         self._held.clear()
 
     def _hold_at_most(self, most: int) -> None:
-        self._most = min(most, MOST_HELD)
-        share = (self._most - LEAST_HELD) / (MOST_HELD - LEAST_HELD)
-        self._guests.room = LEAST_ROOM + int(share * (MOST_ROOM - LEAST_ROOM))
+        self._most = min(most, self._ceiling)
+        self._guests.room = MOST_ROOM * (self._most - LEAST_HELD) // MOST_HELD
 
     def _let_go_until(self, most: int) -> None:
-        for instance in list(self._held.values()):
+        for instance in list(self._held.values()) if len(self._held) > most else ():
             if len(self._held) <= most:
-                return
+                break
             if not instance.busy:
                 self._shut(instance)
                 self._let_go[instance.id] = None
-        while len(self._let_go) > MOST_HELD:
+        while len(self._let_go) > self._ceiling:
             self._let_go.popitem(last=False)
 
     def _shut(self, instance: Instance) -> None:

@@ -213,7 +213,7 @@ class Instance:
             "instance": self.id,
             "revision": self.state.revision,
             "image": self.start.digest,
-            "room": self.guests.room,
+            "room": self.guests.room_each,
         }
         changes = self.state.changes_since_start()
         seconds = self.guests.call_seconds

@@ -14,3 +14,9 @@ def parsed(source: str) -> ast.Module:
     """The tree of a source text. Raises SyntaxError and ValueError, as `ast.parse` does."""
     with _ALONE:
         return ast.parse(source)
+
+
+def parsed_expression(source: str) -> ast.Expression:
+    """The tree of one expression. Raises SyntaxError and ValueError, as `ast.parse` does."""
+    with _ALONE:
+        return ast.parse(source, mode="eval")

@@ -6,7 +6,7 @@ It is text with holes for arguments and columns; nothing in it runs, and no agen
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -105,7 +105,7 @@ def problems_of(phrases: Phrases, environment: Environment) -> Iterator[str]:
 
 def _ask_problems(tool: str, by_voice: dict[Speaking, tuple[str, ...]], environment: Environment) -> Iterator[str]:
     arguments = _arguments(environment, tool)
-    required = set(cast("list[str]", environment.tools[tool].arguments.get("required", [])))
+    required = environment.tools[tool].required
     for voice, templates in by_voice.items():
         for template in templates:
             there = set(holes(template))
@@ -120,10 +120,10 @@ def _ask_problems(tool: str, by_voice: dict[Speaking, tuple[str, ...]], environm
 
 def environment_prose(environment: Environment, tool: str, argument: str) -> bool:
     """Whether an argument is plain text, by its schema."""
-    schema = cast("dict[str, Any]", environment.tools[tool].arguments.get("properties", {}).get(argument, {}))
+    schema = environment.tools[tool].properties.get(argument, {})
     return schema.get("type") == "string" and "enum" not in schema
 
 
 def _arguments(environment: Environment, tool: str) -> set[str]:
     found = environment.tools.get(tool)
-    return set(cast("dict[str, Any]", found.arguments.get("properties", {}))) if found else set()
+    return set(found.properties) if found else set()

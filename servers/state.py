@@ -33,9 +33,9 @@ CREATE TABLE {HIDDEN_PREFIX}_calls (
 
 
 SETTINGS = (
-    "PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA cell_size_check = ON"
+    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA cell_size_check = ON"
 )
-"""The first is first because the third writes: on a disk that would be waited for."""
+"""The lock comes first: whoever is alone needs no shared memory. The third writes, which a disk would be waited for."""
 STANDING = f"""
 SELECT *,
     (SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls),

@@ -21,7 +21,7 @@ from servers.bundle import Environment
 from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.guests import CALL_SECONDS, Guests
-from servers.holding import Holding
+from servers.holding import MOST_HELD, Holding
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
@@ -50,6 +50,7 @@ class Worker:
         calls_per_second: float | None = None,
         walls_required: bool = False,
         covering: bool = False,
+        most_held: int = MOST_HELD,
     ) -> None:
         self.library = library
         self.folder = folder
@@ -58,7 +59,7 @@ class Worker:
         self.watch = Watch()
         self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
         self.starts = Starts(folder / "starts", self.guests)
-        self._holding = Holding(self.guests, self.watch)
+        self._holding = Holding(self.guests, self.watch, most_held)
         self._ids: set[str] = set()
         self._secret = b""
         self.standing_walls: tuple[str, ...] = ()

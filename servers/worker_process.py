@@ -2,13 +2,12 @@
 
 import asyncio
 import ctypes
-import fcntl
 import os
 import resource
 import signal
 import socket
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, asynccontextmanager
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,6 +16,7 @@ from servers.agent_door import AgentDoor
 from servers.control_door import ControlDoor
 from servers.errors import RequestError, StateError
 from servers.library import Library
+from servers.lock import locked
 from servers.serving import serving
 from servers.worker import Worker
 
@@ -85,28 +85,20 @@ async def until_told_to_stop() -> None:
             loop.remove_signal_handler(number)
 
 
-@contextmanager
-def sole_user(folder: Path) -> Generator[None]:
+def sole_user(folder: Path) -> AbstractContextManager[None]:
     """Hold a state folder, so that no second process writes into it.
 
-    Raises:
+    Entering it raises:
         RequestError: somebody else holds it.
         StateError: it cannot be used at all.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        lock = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    except OSError as error:
-        raise StateError(f"the state folder {folder} cannot be used: {error.strerror}") from None
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise RequestError(f"another farm uses the state folder {folder}; stop it, or choose another folder") from None
-    try:
-        yield
-    finally:
-        os.close(lock)
+    return locked(
+        folder / "lock",
+        unusable=lambda why: StateError(f"the state folder {folder} cannot be used: {why}"),
+        taken=lambda holder: RequestError(
+            f"another farm uses the state folder {folder} (process {holder}); stop it, or choose another folder"
+        ),
+    )
 
 
 def raise_file_limit() -> None:

@@ -137,6 +137,17 @@ def test_only_guests_execute_text() -> None:
     assert executers | loaders <= ALONE | {"farm.py"}
 
 
+def test_python_is_parsed_in_one_place_and_in_guests() -> None:
+    """Outside it, two threads that parse at once would mix each other up."""
+    parsers = {
+        named(path)
+        for path in CODE
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) == "ast.parse"
+    }
+    assert parsers - ALONE == {"servers/parsing.py"}
+
+
 @pytest.mark.parametrize("path", sorted(BUNDLES.glob("*/tools.py")), ids=named)
 def test_tools_import_what_every_bundle_may(path: Path) -> None:
     allowed = {"datetime", "re", "json", "math", "typing", "collections", "itertools", "functools", "string"}

@@ -133,7 +133,12 @@ async def test_a_second_farm_on_the_same_folder_says_so(shelf: Path, tmp_path: P
     state = tmp_path / "state"
     async with running(Options(library=(shelf,), state=state, port=0)) as address:
         done = await farm("up", "--state", state, "--port", "0", home=tmp_path)
-        assert done == (2, "", f"farm: another farm uses the state folder {state}; stop it, or choose another folder\n")
+        holder = f"process {os.getpid()}"
+        assert done == (
+            2,
+            "",
+            f"farm: another farm uses the state folder {state} ({holder}); stop it, or choose another folder\n",
+        )
         assert address_of(state).url == address.url
 
 

@@ -11,6 +11,7 @@ from servers.bundle import load, load_scenarios
 from servers.library import Library
 from servers.orders import Judge, Launch
 from servers.scenario import Scenario, Solution
+from servers.whole import write_whole
 from servers.worker import Worker
 from synth.envscaler.auditing import EnvironmentAudit, ScenarioAudit
 
@@ -52,6 +53,4 @@ async def _earns_all(worker: Worker, environment: str, scenario: Scenario, found
 
 
 def _write(folder: Path, scenarios: Iterable[Scenario]) -> None:
-    part = folder / "scenarios.part"
-    part.write_text("".join(one.model_dump_json(exclude_none=True) + "\n" for one in scenarios), encoding="utf-8")
-    part.rename(folder / "scenarios.jsonl")
+    write_whole(folder / "scenarios.jsonl", "".join(one.model_dump_json(exclude_none=True) + "\n" for one in scenarios))

@@ -15,6 +15,7 @@ from servers.commands import bundle_of
 from servers.errors import BundleError, RequestError
 from servers.guests import Guests
 from servers.scenario import Scenario
+from servers.whole import write_whole
 from synth.envscaler.auditing import EnvironmentAudit, audit, imported_in
 from synth.envscaler.certifying import certify
 from synth.envscaler.converting import CLOCK, Arrival, Origin, convert
@@ -147,9 +148,7 @@ def export_envscaler(
     found = asyncio.run(_export(environment, scenarios))
     _make(to)
     for name, entries in ((ENVIRONMENTS, found.environments), (SCENARIOS, found.scenarios)):
-        part = to / f"{name}.part"
-        part.write_text(json.dumps(entries, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-        part.rename(to / name)
+        write_whole(to / name, json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
     for line in found.lost:
         out.print(f"lost: {line}", soft_wrap=True, markup=False)
     checks = sum(len(scenario["checklist"]) for scenario in found.scenarios)

@@ -5,6 +5,7 @@ import pprint
 from collections.abc import Iterator
 from typing import Any
 
+from servers.parsing import parsed
 from servers.scenario import Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 from synth.envscaler.export_texts import scoped, text_of, without_imports
 
@@ -35,7 +36,7 @@ def _asks_the_agent(checkpoint: Checkpoint) -> bool:
         return ":answer" in checkpoint.sql
     if not isinstance(checkpoint, PythonCheckpoint):
         return False
-    for node in ast.parse(checkpoint.python).body:
+    for node in parsed(checkpoint.python).body:
         if isinstance(node, ast.FunctionDef) and node.name == "check":
             asked = {argument.arg for argument in node.args.args[2:]}
             return any(isinstance(inner, ast.Name) and inner.id in asked for inner in ast.walk(node))

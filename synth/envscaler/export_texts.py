@@ -3,6 +3,8 @@
 import ast
 from pathlib import Path
 
+from servers.parsing import parsed
+
 FOLDER = Path(__file__).parent / "exported"
 OURS = ("synth.envscaler.exported.database", "servers.toolkit")
 
@@ -15,7 +17,7 @@ def text_of(name: str) -> str:
 def without_imports(code: str) -> str:
     """The same text, where what it imports of ours is expected to stand before it."""
     lines = code.splitlines()
-    for node in ast.parse(code).body:
+    for node in parsed(code).body:
         if isinstance(node, ast.ImportFrom) and node.module in OURS:
             for line in range(node.lineno - 1, node.end_lineno or node.lineno):
                 lines[line] = ""
@@ -25,7 +27,7 @@ def without_imports(code: str) -> str:
 def defined(code: str) -> set[str]:
     """What a text defines at its top level, imports apart."""
     found: set[str] = set()
-    for node in ast.parse(code).body:
+    for node in parsed(code).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             found.add(node.name)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -39,8 +41,8 @@ def _is_set(node: ast.Name) -> bool:
 
 def scoped(source: str, name: str) -> str:
     """A checkpoint's text in a function of its own, which gives its `check`: two may define the same names."""
-    body = ast.parse(source).body
-    [scope] = ast.parse(f"def make_{name}():\n    return check\n").body
+    body = parsed(source).body
+    [scope] = parsed(f"def make_{name}():\n    return check\n").body
     if isinstance(scope, ast.FunctionDef):
         scope.body = [*body, *scope.body]
     return f"{ast.unparse(scope)}\n\n\n{name} = make_{name}()\n"

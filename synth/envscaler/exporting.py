@@ -163,8 +163,7 @@ def _class_code(name: str, schema: dict[str, Any], environment: Environment) -> 
 
 def _method(tool: Tool) -> str:
     """One tool as a method; what is left out is not passed on, so the tool's own default counts."""
-    properties: dict[str, Any] = tool.arguments.get("properties", {})
-    required = tool.arguments.get("required", [])
+    properties, required = tool.properties, tool.required
     ordered = [
         *(name for name in properties if name in required),
         *(name for name in properties if name not in required),

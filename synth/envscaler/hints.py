@@ -5,12 +5,14 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
+from servers.parsing import parsed
+
 MOST = 40
 
 
 def hints_of(source: str) -> dict[str, Any]:
     """`named`: the constants that stand beside a name; `loose`: all of them, the likelier ones first."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     values = {name: value for node in ast.walk(tree) for name, value in _assigned(node)}
     named: defaultdict[str, list[Any]] = defaultdict(list)
     for name, value in values.items():

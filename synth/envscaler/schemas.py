@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from servers.parsing import parsed_expression
 from synth.envscaler.docstrings import words_of
 
 ANYTHING = "str | int | float | bool | list | dict | None"
@@ -147,6 +148,6 @@ def _name(node: ast.expr | None) -> str:
 
 def _parsed(text: str) -> ast.expr | None:
     try:
-        return ast.parse(text, mode="eval").body
+        return parsed_expression(text).body
     except (SyntaxError, ValueError, RecursionError):
         return None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from servers.bundle import NOT_PYTHON
 from servers.imported_gate import REPLACED, imported_problems
+from servers.parsing import parsed
 from synth.envscaler.reading import Unreadable
 
 TYPED_DICT = "TypedDict"
@@ -33,7 +34,7 @@ def class_source(code: str, class_name: str) -> ClassSource:
         Unreadable: it is not Python, it has no such class, or it does what cannot be repeated.
     """
     try:
-        tree = ast.parse(code)
+        tree = parsed(code)
         text = with_imports(code, tree)
     except NOT_PYTHON as error:
         line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""

@@ -4,6 +4,7 @@ import ast
 import builtins
 from dataclasses import dataclass
 
+from servers.parsing import parsed
 from synth.envscaler.docstrings import words_of
 from synth.envscaler.schemas import NoTool, Parameter, parameters
 from synth.envscaler.source import ClassSource, with_imports
@@ -157,4 +158,4 @@ def checkpoint_text(source: str) -> str:
     Raises:
         SyntaxError: it is not Python.
     """
-    return with_imports(source, ast.parse(source)).rstrip() + "\n" + CHECK
+    return with_imports(source, parsed(source)).rstrip() + "\n" + CHECK

@@ -12,6 +12,7 @@ from rich.table import Table
 
 from servers.commands import folder_of
 from servers.errors import RequestError
+from servers.whole import make_sure_of, write_whole
 from synth.at_once import run_alone
 from synth.hands import cores, hands
 from synth.proving.apart import Proving
@@ -19,7 +20,6 @@ from synth.proving.picture import card_of, picture
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
 from synth.run.together import together
-from synth.whole import write_whole
 
 app = typer.Typer()
 out = Console(highlight=False)
@@ -46,8 +46,8 @@ def prove_bundles(
     """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
     if check and write:
         raise RequestError("choose one: --write makes a proof, --check looks at the one that is there")
-    if report is not None and (report.is_dir() or not report.absolute().parent.is_dir()):
-        raise RequestError(f"--report {report}: cannot be written: name a file in a folder that is there")
+    if report is not None:
+        make_sure_of(report, "--report")
     folders = [folder_of(bundle) for bundle in bundles]
     proofs = [_kept(folder) for folder in folders] if check else _made(folders, calls, seed, jobs)
     for folder, proof in zip(folders, proofs, strict=True):

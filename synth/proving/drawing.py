@@ -95,7 +95,7 @@ class Drawer:
         return [
             tool.name
             for tool in self.environment.description.tools
-            for sources in [[self._source(tool, name, one) for name, one in _properties(tool.arguments).items()]]
+            for sources in [[self._source(tool, name, one) for name, one in tool.properties.items()]]
             if tool.writes and any(one.kind == "id" and one.columns[0] in about for one in sources)
         ]
 
@@ -143,8 +143,7 @@ class Drawer:
 
     def _likely(self, tool: Tool) -> dict[str, Any]:
         together = self._together(tool)
-        properties = _properties(tool.arguments)
-        required = set(tool.arguments.get("required", ()))
+        properties, required = tool.properties, tool.required
         drawn: dict[str, Any] = {}
         ids = [name for name in properties if self._source(tool, name, properties[name]).kind == "id"]
         for name in sorted(properties, key=lambda name: name not in ids):
@@ -158,8 +157,7 @@ class Drawer:
         return {name: drawn[name] for name in properties if name in drawn}
 
     def _wild(self, tool: Tool) -> dict[str, Any]:
-        properties = _properties(tool.arguments)
-        required = set(tool.arguments.get("required", ()))
+        properties, required = tool.properties, tool.required
         drawn: dict[str, Any] = {}
         for name, schema in properties.items():
             if name in required or self._random.random() < 0.6:
@@ -169,7 +167,7 @@ class Drawer:
 
     def _spoil(self, tool: Tool, drawn: dict[str, Any]) -> None:
         """Make one value of a likely call a little wrong."""
-        properties = _properties(tool.arguments)
+        properties = tool.properties
         if not properties:
             return
         name = self._random.choice(list(drawn) or list(properties))
@@ -196,7 +194,7 @@ class Drawer:
 
     def _pairs_of(self, tool: Tool) -> list[tuple[str, dict[str, str]]]:
         """The tables and views that have columns for at least two arguments."""
-        properties = _properties(tool.arguments)
+        properties = tool.properties
         sources = {name: self._source(tool, name, schema) for name, schema in properties.items()}
         found: list[tuple[str, dict[str, str]]] = []
         for table, rows in self._view.rows.items():
@@ -213,7 +211,7 @@ class Drawer:
 
     def _put_in_order(self, tool: Tool, drawn: dict[str, Any]) -> None:
         """Let moments of one kind follow each other as the arguments do: an arrival before its departure."""
-        properties = _properties(tool.arguments)
+        properties = tool.properties
         for kind in ("date", "datetime", "time"):
             names = [name for name in properties if self._source(tool, name, properties[name]).kind == kind]
             names = [name for name in names if isinstance(drawn.get(name), str)]
@@ -381,7 +379,7 @@ class Drawer:
             return features_of(self._view, self._shape, source.columns[0], path, value, self._now[:10])
         if isinstance(value, bool | None):
             return {"": value}
-        schema = _properties(tool.arguments).get(path, {})
+        schema = tool.properties.get(path, {})
         is_choice = "enum" in schema or any("enum" in one for one in schema.get("anyOf", ()))
         return {"": value} if is_choice and isinstance(value, str | int) else {}
 

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from servers.parsing import parsed
 from servers.reading import Reader
 from servers.rules import Rule, marked
 
@@ -83,7 +84,7 @@ def places_of(source: str, schema: str, rules: Sequence[Rule], reader: Reader) -
 
 def functions_of(source: str) -> dict[str, Function]:
     """The functions of tools.py. One refuses if it raises a ToolError, itself or through functions that it calls."""
-    nodes = {node.name: node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)}
+    nodes = {node.name: node for node in parsed(source).body if isinstance(node, ast.FunctionDef)}
     calls = {name: _calls(node, nodes) for name, node in nodes.items()}
     reach = {name: _wider({name}, calls) for name in nodes}
     raising = {name for name, node in nodes.items() if any(_refusal(one) is not None for one in ast.walk(node))}
@@ -112,7 +113,7 @@ def refusing(source: str) -> set[str]:
 def _raises(source: str, function: Function) -> bool:
     return any(
         _refusal(node) is not None and function.first <= getattr(node, "lineno", 0) <= function.last
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
     )
 
 
@@ -142,7 +143,7 @@ def _refusal(node: ast.AST) -> ast.Call | None:
 
 def _of_tools(source: str) -> Iterator[Place]:
     marks = marked(source)
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         call = _refusal(node)
         if call is None or not isinstance(node, ast.Raise) or not call.args:
             continue

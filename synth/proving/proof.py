@@ -11,6 +11,7 @@ from servers.errors import BundleError
 from servers.examples import EXAMPLES_FILE
 from servers.record import Record
 from servers.rules import RULES_FILE, Holder
+from servers.whole import write_whole
 
 PROOF_FILE = "proof.json"
 PROVED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE)
@@ -127,10 +128,8 @@ def write_proof(folder: Path, proof: Proof) -> Path:
         BundleError: the folder cannot be written.
     """
     path = folder / PROOF_FILE
-    part = path.with_suffix(".part")
     try:
-        part.write_text(as_json(proof), encoding="utf-8")
-        part.rename(path)
+        write_whole(path, as_json(proof))
     except OSError as error:
         raise BundleError(f"{path}: cannot be written: {error.strerror}") from None
     return path

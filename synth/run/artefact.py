@@ -7,8 +7,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from servers.record import Record
+from servers.whole import write_whole
 from synth.run.asker import Exchange
-from synth.whole import write_whole
 from synth.writers.writer import digest_of
 
 

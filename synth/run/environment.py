@@ -13,13 +13,13 @@ from typing import Literal, NamedTuple
 from pydantic import ValidationError
 
 from servers.record import Record
+from servers.whole import write_whole
 from synth.run.artefact import Artefact, digest_of_file, write_artefact
 from synth.run.asker import Asker, Exchange, Rejected
 from synth.run.line import Back, Line
 from synth.run.progress import Progress
 from synth.run.stage import PLAIN, GoBack, Made, Stage, Wishes
 from synth.run.topic import Topic
-from synth.whole import write_whole
 from synth.writers.writer import PromptTooLong, UnknownPrompt, Waiting, Writer, WriterRefused, WriterUnreachable
 
 State = Literal["accepted", "rejected", "waiting", "stopped", "failed"]

@@ -10,13 +10,11 @@ batch/            what is to be answered, and the answers
 report.html
 """
 
-import fcntl
 import json
-import os
 import re
 import unicodedata
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -25,10 +23,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from servers.errors import Conflict, RequestError
+from servers.lock import locked
 from servers.record import Record
+from servers.whole import write_whole
 from synth.run.artefact import read_artefact
 from synth.run.topic import Topic
-from synth.whole import write_whole
 from synth.writers.writer import digest_of
 
 LONGEST_ID = 48
@@ -47,25 +46,14 @@ class RunFolder:
 
     path: Path
 
-    @contextmanager
-    def locked(self, option: str = "--out") -> Generator[None]:
-        """Keep other runs out. Raises Conflict, or RequestError where the folder cannot be written."""
-        try:
-            self.path.mkdir(parents=True, exist_ok=True)
-            lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
-        except OSError as error:
-            raise RequestError(f"{option} {self.path}: cannot be written: {error.strerror}") from None
-        try:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                holder = os.pread(lock, 32, 0).decode() or "unknown"
-                raise Conflict(f"{option} {self.path}: another run works in it (process {holder})") from None
-            os.truncate(lock, 0)
-            os.pwrite(lock, str(os.getpid()).encode(), 0)
-            yield
-        finally:
-            os.close(lock)
+    def locked(self, option: str = "--out") -> AbstractContextManager[None]:
+        """Keep other runs out. Entering it raises Conflict, or RequestError where the folder cannot be written."""
+        where = f"{option} {self.path}"
+        return locked(
+            self.path / ".lock",
+            unusable=lambda why: RequestError(f"{where}: cannot be written: {why}"),
+            taken=lambda holder: Conflict(f"{where}: another run works in it (process {holder})"),
+        )
 
     @property
     def environments(self) -> Path:

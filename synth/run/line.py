@@ -10,10 +10,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from servers.record import Record
+from servers.whole import write_whole
 from synth.run.artefact import Artefact, digest_of_file, read_artefact
 from synth.run.asker import Exchange
 from synth.run.stage import Stage
-from synth.whole import write_whole
 
 
 class Back(Record):

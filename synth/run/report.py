@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
+from servers.whole import write_whole
 from synth.page import histogram, page
 from synth.run.folder import RunFolder
 from synth.run.summary import Summary
-from synth.whole import write_whole
 
 MOST_REASONS = 40
 TEMPLATE = Path(__file__).with_name("report.html")

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar, cast
 
 from servers.record import Record
+from servers.whole import write_whole
 from synth.run.asker import Asker
-from synth.whole import write_whole
 
 T = TypeVar("T", bound=Record)
 

@@ -1,9 +1,8 @@
 """The arguments of an environment's tools and where their values come from, worked out once from its first rows."""
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from servers.environment import Tool
 from synth.proving.sources import Source, source_of
@@ -26,17 +25,12 @@ class Arguments:
     def __init__(self, tools: dict[str, Tool], shape: Shape, view: View, seen: dict[str, Column] | None = None) -> None:
         self.tools = tools
         self._seen = seen or {}
-        found = {
-            tool.name: [
-                Argument(name, schema, source_of(tool, name, schema, shape, view, tools))
-                for name, schema in _properties(tool).items()
-            ]
-            for tool in tools.values()
-        }
-        shown = _shown([argument for arguments in found.values() for argument in arguments])
         self._of = {
-            tool: tuple(_chosen(_seen(_led(argument, shown), self._seen)) for argument in arguments)
-            for tool, arguments in found.items()
+            tool.name: tuple(
+                _chosen(_seen(Argument(name, schema, source_of(tool, name, schema, shape, view, tools)), self._seen))
+                for name, schema in tool.properties.items()
+            )
+            for tool in tools.values()
         }
 
     def names(self, key: Column) -> tuple[str, ...]:
@@ -46,26 +40,6 @@ class Arguments:
     def of(self, tool: Tool) -> tuple[Argument, ...]:
         """Those of one tool, in its order."""
         return self._of[tool.name]
-
-
-def _shown(arguments: list[Argument]) -> dict[str, Column]:
-    """Of each query, the key that arguments take from it wherever their names tell which."""
-    found: dict[str, Counter[Column]] = {}
-    for argument in arguments:
-        source = argument.source
-        if source.kind == "id" and len(source.tools) == 1:
-            found.setdefault(source.tools[0], Counter())[source.columns[0]] += 1
-    return {tool: counts.most_common(1)[0][0] for tool, counts in found.items()}
-
-
-def _led(argument: Argument, shown: dict[str, Column]) -> Argument:
-    """An argument that is said to be shown by a query names a row, though its own name does not tell of what."""
-    source = argument.source
-    if source.kind not in ("text", "date") or len(source.tools) != 1 or source.tools[0] not in shown:
-        return argument
-    if "string" not in str(argument.schema):
-        return argument
-    return argument._replace(source=replace(source, kind="id", columns=(shown[source.tools[0]],)))
 
 
 def _seen(argument: Argument, seen: dict[str, Column]) -> Argument:
@@ -100,12 +74,3 @@ def keys_in(results: Iterable[Any], shape: Shape, view: View) -> dict[str, Colum
         if len(keys) == 1:
             found[name] = keys[0]
     return found
-
-
-def required(tool: Tool) -> set[str]:
-    """The arguments that a tool cannot do without."""
-    return set(cast("list[str]", tool.arguments.get("required", [])))
-
-
-def _properties(tool: Tool) -> dict[str, dict[str, Any]]:
-    return cast("dict[str, dict[str, Any]]", tool.arguments.get("properties", {}))

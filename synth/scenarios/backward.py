@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from servers.bundle import load_scenarios
 from servers.errors import BundleError
 from servers.scenario import Scenario
+from servers.whole import write_whole
 from synth.hands import hands
 from synth.proving.stage import Stage
 from synth.scenarios.tally import Tally, signature
@@ -171,9 +172,7 @@ class Shelf:
 
     def write(self) -> None:
         """Write the file."""
-        part = self.path.with_suffix(".part")
-        part.write_text("".join(f"{line}\n" for line in self._lines), encoding="utf-8")
-        part.replace(self.path)
+        write_whole(self.path, "".join(f"{line}\n" for line in self._lines))
 
 
 def line_of(scenario: Scenario) -> str:

@@ -19,6 +19,7 @@ from servers.errors import BundleError, NotFound, RequestError
 from servers.library import Library
 from servers.phrases import Phrases
 from servers.scenario import Certificate
+from servers.whole import make_sure_of, write_whole
 from synth.at_once import run_alone
 from synth.hands import cores, hands
 from synth.proving.stage import Stage
@@ -113,7 +114,7 @@ def scenarios(
         scenario or (),
     )
     plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
-    _make_sure_of(path)
+    make_sure_of(path, "--out")
     outcome = asyncio.run(made_with_models(folder, path, plan, game, n=n or 4, again=again, key=api_key, console=out))
     show_outcome(outcome, out, "conversations" if converse else "proposed scenarios")
     if outcome.count("stopped") + outcome.count("failed"):
@@ -139,8 +140,7 @@ def phrases(
     given: dict[str, Any] = {"writer": writer, "base_url": base_url, "model": model, "record": record}
     given |= {"out": work, "recordings": recording}
     plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
-    _make_sure_of(path.with_suffix(".part"))
-    path.with_suffix(".part").unlink()
+    make_sure_of(path, "--out")
     made = asyncio.run(_phrased(folder, work, path, plan, api_key))
     out.print(f"Words for {len(made.asks)} commands and {len(made.rows)} tables: {path}", soft_wrap=True)
 
@@ -156,7 +156,7 @@ async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int) -> Yield
     begin = time.perf_counter()
     async with Stage(folder) as stage:
         shelf = Shelf(path, stage)
-        _make_sure_of(path)
+        make_sure_of(path, "--out")
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=out, transient=True) as progress:
             task = progress.add_task("certified", total=n)
@@ -169,14 +169,6 @@ async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int) -> Yield
             )
     made.seconds = time.perf_counter() - begin
     return made
-
-
-def _make_sure_of(file: Path) -> None:
-    """See that a file can be written before there is something to lose."""
-    try:
-        file.open("a").close()
-    except OSError as error:
-        raise RequestError(f"--out {file}: cannot be written: {error.strerror}") from None
 
 
 def _show_yield(made: Yield, wanted: int) -> None:
@@ -281,9 +273,7 @@ def _write(path: Path, certificates: dict[str, Certificate | None]) -> None:
         if kept is not None:
             told["certificate"] = kept.model_dump(mode="json", exclude_defaults=True)
         lines.append(json.dumps(told, ensure_ascii=False))
-    part = path.with_suffix(".part")
     try:
-        part.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
-        part.replace(path)
+        write_whole(path, "".join(f"{line}\n" for line in lines))
     except OSError as error:
         raise BundleError(f"{path}: cannot be written: {error.strerror}") from None

@@ -10,7 +10,7 @@ from servers.environment import Tool
 from servers.phrases import Phrases
 from synth.proving.days import day_in, later
 from synth.proving.sources import Source
-from synth.scenarios.arguments import Arguments, required
+from synth.scenarios.arguments import Arguments
 from synth.scenarios.lookup import Finder, Query, leaf
 from synth.scenarios.plausible import enum_of
 from synth.scenarios.world import Place, World
@@ -91,12 +91,12 @@ class Drawer:
         """Values that go together, and the arguments to be given, among them the rows that such a call names."""
         told = self._phrases.examples.get(tool.name)
         if told:
-            return dict(self._random.choice(told)), required(tool)
+            return dict(self._random.choice(told)), tool.required
         if tool.name not in self._said:
-            return {}, required(tool) | self._wished(tool)
+            return {}, tool.required | self._wished(tool)
         whole = self._random.choice(self._said[tool.name])
         rows = {one.name for one in self._arguments.of(tool) if one.source.kind == "id"}
-        return {name: value for name, value in whole.items() if name not in rows}, required(tool) | whole.keys()
+        return {name: value for name, value in whole.items() if name not in rows}, tool.required | whole.keys()
 
     def _wished(self, tool: Tool) -> set[str]:
         """Some of the arguments that may be left out: a change that says nothing new is none."""
@@ -105,7 +105,7 @@ class Drawer:
         may = [
             one.name
             for one in self._arguments.of(tool)
-            if one.name not in required(tool)
+            if one.name not in tool.required
             and (asks is None or f"{{{one.name}" in sayable or f"[{one.name}:" in sayable)
             and (one.source.kind in ("id", "date", "number") or enum_of(one.schema) or "boolean" in str(one.schema))
             and "array" not in str(one.schema)
@@ -184,7 +184,7 @@ class Drawer:
 
     def _queries_about(self, places: dict[str, Place]) -> Iterator[Query]:
         for tool in self._arguments.tools.values():
-            needed = required(tool)
+            needed = tool.required
             if not tool.writes and len(needed) == 1 and needed <= places.keys():
                 [name] = needed
                 yield Query(tool.name, {name: places[name][1]}, {name: places[name]})

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from servers.environment import Tool
 from synth.proving.sources import singular
-from synth.scenarios.arguments import Arguments, required
+from synth.scenarios.arguments import Arguments
 from synth.scenarios.leaves import leaves
 from synth.scenarios.plausible import enum_of
 from synth.scenarios.trying import Trying
@@ -81,7 +81,7 @@ class Finder:
         for name, tool in self._tools.items():
             if tool.writes or not self._may_show(tool, place):
                 continue
-            needed = required(tool)
+            needed = tool.required
             if not needed:
                 yield Query(name, {})
             for query in self._with_one_argument(tool, place):

@@ -11,20 +11,20 @@ from servers.bundle import Environment
 from servers.environment import Provenance, Tool
 from servers.errors import FarmError
 from servers.phrases import HOLE, Phrases, holes, problems_of
+from servers.whole import write_whole
 from synth.proving.stage import Stage
 from synth.run.asker import Asker
 from synth.run.environment import Environment as Line
 from synth.run.stage import Made
 from synth.run.stage import Stage as Step
 from synth.run.topic import Topic
-from synth.scenarios.arguments import Argument, required
+from synth.scenarios.arguments import Argument
 from synth.scenarios.forward.brief import Brief
 from synth.scenarios.setting import Setting
 from synth.scenarios.story import told
 from synth.scenarios.tally import Tally
 from synth.scenarios.walking import wish
 from synth.scenarios.words import NO_ORDER, OPTIONAL
-from synth.whole import write_whole
 from synth.writers.prompt import Prompt
 from synth.writers.writer import Writer
 
@@ -144,12 +144,12 @@ def _wrong(template: str, tool: Tool, phrases: Phrases) -> Iterator[str]:
     if NO_ORDER.match(template) and not template.rstrip().endswith((".", "!", "?")):
         yield "does not begin with what is to be done, and it follows “please”; or give it a full stop"
     conditions = {part[2] for part in OPTIONAL.finditer(template) if part[2]}
-    unknown = conditions - set(cast("dict[str, Any]", tool.arguments.get("properties", {})))
+    unknown = conditions - tool.properties.keys()
     if unknown:
         yield f"there is no argument {min(unknown)!r}"
     whole = OPTIONAL.sub("", template)
-    exempt = {argument for argument in required(tool) if _is_speaker(argument, phrases)}
-    missing = required(tool) - set(holes(whole)) - conditions - exempt
+    exempt = {argument for argument in tool.required if _is_speaker(argument, phrases)}
+    missing = tool.required - set(holes(whole)) - conditions - exempt
     if missing:
         yield f"does not tell {min(missing)!r}"
     if re.search(r"\w_\w", HOLE.sub("", OPTIONAL.sub(lambda part: part[3], template))):
@@ -175,7 +175,7 @@ def _named_tables(setting: Setting) -> set[str]:
         one.source.columns[0].table
         for tool in setting.writers
         for one in setting.arguments.of(tool)
-        if one.source.kind == "id" and one.name in required(tool)
+        if one.source.kind == "id" and one.name in tool.required
     }
 
 

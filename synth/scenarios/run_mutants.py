@@ -138,7 +138,7 @@ def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[tuple[str, in
 
 def _other_values(reference: Reference, index: int, task: str) -> Iterator[tuple[str, Any, Any]]:
     made = reference.made[index]
-    schema: dict[str, Any] = reference.environment.tools[made.step.tool].arguments.get("properties", {})
+    schema = reference.environment.tools[made.step.tool].properties
     for argument, value in made.arguments.items():
         if argument in made.step.free or argument not in schema:
             continue
@@ -153,7 +153,7 @@ def _other_values(reference: Reference, index: int, task: str) -> Iterator[tuple
 def _query(reference: Reference) -> Step | None:
     """A query that can be asked without arguments, or one that the reference asks."""
     for name, tool in reference.environment.tools.items():
-        if not tool.writes and not tool.arguments.get("required"):
+        if not tool.writes and not tool.required:
             return Step(0, name, {})
     for one in reference.made:
         if not reference.environment.tools[one.step.tool].writes and one.outcome.kind == "ok":

@@ -5,7 +5,7 @@ from typing import Any
 
 from servers.environment import Tool
 from servers.examples import Example
-from synth.scenarios.arguments import Argument, Arguments, required
+from synth.scenarios.arguments import Argument, Arguments
 
 Calls = dict[str, list[dict[str, Any]]]
 
@@ -31,5 +31,5 @@ def _goes_along(one: Argument, tool: Tool, example: Example) -> bool:
     if example.arguments.get(one.name) is None:
         return False
     is_row = one.source.kind == "id"
-    is_needed = one.name in required(tool)
+    is_needed = one.name in tool.required
     return not is_needed if is_row else one.source.kind in ("text", "email") or not is_needed

@@ -7,7 +7,7 @@ from servers.examples import load_examples
 from servers.phrases import Phrases
 from synth.proving.stage import Scene, Stage
 from synth.proving.view import shape_of, view_of
-from synth.scenarios.arguments import Arguments, keys_in, required
+from synth.scenarios.arguments import Arguments, keys_in
 from synth.scenarios.drawing import Drawer
 from synth.scenarios.lookup import Finder
 from synth.scenarios.sayings import sayings
@@ -47,7 +47,7 @@ class Setting:
             shape = shape_of(reader)
             first = World(shape, view_of(reader, shape))
         tools = stage.environment.tools
-        asked = [await scenes[0].call(tool.name, {}) for tool in tools.values() if not (tool.writes or required(tool))]
+        asked = [await scenes[0].call(tool.name, {}) for tool in tools.values() if not (tool.writes or tool.required)]
         await scenes[0].rewind(0)
         seen = keys_in([one.structured for one in asked if one.kind == "ok"], shape, first.view)
         setting = cls(stage, scenes, Arguments(tools, shape, first.view, seen), first, phrases)

@@ -205,7 +205,7 @@ class Walk:
         if follower is None:
             return True
         tool: Tool = self.setting.tools[follower]
-        names = set(tool.arguments.get("required", []))
+        names = tool.required
         if not names <= drawn.arguments.keys():
             return True
         places = {name: place for name, place in drawn.places.items() if name in names}

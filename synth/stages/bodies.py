@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterable
 
+from servers.parsing import parsed
 from synth.proving.places import functions_of
 from synth.writers.writer import digest_of
 
@@ -11,11 +12,11 @@ def digests_of(source: str, tools: Iterable[str]) -> dict[str, str]:
     """Of each tool: its function, those that it reaches, and the constants and classes that these name."""
     lines = source.splitlines()
     functions = functions_of(source)
-    named = {name: node for node in ast.parse(source).body for name in _names(node)}
+    named = {name: node for node in parsed(source).body for name in _names(node)}
     found: dict[str, str] = {}
     for tool in tools:
         text = "\n".join(lines[number - 1] for number in sorted(functions[tool].reach))
-        used = {one.id for one in ast.walk(ast.parse(text)) if isinstance(one, ast.Name)} & named.keys()
+        used = {one.id for one in ast.walk(parsed(text)) if isinstance(one, ast.Name)} & named.keys()
         found[tool] = digest_of([text, *(ast.unparse(named[name]) for name in sorted(used))])
     return found
 

@@ -5,6 +5,7 @@ from typing import Any
 
 from servers.gate import tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.parsing import parsed
 
 
 async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, Any]], list[str]]:
@@ -33,10 +34,10 @@ def gate_findings(source: str) -> list[str]:
     return found
 
 
-def parsed(source: str) -> tuple[ast.Module | None, str]:
+def tree_of(source: str) -> tuple[ast.Module | None, str]:
     """The tree of a module, or why it is not Python."""
     try:
-        return ast.parse(source), ""
+        return parsed(source), ""
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         number = error.lineno if isinstance(error, SyntaxError) and error.lineno else 0
         line = source.splitlines()[number - 1].strip() if 0 < number <= len(source.splitlines()) else ""

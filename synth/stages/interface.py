@@ -10,7 +10,7 @@ from servers.record import Record
 from synth.run.asker import Asker
 from synth.run.stage import Made, Stage
 from synth.stages.building import image_of
-from synth.stages.describing import described, gate_findings, parsed
+from synth.stages.describing import described, gate_findings, tree_of
 from synth.stages.ground import guests_here
 from synth.stages.rules import Rule, as_text
 from synth.stages.schema import Schema
@@ -70,7 +70,7 @@ STAGE = Stage("interface", Interface, interface)
 
 async def findings(answer: Interface, shape: Shape, rules: Sequence[Rule], guests: Guests) -> list[str]:
     """What is wrong with an interface."""
-    tree, wrong = parsed(answer.stubs_py)
+    tree, wrong = tree_of(answer.stubs_py)
     if tree is None:
         return [f"stubs_py: {wrong}"]
     found = [f"stubs_py: {finding}" for finding in (*gate_findings(answer.stubs_py), *_form_findings(tree))]

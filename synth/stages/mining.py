@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from servers.errors import RequestError
 from servers.record import Record
+from servers.whole import write_whole
 from synth.run.asker import Asker
 from synth.run.together import together
 from synth.run.topic import Topic
 from synth.stages.likeness import Vector, dense, distinct, diverse, map_svg, vectors
 from synth.stages.tasks import read_tasks, report_text
-from synth.whole import write_whole
 from synth.writers.embedding import Embedder
 from synth.writers.prompt import Prompt
 

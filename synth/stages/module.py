@@ -3,7 +3,8 @@
 import ast
 from dataclasses import dataclass, field
 
-from synth.stages.describing import parsed, text_of
+from servers.parsing import parsed
+from synth.stages.describing import text_of, tree_of
 
 TYPING = "typing"
 
@@ -20,7 +21,7 @@ class Module:
 
     def with_code(self, code: str, *, names: frozenset[str], again: bool = False) -> tuple["Module", list[str]]:
         """The module with functions of these names more, or what is wrong with the text. `again` lets it replace."""
-        tree, wrong = parsed(code)
+        tree, wrong = tree_of(code)
         if tree is None:
             return self, [wrong]
         taking = _Taking(self, code, names, again=again)
@@ -46,7 +47,7 @@ class Module:
         return "\n\n".join(heads) + "\n\n\n" + "\n\n\n".join([*classes, *more, *tools, *self.private.values()]) + "\n"
 
     def stub_tree(self) -> ast.Module:
-        return ast.parse(self.stubs)
+        return parsed(self.stubs)
 
     def stub(self, name: str) -> ast.FunctionDef:
         return next(node for node in self.stub_tree().body if isinstance(node, ast.FunctionDef) and node.name == name)
@@ -65,7 +66,7 @@ class Module:
         named: dict[str, set[str]] = {"servers.toolkit": {"Database", "ToolError"}}
         stubs = [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
         for text in (*stubs, *sorted(self.imports)):
-            node = ast.parse(text).body[0]
+            node = parsed(text).body[0]
             if isinstance(node, ast.ImportFrom):
                 named.setdefault(node.module or "", set()).update(_alias(alias) for alias in node.names)
             elif isinstance(node, ast.Import):

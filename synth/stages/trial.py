@@ -12,7 +12,7 @@ from synth.run.stage import Made
 from synth.run.together import together
 from synth.stages.cases import Call, Calls, Case, Judgement, Judgements, before_text, fewest_valid, told
 from synth.stages.code import Code, groups, texts_of
-from synth.stages.describing import parsed, text_of
+from synth.stages.describing import text_of, tree_of
 from synth.stages.interface import Interface, Plan
 from synth.stages.playing import Ask, Did, arguments_of, played
 from synth.stages.rules import as_text
@@ -188,7 +188,7 @@ def _tried_text(tried: Sequence[Case]) -> str:
 
 def manuals(stubs: str, names: set[str]) -> str:
     """The result types, and the signatures and docstrings of some tools, as an agent might read them."""
-    tree, _ = parsed(stubs)
+    tree, _ = tree_of(stubs)
     if tree is None:
         return stubs
     kept = [node for node in tree.body if getattr(node, "name", "") in names or type(node).__name__ == "ClassDef"]

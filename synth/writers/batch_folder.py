@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from agent_client.completion import Completion, Part
 from servers.errors import NotFound, RequestError
 from servers.record import Record
-from synth.whole import write_whole
+from servers.whole import write_whole
 
 T = TypeVar("T", bound="Line | Result")
 RESULTS = ".results.jsonl"

@@ -96,7 +96,7 @@ def _literals(reference: Reference, one: Made) -> Iterator[tuple[str, Any]]:
     """The values that a call does not take from another; by which state a query sifts is the agent's own affair."""
     tool = reference.environment.tools[one.step.tool]
     for name, value in one.step.arguments.items():
-        schema = tool.arguments.get("properties", {}).get(name, {})
+        schema = tool.properties.get(name, {})
         sifts = not tool.writes and enum_of(schema)
         if not sifts and not (isinstance(value, str) and REFERENCE.search(value)):
             for path, leaf in leaves(value, ""):

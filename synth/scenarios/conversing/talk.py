@@ -6,7 +6,6 @@ from typing import Literal
 
 from pydantic import Field
 
-from servers.environment import Tool
 from servers.record import Record
 from synth.proving.stage import Stage
 from synth.scenarios.conversing.choices import Choice, Needed, is_told
@@ -80,12 +79,8 @@ def _words(talk: Talk, task: str, stage: Stage, rows: Rows) -> Iterator[str]:
 def columns_in(text: str, stage: Stage, rows: Rows) -> list[str]:
     """The names of columns and arguments that a text holds, apart from those that are plain words."""
     named = {name for columns in rows.columns.values() for name in columns}
-    named |= {name for tool in stage.environment.tools.values() for name in _arguments(tool)}
+    named |= {name for tool in stage.environment.tools.values() for name in tool.properties}
     return sorted(name for name in named if "_" in name and re.search(rf"\b{name}\b", text))
-
-
-def _arguments(tool: Tool) -> Sequence[str]:
-    return tuple(tool.arguments.get("properties", {}))
 
 
 def _lost(talk: Talk, task: str, needed: Needed) -> Iterator[str]:

@@ -31,8 +31,7 @@ class Brief:
 
 def _told(tool: Tool) -> str:
     """One tool on a line: how it is called, what it does, what it gives."""
-    properties: dict[str, dict[str, object]] = tool.arguments.get("properties", {})
-    needed = tool.arguments.get("required", [])
+    properties, needed = tool.properties, tool.required
     arguments = ", ".join(f"{name}{'' if name in needed else '?'}{_choices(properties[name])}" for name in properties)
     result = ", ".join(tool.result.get("properties", {}))
     kind = "command" if tool.writes else "query"

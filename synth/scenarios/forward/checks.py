@@ -76,7 +76,7 @@ def _text_findings(checks: Checks, proposal: Proposal, stage: Stage) -> Iterator
         yield "checkpoints: the task wants to be told something, and none reads the answer"
     tools = stage.environment.tools
     for free in checks.free:
-        if free.tool not in tools or free.argument not in tools[free.tool].arguments.get("properties", {}):
+        if free.tool not in tools or free.argument not in tools[free.tool].properties:
             yield f"free: there is no argument {free.argument!r} of {free.tool!r}"
 
 

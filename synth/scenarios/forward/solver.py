@@ -19,8 +19,8 @@ from registry.up import private
 from registry.wire import ScenarioDetail
 from servers.bundle import SERVED_FILES
 from servers.scenario import Scenario
+from servers.whole import write_whole
 from synth.scenarios.forward.solution import steps_of
-from synth.whole import write_whole
 
 LIMITS = Limits(turns=40, seconds=24 * 3600)
 """Turns are what a solver may run out of; an endpoint that thinks long costs nobody a scenario."""

@@ -1,0 +1,34 @@
+"""A lock file: one process at a time works in a folder, and a process that is gone holds nothing."""
+
+import fcntl
+import os
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from servers.errors import FarmError
+
+
+@contextmanager
+def locked(path: Path, *, unusable: Callable[[str], FarmError], taken: Callable[[str], FarmError]) -> Generator[None]:
+    """Hold a lock file. Its folder is made where it is missing.
+
+    Raises:
+        What `unusable` makes of the reason, where the file cannot be written.
+        What `taken` makes of the number of the process that holds it, where there is one.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as error:
+        raise unusable(error.strerror or str(error)) from None
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise taken(os.pread(lock, 32, 0).decode() or "unknown") from None
+        os.truncate(lock, 0)
+        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        yield
+    finally:
+        os.close(lock)
