@@ -6,7 +6,7 @@ A refusal is a result that the agent reads. What the agent cannot mend raises Fa
 import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
 
 import httpx2
@@ -31,6 +31,10 @@ class Toolbox:
     wire: Wire
     instructions: str
     tools: tuple[ToolSpec, ...]
+
+    def at(self, url: str, token: str) -> "Toolbox":
+        """The same tools at another instance, for who knows that it would show the same."""
+        return replace(self, wire=replace(self.wire, url=url, token=token))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Make one call. Raises FarmUnreachable where the answer says nothing about the agent."""

@@ -1,8 +1,9 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
-"""What the farm and our agent loop add to a step of training: verl's own worker, a real farm, a model that is a script.
+"""What the farm and our agent loop add to a step of training: verl's own worker, `farm up`, a model that is a script.
 
-Run as `python -m bench.rollouts` where verl is installed; it prints a table. A step is 64 episodes at once of 3 turns
-(two tool calls and an answer) in an environment of 20 tools; launching, the calls, the score and closing are in it.
+Run as `python -m bench.rollouts` where verl is installed; it prints a table. A step is 64 episodes at once, in groups
+of 8 with a task each, of 3 turns (two tool calls and an answer) in an environment of 19 tools; launching, the calls,
+the score and closing are in it. Beside it, the same turns with a loop that does nothing but ask the model.
 """
 
 import asyncio
@@ -12,10 +13,11 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
+import uvloop
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 from tensordict import TensorDict
@@ -24,20 +26,27 @@ from verl.protocol import DataProto
 from verl.workers.rollout.replica import TokenOutput
 
 from agent_client.toolbox import connect
+from bench import processes
+from bench.farm_process import FarmProcess, running
 from registry.client import FarmClient
-from registry.up import Address, private
+from registry.up import Address
 from rl_training.cpu.tiny_model import Size, make_model
 from rl_training.link import Farm, close_links, link_to
 from rl_training.task import Task
 from servers.library import OWN_LIBRARY
 
-EPISODES, ROUNDS, GROUP, LEASES = 64, 5, 8, 512
-ENVIRONMENT, SCENARIO = "library_loans", "renew_card"
+EPISODES, ROUNDS, GROUP, LEASES = 64, 3, 8, 512
+GENERATION = 2.0
+ENVIRONMENT = "library_loans"
+IN_SQL, IN_PYTHON = "back1_0030", "renew_card"
+"""The same task twice: judged in SQL alone, as 99 of 100 scenarios of the library are, and by Python too."""
 SCRIPT = (
     '<tool_call>\n{"name": "find_members", "arguments": {"name": "Ruth Abernathy"}}\n</tool_call>',
     '<tool_call>\n{"name": "renew_card", "arguments": {"member_id": "mem_ruth"}}\n</tool_call>',
     "The card is good until 5 April 2027.",
 )
+GOAL = "Ruth Abernathy speaking. Please renew my library card, and tell me how long it is good for."
+TURNS = EPISODES * len(SCRIPT)
 WHOLE_TOOLS = """{%- if tools -%}
 <|im_start|>tools
 {% for tool in tools %}{{ tool | tojson }}
@@ -74,41 +83,55 @@ class LikeV1(AgentLoopWorker):
         return inputs
 
 
-async def step(worker: LikeV1, task: str) -> float:
-    """Seconds that a step takes."""
+class Step(NamedTuple):
+    """What a step took: seconds on the clock, and seconds of processors here and in the farm's processes."""
+
+    seconds: float
+    here: float
+    farm: float
+
+
+async def step(worker: LikeV1, farm: FarmProcess, scenario: str, agent: str = "farm") -> Step:
+    """Play a step with one of the two loops."""
+    groups = [number // GROUP for number in range(EPISODES)]
     columns: dict[str, list[Any]] = {
-        "raw_prompt": [[{"role": "user", "content": task}]] * EPISODES,
-        "extra_info": [{"environment": ENVIRONMENT, "scenario": SCENARIO}] * EPISODES,
-        "agent_name": ["farm"] * EPISODES,
-        "index": [number // GROUP for number in range(EPISODES)],
+        "raw_prompt": [[{"role": "user", "content": f"{GOAL} This is request {group}."}] for group in groups],
+        "extra_info": [{"environment": ENVIRONMENT, "scenario": scenario, "seed": group} for group in groups],
+        "agent_name": [agent] * EPISODES,
+        "index": groups,
     }
     arrays = {}
     for name, values in columns.items():
         arrays[name] = np.empty(EPISODES, dtype=object)
         arrays[name][:] = values
     batch = TensorDict({"dummy": torch.zeros(EPISODES, 1)}, batch_size=EPISODES)
-    begun = time.perf_counter()
+    before, begun = _processors(farm), time.perf_counter()
     out = await worker.generate_sequences(DataProto(batch=batch, non_tensor_batch=arrays, meta_info={}))
-    seconds = time.perf_counter() - begun
+    seconds, after = time.perf_counter() - begun, _processors(farm)
     assert [one.reward_score for one in out] == [1.0] * EPISODES, "every episode earns everything"
-    return seconds
+    return Step(seconds, after[0] - before[0], after[1] - before[1])
+
+
+def _processors(farm: FarmProcess) -> tuple[float, float]:
+    """Seconds of processor time, here and in the farm's processes. Guests that judge and end are not in it."""
+    return time.process_time(), sum(processes.processor_seconds(farm.pids).values())
 
 
 async def leased(address: Address) -> float:
     """Seconds until so many instances are leased, in groups of one scenario each, and ready to be called."""
     link = await link_to(Farm(address.url, address.token))
-    tasks = [Task(environment=ENVIRONMENT, scenario=SCENARIO, seed=number) for number in range(LEASES // GROUP)]
+    tasks = [Task(environment=ENVIRONMENT, scenario=IN_SQL, seed=number) for number in range(LEASES // GROUP)]
     begun = time.perf_counter()
-    leases = await asyncio.gather(*(link.launches.take(task) for task in tasks for _ in range(GROUP)))
+    launched = await asyncio.gather(*(link.launches.take(task) for task in tasks for _ in range(GROUP)))
     seconds = time.perf_counter() - begun
-    await asyncio.gather(*(link.launches.give_back(lease) for lease in leases))
+    await asyncio.gather(*(link.launches.give_back(one.lease) for one in launched))
     return seconds
 
 
 async def made_model(address: Address, folder: Path) -> None:
     """A tokenizer that knows the environment's texts, and shows a model all of its tools' schemas."""
     async with FarmClient(address.url, address.token) as farm:
-        [lease] = await farm.launch(ENVIRONMENT, SCENARIO)
+        [lease] = await farm.launch(ENVIRONMENT, IN_SQL)
         assert lease.mcp_url is not None
         assert lease.token is not None
         async with connect(lease.mcp_url, lease.token) as toolbox:
@@ -121,52 +144,77 @@ async def made_model(address: Address, folder: Path) -> None:
     template.write_text(head + WHOLE_TOOLS + text[text.index("{%- for message") :], encoding="utf-8")
 
 
-async def main() -> None:
-    """Measure, and print."""
-    with tempfile.TemporaryDirectory() as scratch:
-        async with private((OWN_LIBRARY,)) as address:
-            folder = Path(scratch)
-            await made_model(address, folder / "model")
-            loop = {
-                "name": "farm",
-                "_target_": "rl_training.agent_loop.FarmAgentLoop",
-                "farm_url": address.url,
-                "farm_token": address.token,
-            }
-            OmegaConf.save([loop], folder / "loops.yaml")
-            with initialize_config_module("verl.trainer.config", version_base=None):
-                config = compose(
-                    "ppo_trainer",
-                    [
-                        f"actor_rollout_ref.model.path={folder / 'model'}",
-                        "actor_rollout_ref.rollout.name=script",
-                        f"actor_rollout_ref.rollout.agent.agent_loop_config_path={folder / 'loops.yaml'}",
-                        "actor_rollout_ref.rollout.prompt_length=8192",
-                        "actor_rollout_ref.rollout.response_length=4096",
-                    ],
-                )
-            server = Script(0.0)
-            worker = LikeV1(config, server)
-            server.turns = [[*worker.tokenizer.encode(turn), worker.tokenizer.eos_token_id] for turn in SCRIPT]
-            async with FarmClient(address.url, address.token) as farm:
-                task = (await farm.scenario(ENVIRONMENT, SCENARIO)).scenario.task
-            await step(worker, task)
-            quick = [await step(worker, task) for _ in range(ROUNDS)]
-            server.seconds = 2.0
-            slow = await step(worker, task)
-            leases = [await leased(address) for _ in range(ROUNDS)]
-            await close_links()
-    turns = EPISODES * len(SCRIPT)
-    generated = 2.0 * len(SCRIPT)
-    per_turn = 1000 * statistics.median(quick) / turns
-    rows = [
-        ["wall time for a turn, 64 episodes at once", f"{per_turn:.1f} ms", "15 ms"],
-        ["of a step in which each turn is generated for 2 s", f"{100 * (slow - generated) / slow:.1f} %", "10 %"],
+def made_worker(address: Address, folder: Path, server: Script) -> LikeV1:
+    """verl's worker with both loops, for the model in `folder`."""
+    ours = {
+        "name": "farm",
+        "_target_": "rl_training.agent_loop.FarmAgentLoop",
+        "farm_url": address.url,
+        "farm_token": address.token,
+    }
+    bare = {"name": "bare", "_target_": "bench.bare_loop.BareLoop", "turns": len(SCRIPT)}
+    OmegaConf.save([ours, bare], folder / "loops.yaml")
+    with initialize_config_module("verl.trainer.config", version_base=None):
+        config = compose(
+            "ppo_trainer",
+            [
+                f"actor_rollout_ref.model.path={folder}",
+                "actor_rollout_ref.rollout.name=script",
+                f"actor_rollout_ref.rollout.agent.agent_loop_config_path={folder / 'loops.yaml'}",
+                "actor_rollout_ref.rollout.prompt_length=8192",
+                "actor_rollout_ref.rollout.response_length=4096",
+            ],
+        )
+    worker = LikeV1(config, server)
+    server.turns = [[*worker.tokenizer.encode(turn), worker.tokenizer.eos_token_id] for turn in SCRIPT]
+    return worker
+
+
+async def measured(farm: FarmProcess, scratch: Path) -> list[list[str]]:
+    """The rows of the table."""
+    address = Address(f"http://127.0.0.1:{farm.connection.port}", farm.token)
+    await made_model(address, scratch / "model")
+    server = Script(0.0)
+    worker = made_worker(address, scratch / "model", server)
+    for scenario, agent in ((IN_SQL, "farm"), (IN_PYTHON, "farm"), (IN_SQL, "bare")):
+        await step(worker, farm, scenario, agent)  # what is loaded once is loaded now
+    quick = [await step(worker, farm, IN_SQL) for _ in range(ROUNDS)]
+    server.seconds = GENERATION
+    slow = [await step(worker, farm, IN_SQL) for _ in range(ROUNDS)]
+    python = [await step(worker, farm, IN_PYTHON) for _ in range(ROUNDS)]
+    bare = [await step(worker, farm, IN_SQL, "bare") for _ in range(ROUNDS)]
+    leases = [await leased(address) for _ in range(ROUNDS)]
+    await close_links()
+    return [
+        ["wall time for a turn, 64 episodes at once", f"{1000 * _median(quick) / TURNS:.1f} ms", "15 ms"],
+        ["of a step in which each turn is generated for 2 s", f"{100 * _lost(slow):.1f} %", "10 %"],
+        ["of that step, with a checkpoint in Python", f"{100 * _lost(python):.1f} %", ""],
+        ["of that step, with a loop that only asks the model", f"{100 * _lost(bare):.1f} %", ""],
+        ["processor time of that step, here", f"{statistics.median(one.here for one in slow):.2f} s", ""],
+        ["and in the farm's processes", f"{statistics.median(one.farm for one in slow):.2f} s", ""],
         ["512 instances leased", f"{statistics.median(leases):.2f} s", "1 s"],
     ]
+
+
+def _median(steps: list[Step]) -> float:
+    return statistics.median(one.seconds for one in steps)
+
+
+def _lost(steps: list[Step]) -> float:
+    """The share of a step in which no turn is generated."""
+    return 1 - GENERATION * len(SCRIPT) / _median(steps)
+
+
+def main() -> None:
+    """Measure, and print."""
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        runner = asyncio.Runner(loop_factory=uvloop.new_event_loop)  # as Ray's actors have it, and so verl's workers
+        with running(OWN_LIBRARY, folder / "state") as farm, runner:
+            rows = runner.run(measured(farm, folder))
     lines = [["", "measured", "wanted: under"], ["---"] * 3, *rows]
     sys.stdout.write("".join(f"| {' | '.join(line)} |\n" for line in lines))
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    main()

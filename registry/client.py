@@ -3,14 +3,14 @@
 Holds the registry's token, so it is for trainers, evaluations and commands, never for agents.
 """
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
-import httpx
+import httpx2
 from pydantic import BaseModel, ValidationError
 
+from agent_client.connections import Connections
 from registry.wire import (
     LARGEST_ANSWER,
     Diff,
@@ -63,15 +63,13 @@ class FarmClient:
 
     def __init__(self, url: str, token: str, *, seconds: float = SECONDS) -> None:
         self.url = url.rstrip("/")
-        self._http = httpx.AsyncClient(
+        self._http = httpx2.AsyncClient(
             base_url=f"{self.url}/v1",
             headers={"Authorization": f"Bearer {token}"},
             timeout=seconds,
             trust_env=False,
-            limits=httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE, keepalive_expiry=3.0),
+            transport=Connections(AT_ONCE),
         )
-        # Protects this process: the library's pool looks through all that wait whenever one of them is served.
-        self._room = asyncio.Semaphore(AT_ONCE)
 
     async def __aenter__(self) -> Self:
         return self
@@ -167,10 +165,14 @@ class FarmClient:
         order = _order(ForkRequest, count=count)
         return list((await self._post(_path("instances", instance, "fork"), order, Launched)).items)
 
-    async def score(self, instance: str, answer: str = "") -> Score:
-        """Judge. An agent may have said anything: what no text holds is replaced, and what is too long is cut."""
+    async def score(self, instance: str, answer: str = "", *, close: bool = False) -> Score:
+        """Judge, and close what could be judged if it is the last time.
+
+        An agent may have said anything: what no text holds is replaced, and what is too long is cut.
+        """
         answer = answer[:MOST_SAID].encode("utf-8", "replace").decode()
-        return await self._post(_path("instances", instance, "score"), _order(ScoreRequest, answer=answer), Score)
+        order = _order(ScoreRequest, answer=answer, close=close)
+        return await self._post(_path("instances", instance, "score"), order, Score)
 
     async def _get(self, path: str, kind: type[Answer], **params: str | int | None) -> Answer:
         wanted = {name: value for name, value in params.items() if value is not None}
@@ -179,7 +181,7 @@ class FarmClient:
     async def _post(self, path: str, order: BaseModel | None, kind: type[Answer]) -> Answer:
         return self._read(await self._ask("POST", path, order=order), kind)
 
-    def _read(self, response: httpx.Response, kind: type[Answer]) -> Answer:
+    def _read(self, response: httpx2.Response, kind: type[Answer]) -> Answer:
         try:
             return kind.model_validate_json(response.content)
         except ValidationError as error:
@@ -187,22 +189,21 @@ class FarmClient:
 
     async def _ask(
         self, method: str, path: str, *, order: BaseModel | None = None, params: Mapping[str, str | int] | None = None
-    ) -> httpx.Response:
+    ) -> httpx2.Response:
         body: dict[str, Any] = {}
         if order is not None:
             body = {"content": order.model_dump_json(), "headers": {"Content-Type": "application/json"}}
         try:
-            async with self._room:
-                response = await self._http.request(method, path, params=params, **body)
-        except httpx.ConnectError:
+            response = await self._http.request(method, path, params=params, **body)
+        except httpx2.ConnectError:
             raise InfraError(f"no farm answers at {self.url}; start one with `farm up`") from None
-        except httpx.HTTPError as error:
+        except httpx2.HTTPError as error:
             raise InfraError(f"the farm at {self.url} broke off: {str(error) or type(error).__name__}") from None
         if not response.is_success:
             raise self._error_of(response)
         return response
 
-    def _error_of(self, response: httpx.Response) -> FarmError:
+    def _error_of(self, response: httpx2.Response) -> FarmError:
         try:
             problem = Error.model_validate_json(response.content).error
         except ValidationError:

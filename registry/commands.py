@@ -94,6 +94,8 @@ async def _up(options: Options) -> None:
         out.print(
             f"Farm at [bold]{address.url}[/]  ({options.workers} worker(s), {bundles} environments, token {kept})"
         )
+        if options.nameless:
+            out.print("[red]Leases name 127.0.0.1, where only this machine finds them[/]; others need --public-host.")
         if address.missing_walls:
             out.print(
                 f"[red]Missing walls around guests: {', '.join(address.missing_walls)}[/]; `farm doctor` says more."

@@ -150,6 +150,7 @@ async def fork(registry: Known, instance: InstanceInPath, order: ForkRequest) ->
 async def score(registry: Known, instance: InstanceInPath, order: ScoreRequest) -> Score:
     """Asks the scenario's checkpoints of the state as it is. Changes nothing, and can be asked again.
 
-    `infra_error` means that the farm could not judge: there is no reward then, and it is not a zero.
+    With `close` it is asked for the last time: the instance is closed with it. `infra_error` means that the farm could
+    not judge: there is no reward then, it is not a zero, and nothing is closed.
     """
-    return await registry.score(instance, order.answer)
+    return await registry.score(instance, order.answer, close=order.close)

@@ -169,8 +169,10 @@ class Registry:
         with suppress(FarmError):
             await seat.door.close(kept.instance)
 
-    async def score(self, instance: str, answer: str) -> Score:
+    async def score(self, instance: str, answer: str, *, close: bool = False) -> Score:
         """What the scenario's checkpoints say of an instance now. It is kept in the ledger.
+
+        With `close`, a lease whose instance could be judged ends with it.
 
         Raises:
             Conflict: it was launched without a scenario.
@@ -183,8 +185,11 @@ class Registry:
         scenario = self.catalogue.library.scenario(kept.environment, kept.scenario)
         at = datetime.fromtimestamp(self.clock(), UTC)
         score = await judged(self.fleet.seat(kept.worker).door, instance, scenario, answer=answer, at=at)
-        await asyncio.to_thread(self.ledger.add_score, score)
+        closing = self.clock() if close and score.outcome == "scored" else None
+        ended = await asyncio.to_thread(self.ledger.add_score, score, close_at=closing)
         self.watch.scored(kept.environment, score, time.perf_counter() - begin)
+        if ended:
+            await self.let_go(kept)
         return score
 
     async def workers(self) -> list[WorkerCard]:

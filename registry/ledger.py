@@ -138,10 +138,14 @@ class Ledger:
                 select(func.count()).select_from(leases).where(leases.c.status == "expired")
             ).scalar_one()
 
-    def add_score(self, score: Score) -> None:
+    def add_score(self, score: Score, *, close_at: float | None = None) -> bool:
+        """Keep a score, and mark the lease as closed if there is a time for that; whether it was live until then."""
         values = {**score.model_dump(mode="json"), "at": score.at.timestamp()}
         with self._writing() as connection:
             connection.execute(insert(scores), values)
+            if close_at is None:
+                return False
+            return _end(connection, score.instance, "closed", close_at, _is("live", close_at))
 
     def scores(self, instance: str) -> list[Score]:
         """What was scored of an instance, oldest first."""

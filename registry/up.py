@@ -30,6 +30,7 @@ from servers.serving import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.worker_process import Doors, opened, sole_user
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - this is read, not bound
 START_SECONDS = 30.0
 END_SECONDS = 2.0 * SECONDS_TO_DRAIN
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
@@ -58,6 +59,11 @@ class Options:
     @property
     def loopback_only(self) -> bool:
         return self.host in LOOPBACK_HOSTS
+
+    @property
+    def nameless(self) -> bool:
+        """Whether other machines can reach the farm, and leases do not say how."""
+        return self.host in EVERY_ADDRESS and self.public_host is None
 
     @property
     def strict(self) -> bool:

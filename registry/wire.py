@@ -210,6 +210,7 @@ class ScoreRequest(Record):
     """The last words of the agent, if the scenario asks for any."""
 
     answer: str = Field(default="", max_length=LARGEST_ANSWER, examples=["The loan is due on 2026-03-30."])
+    close: bool = Field(default=False, description="End the lease and its instance, if it could be judged.")
 
 
 class Score(Record):

@@ -23,10 +23,11 @@ from rl_training.link import Farm, Link, link_to
 from rl_training.measures import measures, measures_of_lost
 from rl_training.partner import Partner, UserModel
 from rl_training.pass_rates import Key, note
+from rl_training.rendering import ChatMessage, shared_renderings
 from rl_training.spoken import Speech
 from rl_training.task import Task
 from rl_training.token_model import TokenModel
-from rl_training.tokens import ChatMessage, Tokens
+from rl_training.tokens import Tokens
 from servers.errors import InfraError
 
 ATTEMPTS = 2
@@ -113,7 +114,7 @@ class FarmAgentLoop(AgentLoopBase):
 
     def _model(self, prompt: list[ChatMessage], sampling: Mapping[str, Any]) -> TokenModel:
         tokens = Tokens(
-            self.continuous_token_builder,
+            shared_renderings(self.tokenizer, self.continuous_token_builder),
             prompt,
             longest_prompt=self.rollout_config.prompt_length,
             longest_response=self.rollout_config.response_length,

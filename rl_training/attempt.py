@@ -5,13 +5,12 @@ from typing import NamedTuple
 
 from agent_client.errors import FarmUnreachable
 from agent_client.play import Limits, play
-from agent_client.toolbox import connect
 from agent_client.trace import Trace
-from registry.wire import Lease, Score
+from registry.wire import Score
 from rl_training.errors import RowError
 from rl_training.link import Link
 from rl_training.partner import Partner
-from rl_training.seat import seat
+from rl_training.seat import Seat, seat
 from rl_training.task import Task
 from rl_training.token_model import TokenModel
 from servers.errors import BundleError, FarmError, InfraError, NotFound, RequestError
@@ -40,11 +39,11 @@ async def attempt(
     """
     begun = time.perf_counter()
     try:
-        async with seat(link, task) as lease:
+        async with seat(link, task) as taken:
             launched = time.perf_counter()
-            trace = await _episode(link, lease, goal, model, limits, user)
+            trace = await _episode(taken, goal, model, limits, user)
             played = time.perf_counter()
-            score = await _score(link, lease, trace)
+            score = await _score(taken, trace)
             scored = time.perf_counter()
     except RowError:
         raise
@@ -64,13 +63,8 @@ async def attempt(
     )
 
 
-async def _episode(
-    link: Link, lease: Lease, goal: str, model: TokenModel, limits: Limits, user: Partner | None
-) -> Trace:
-    if lease.mcp_url is None or lease.token is None:
-        raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
-    async with connect(lease.mcp_url, lease.token, http_client=link.http) as toolbox:
-        trace = await play(model, toolbox, goal, limits=limits, person=user)
+async def _episode(taken: Seat, goal: str, model: TokenModel, limits: Limits, user: Partner | None) -> Trace:
+    trace = await play(model, await taken.toolbox(), goal, limits=limits, person=user)
     if trace.end == "infra_error":
         raise InfraError(trace.error)
     if not model.tokens.mask:
@@ -78,9 +72,9 @@ async def _episode(
     return trace
 
 
-async def _score(link: Link, lease: Lease, trace: Trace) -> Score:
+async def _score(taken: Seat, trace: Trace) -> Score:
     try:
-        score = await link.registry.score(lease.instance, trace.answer)
+        score = await taken.score(trace.answer)
     except (NotFound, RequestError) as error:  # it was there when the episode began
         raise InfraError(str(error)) from error
     if score.outcome == "infra_error" or score.reward is None:

@@ -6,14 +6,22 @@ A group begins all its episodes together, so it is one request and not eight.
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from registry.client import FarmClient
 from registry.wire import Lease
+from rl_training.opening import Opening
 from rl_training.task import Task
 from servers.errors import FarmError
 
 MOST_AT_ONCE = 1000
+
+
+class Launched(NamedTuple):
+    """A lease, and what opens the instances that were launched with it."""
+
+    lease: Lease
+    opening: Opening
 
 
 class Launches:
@@ -22,12 +30,12 @@ class Launches:
     def __init__(self, farm: FarmClient, *, ttl_seconds: int) -> None:
         self._farm = farm
         self._ttl = ttl_seconds
-        self._waiting: dict[Task, list[asyncio.Future[Lease]]] = {}
+        self._waiting: dict[Task, list[asyncio.Future[Launched]]] = {}
         self._under_way: set[asyncio.Task[None]] = set()
 
-    async def take(self, task: Task) -> Lease:
+    async def take(self, task: Task) -> Launched:
         """A new instance at a task. Raises what the registry answers."""
-        future: asyncio.Future[Lease] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[Launched] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(task, [])
         waiting.append(future)
         if len(waiting) == 1:
@@ -36,7 +44,7 @@ class Launches:
             return await future
         except asyncio.CancelledError:
             if future.done() and not future.cancelled() and future.exception() is None:
-                self.give_back(future.result())
+                self.give_back(future.result().lease)
             raise
 
     def give_back(self, lease: Lease) -> "asyncio.Task[None]":
@@ -54,7 +62,7 @@ class Launches:
         for begin in range(0, len(waiting), MOST_AT_ONCE):
             await self._serve(task, waiting[begin : begin + MOST_AT_ONCE])
 
-    async def _serve(self, task: Task, waiting: list[asyncio.Future[Lease]]) -> None:
+    async def _serve(self, task: Task, waiting: list[asyncio.Future[Launched]]) -> None:
         try:
             leases = await self._farm.launch(
                 task.environment, task.scenario, count=len(waiting), ttl_seconds=self._ttl, seed=task.seed
@@ -64,11 +72,12 @@ class Launches:
                 if not future.done():
                     future.set_exception(type(error)(str(error)))  # one each: a traceback belongs to one waiter
             return
+        opening = Opening()
         for future, lease in zip(waiting, leases, strict=True):
             if future.done():
                 self.give_back(lease)
             else:
-                future.set_result(lease)
+                future.set_result(Launched(lease, opening))
 
     async def _close(self, lease: Lease) -> None:
         with suppress(FarmError):

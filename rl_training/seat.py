@@ -3,8 +3,11 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
 
-from registry.wire import Lease
+from agent_client.toolbox import Toolbox
+from registry.wire import Lease, Score
+from rl_training.launches import Launched
 from rl_training.link import Link
 from rl_training.task import Task
 from servers.errors import CapacityError, FarmError
@@ -15,8 +18,27 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds between attempts to get room. After the last one the farm counts as broken."""
 
 
+@dataclass
+class Seat:
+    """A leased instance."""
+
+    link: Link
+    launched: Launched
+    given_back: bool = False
+
+    async def toolbox(self) -> Toolbox:
+        """What the agent holds of it. Raises FarmUnreachable and InfraError."""
+        return await self.launched.opening.toolbox(self.launched.lease, self.link.http)
+
+    async def score(self, answer: str) -> Score:
+        """Judge it, for the last time: what can be judged is given back with it."""
+        score = await self.link.registry.score(self.launched.lease.instance, answer, close=True)
+        self.given_back = score.outcome == "scored"
+        return score
+
+
 @asynccontextmanager
-async def seat(link: Link, task: Task) -> AsyncGenerator[Lease]:
+async def seat(link: Link, task: Task) -> AsyncGenerator[Seat]:
     """A leased instance at a task.
 
     A trainer that dies without a word leaves a lease that is not prolonged; the farm ends it when its time is over.
@@ -24,16 +46,18 @@ async def seat(link: Link, task: Task) -> AsyncGenerator[Lease]:
     Raises:
         FarmError: what the registry answered; CapacityError only after a long wait for room.
     """
-    lease = await _launched(link, task)
+    taken = Seat(link, await _launched(link, task))
+    lease = taken.launched.lease
     alive = asyncio.create_task(_keep_alive(link, lease))
     try:
-        yield lease
+        yield taken
     finally:
         alive.cancel()
-        await asyncio.shield(link.launches.give_back(lease))
+        if not taken.given_back:
+            await asyncio.shield(link.launches.give_back(lease))
 
 
-async def _launched(link: Link, task: Task) -> Lease:
+async def _launched(link: Link, task: Task) -> Launched:
     for pause in PAUSES:
         try:
             return await link.launches.take(task)

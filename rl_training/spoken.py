@@ -1,6 +1,5 @@
 """What the tokens of one turn mean: text, thinking, and tool calls, read by verl's parser for the model's format."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -65,7 +64,7 @@ class Speech:
     async def read(self, token_ids: list[int], *, turn: int) -> Spoken:
         """Read a turn. Calls that cannot be read are told to the model as such, as any evaluation of it would."""
         content, written = await self._parser.extract_tool_calls(token_ids)
-        text = await asyncio.to_thread(self._tokenizer.decode, token_ids, skip_special_tokens=True)
+        text = self._tokenizer.decode(token_ids, skip_special_tokens=True)
         thinking, said = _apart(text)
         calls = tuple(
             ToolCall.read(f"call_{turn}_{number}", call.name, call.arguments)

@@ -8,8 +8,9 @@ from agent_client.chat_messages import chat_tools
 from agent_client.errors import ConversationTooLong, EndpointError
 from agent_client.model import Answer, Message, Reply, User
 from agent_client.trace import ToolCall, ToolSpec
+from rl_training.rendering import ChatMessage
 from rl_training.spoken import Speech
-from rl_training.tokens import ChatMessage, Tokens
+from rl_training.tokens import Tokens
 
 STEP_KEYS = ("global_steps", "min_global_steps", "max_global_steps")
 

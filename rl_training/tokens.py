@@ -4,61 +4,24 @@ Nothing is tokenised twice: what the model said is kept as its token ids, and on
 Mask 1 and a log probability belong to what the model said; everything else has mask 0 and log probability 0.
 """
 
-import asyncio
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from rl_training.errors import RowError
-
-ChatMessage = dict[str, Any]
-
-
-class Merged(Protocol):
-    """What joining tokens gave."""
-
-    @property
-    def token_ids(self) -> list[int]: ...
-
-
-class Builder(Protocol):
-    """The part of verl's ContinuousTokenBuilder that is used here: it knows the glue of a model's chat template."""
-
-    def build_initial_tokens(
-        self, messages: list[ChatMessage], *, tools: list[dict[str, Any]] | None = None
-    ) -> list[int]: ...
-
-    def merge_context_tokens(
-        self,
-        previous_messages: list[ChatMessage],
-        updated_messages: list[ChatMessage],
-        runtime_token_ids: list[int],
-        *,
-        tools: list[dict[str, Any]] | None = None,
-    ) -> Merged: ...
-
-    def merge_assistant_tokens(self, runtime_token_ids: list[int], assistant_token_ids: list[int]) -> Merged: ...
-
-    def align_response_metadata(
-        self,
-        merge_result: Any,
-        response_mask: list[int],
-        response_logprobs: list[float] | None = None,
-        *,
-        assistant_logprobs: list[float] | None = None,
-    ) -> tuple[list[int], list[float] | None]: ...
+from rl_training.rendering import ChatMessage, Rendering, Renderings
 
 
 class Tokens:
     """Grows by what the model says and by what it is told. `ids` begins with the prompt."""
 
     def __init__(
-        self, builder: Builder, prompt: list[ChatMessage], *, longest_prompt: int, longest_response: int
+        self, renderings: Renderings, prompt: list[ChatMessage], *, longest_prompt: int, longest_response: int
     ) -> None:
-        self._builder = builder
+        self._renderings = renderings
+        self._rendering = Rendering(renderings.builder, [])
         self._longest_prompt = longest_prompt
         self._longest_response = longest_response
         self._messages = prompt
-        self._tools: list[dict[str, Any]] | None = None
         self.ids: list[int] = []
         self.mask: list[int] = []
         self.logprobs: list[float] | None = None
@@ -82,9 +45,9 @@ class Tokens:
         Raises:
             RowError: it is longer than the model is trained with. A prompt without its first rules is another task.
         """
-        self._tools = tools or None
+        self._rendering = self._renderings.of(tools)
         self._messages = [*self._messages[:-1], {"role": "user", "content": opening}]
-        ids = await asyncio.to_thread(self._builder.build_initial_tokens, self._messages, tools=self._tools)
+        ids = await self._rendering.prompt(self._messages)
         if len(ids) > self._longest_prompt:
             raise RowError(
                 f"a prompt of {len(ids)} tokens (tools among them) is longer than data.max_prompt_length="
@@ -96,8 +59,9 @@ class Tokens:
         """Add what the model said; `text` stands for it in the messages."""
         if not self.mask and logprobs is not None:
             self.logprobs = []
-        merged = self._builder.merge_assistant_tokens(self.ids, list(token_ids))
-        self.mask, self.logprobs = self._builder.align_response_metadata(
+        builder = self._renderings.builder
+        merged = builder.merge_assistant_tokens(self.ids, list(token_ids))
+        self.mask, self.logprobs = builder.align_response_metadata(
             merged,
             self.mask,
             self.logprobs,
@@ -109,10 +73,8 @@ class Tokens:
     async def add_told(self, messages: list[ChatMessage]) -> bool:
         """Add what the model is told; False, with nothing added, where it leaves no room to answer."""
         updated = [*self._messages, *messages]
-        merged = await asyncio.to_thread(
-            self._builder.merge_context_tokens, self._messages, updated, self.ids, tools=self._tools
-        )
-        mask, logprobs = self._builder.align_response_metadata(merged, self.mask, self.logprobs)
+        merged = await self._rendering.told(self._messages, updated, self.ids)
+        mask, logprobs = self._renderings.builder.align_response_metadata(merged, self.mask, self.logprobs)
         if len(mask) >= self._longest_response:
             return False
         self.ids, self.mask, self.logprobs = merged.token_ids, mask, logprobs

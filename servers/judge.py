@@ -35,6 +35,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 Finding = tuple[bool, str]
 """Whether a checkpoint holds, and what was seen."""
+UNASKED: Finding = (False, "")
 
 
 async def judge(
@@ -47,31 +48,43 @@ async def judge(
     guests: Guests,
 ) -> Judgement:
     """Ask every checkpoint, and weigh the verdicts."""
-    verdicts: list[Verdict] = []
-    for checkpoint in checkpoints:
-        error: str | None = None
-        holds, seen = False, ""
-        try:
-            if isinstance(checkpoint, PythonCheckpoint):
-                holds, seen = await _python(checkpoint, reader, answer=answer, calls=calls, now=now, guests=guests)
-            elif isinstance(checkpoint, SqlCheckpoint):
-                holds, seen = await asyncio.to_thread(_sql, checkpoint, reader, answer)
-            else:
-                holds, seen = await asyncio.to_thread(_footprint, checkpoint, reader)
-        except (RequestError, CheckpointError) as problem:
-            error = str(problem)
-        verdicts.append(
-            Verdict(
-                checkpoint=checkpoint.id,
-                role=checkpoint.role,
-                question=checkpoint.question,
-                weight=checkpoint.weight,
-                holds=holds,
-                seen=seen[:500],
-                error=error,
-            )
-        )
+    # those in SQL at once in a thread: the way there costs as much as an ordinary one of them
+    verdicts = await asyncio.to_thread(lambda: [_in_sql(one, reader, answer) for one in checkpoints])
+    for place, checkpoint in enumerate(checkpoints):
+        if isinstance(checkpoint, PythonCheckpoint):
+            try:
+                finding = await _python(checkpoint, reader, answer=answer, calls=calls, now=now, guests=guests)
+                verdicts[place] = _verdict(checkpoint, finding)
+            except CheckpointError as problem:
+                verdicts[place] = _verdict(checkpoint, UNASKED, str(problem))
     return weighed(verdicts)
+
+
+def _in_sql(checkpoint: Checkpoint, reader: Reader, answer: str) -> Verdict:
+    """What a checkpoint says, if it is not in Python: such a one is asked by a guest."""
+    try:
+        match checkpoint:
+            case SqlCheckpoint():
+                return _verdict(checkpoint, _sql(checkpoint, reader, answer))
+            case FootprintCheckpoint():
+                return _verdict(checkpoint, _footprint(checkpoint, reader))
+            case PythonCheckpoint():
+                return _verdict(checkpoint, UNASKED)
+    except RequestError as problem:
+        return _verdict(checkpoint, UNASKED, str(problem))
+
+
+def _verdict(checkpoint: Checkpoint, finding: Finding, error: str | None = None) -> Verdict:
+    holds, seen = finding
+    return Verdict(
+        checkpoint=checkpoint.id,
+        role=checkpoint.role,
+        question=checkpoint.question,
+        weight=checkpoint.weight,
+        holds=holds,
+        seen=seen[:500],
+        error=error,
+    )
 
 
 class CheckpointError(Exception):

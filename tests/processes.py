@@ -122,9 +122,11 @@ class Running:
 
 
 @asynccontextmanager
-async def farm_up(state: Path, *arguments: str | Path, home: Path) -> AsyncGenerator[Running]:
+async def farm_up(
+    state: Path, *arguments: str | Path, home: Path, launcher: tuple[str, ...] = ()
+) -> AsyncGenerator[Running]:
     """A farm that answers while inside; on leaving it is killed, if it has not ended."""
-    one = await started("up", "--state", state, *arguments, home=home)
+    one = await started("up", "--state", state, *arguments, home=home, launcher=launcher)
     try:
         yield Running(one, await _told_url(one), state)
     finally:

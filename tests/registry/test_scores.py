@@ -53,6 +53,25 @@ async def test_a_farm_that_cannot_judge_says_so_and_gives_no_reward(farm: Farm) 
     assert str(farm.folder) not in score.model_dump_json()
 
 
+async def test_the_last_score_closes_the_instance_with_it(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    await farm.call(instance, "price", id="t2", cents=250)
+    score = await farm.client.score(instance, close=True)
+    assert (score.outcome, score.reward) == ("scored", 1.0)
+    assert ((await farm.client.lease(instance)).status, farm.ledger.scores(instance)) == ("closed", [score])
+    assert (await farm.client.health()).instances == 0
+    assert not (farm.folder / "worker" / "instances" / f"{instance}.db").exists()
+    with pytest.raises(Conflict, match="is closed"):
+        await farm.client.score(instance)
+
+
+async def test_what_could_not_be_judged_is_not_closed(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    (farm.folder / "worker" / "instances" / f"{instance}.db").write_bytes(b"spoilt" * 1000)
+    assert (await farm.client.score(instance, close=True)).outcome == "infra_error"
+    assert (await farm.client.lease(instance)).status == "live"
+
+
 @pytest_asyncio.fixture
 async def changing(shelf: Path, tmp_path: Path, clock: Clock) -> AsyncGenerator[Farm]:
     """A farm over a library of its own, in `shelf`."""

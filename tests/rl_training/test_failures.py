@@ -166,7 +166,8 @@ async def test_those_who_want_the_same_at_once_share_a_request(shelf: Path) -> N
     async with private((shelf,)) as address, Counting(address.url, address.token) as farm:
         launches = Launches(farm, ttl_seconds=60)
         same, other = Task(environment="shop", scenario="dearer"), Task(environment="shop", scenario="dearer", seed=1)
-        leases = await asyncio.gather(*(launches.take(task) for task in [same, other, same, same]))
+        launched = await asyncio.gather(*(launches.take(task) for task in [same, other, same, same]))
+        leases = [one.lease for one in launched]
         assert [lease.seed for lease in leases] == [0, 1, 0, 0]
         assert len({lease.instance for lease in leases}) == 4
         assert farm.requests == 2
@@ -181,7 +182,7 @@ async def test_what_is_launched_for_somebody_who_left_is_closed(shelf: Path) -> 
         await asyncio.sleep(0)
         await asyncio.sleep(0)
         leaves.cancel()
-        lease = await stays
+        lease = (await stays).lease
         await launches.settle()
         assert leaves.cancelled()
         assert [one.instance for one in (await farm.leases(status="live")).items] == [lease.instance]

@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from rl_training.rendering import Builder
 from rl_training.spoken import Tokenizer
 from rl_training.token_model import Server
-from rl_training.tokens import Builder
 
 class AgentLoopMetrics(BaseModel):
     generate_sequences: float = 0.0
