@@ -145,7 +145,7 @@ def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[
             findings.append(f"{where}: id: used by an earlier line too")
         seen.add(scenario.id)
         if environment is not None:
-            findings += [f"{where}: {problem}" for problem in _reference_problems(scenario, environment)]
+            findings += [f"{where}: {problem}" for problem in reference_problems(scenario, environment)]
         scenarios.append(scenario)
     return findings, scenarios
 
@@ -245,7 +245,7 @@ def _argument_problems(folder: Path, arguments: ast.arguments, tool: Tool) -> It
         yield f"{path}: {name}: argument {argument!r} is not in environment.json; {DERIVE_HINT}"
 
 
-def _reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
+def reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
     """Tools and tables that a scenario names and its environment does not have."""
     yield from _call_problems(scenario, environment)
     tables = table_names(environment.schema)

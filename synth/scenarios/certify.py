@@ -3,6 +3,7 @@
 import time
 from dataclasses import dataclass, field
 
+from servers.bundle import reference_problems
 from servers.certified import digest_of
 from servers.errors import BundleError, NotFound
 from servers.guests import Guests
@@ -52,6 +53,7 @@ async def examine(stage: Stage, scenario: Scenario) -> Examined:
 
 
 async def _examine(stage: Stage, reference: Reference, seen: Examined) -> None:
+    seen.findings += reference_problems(seen.scenario, reference.environment)
     seen.findings += await _start_findings(reference)
     seen.findings += await _reference_findings(reference)
     seen.findings += leaks.of_text(reference)

@@ -48,13 +48,17 @@ def _solution(steps: Sequence[Step], answer: str, task: str, free: Sequence[Free
         PlannedCall(
             tool=step.call.tool,
             arguments=cast("dict[str, Any]", _referring(step.call.arguments, results[:at], task)),
-            free=tuple(one.argument for one in free if one.tool == step.call.tool),
+            free=tuple(one.argument for one in free if _gives(step.call, one)),
         )
         for at, step in enumerate(steps)
     )
     for made in sorted(set(MADE_ID.findall(answer))):
         answer = answer.replace(made, _place(made, results) or made)
     return Solution(calls=calls, answer=answer)
+
+
+def _gives(call: ToolCall, free: Free) -> bool:
+    return call.tool == free.tool and free.argument in call.arguments
 
 
 def _referring(value: Any, results: Sequence[ToolResult], task: str) -> Any:

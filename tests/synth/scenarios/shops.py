@@ -4,7 +4,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from servers.bundle import load_scenarios
+from servers.scenario import Scenario
 from synth.proving.stage import Stage
 from synth.scenarios.certify import Examined, examine
 from tests.bundles import write_bundle
@@ -62,7 +62,6 @@ def with_checkpoints(*checkpoints: dict[str, Any], **changes: Any) -> dict[str, 
 
 async def examined(folder: Path, scenario: dict[str, Any], **bundle: Any) -> Examined:
     """What is seen of a scenario of a shop."""
-    await write_bundle(folder / "shop", scenarios=[scenario], **bundle)
+    await write_bundle(folder / "shop", scenarios=[], **bundle)
     async with Stage(folder / "shop", call_seconds=2) as stage:
-        [only] = load_scenarios(stage.environment).values()
-        return await examine(stage, only)
+        return await examine(stage, Scenario.model_validate(scenario))

@@ -186,3 +186,10 @@ async def test_a_certificate_of_the_library_comes_out_the_same_again(name: str) 
         assert [one.id for one in scenarios if not is_current(stage.environment, one)] == []
         for scenario in (scenarios[0], scenarios[9], scenarios[-1]):
             assert (await examine(stage, scenario)).certificate == scenario.certificate
+
+
+async def test_a_solution_that_its_bundle_would_not_take_gets_no_certificate(tmp_path: Path) -> None:
+    scenario = with_checkpoints(GOAL, GUARD)
+    scenario["solution"]["calls"][1]["free"] = ["reason"]
+    seen = await examined(tmp_path, scenario)
+    assert (seen.certificate, seen.findings) == (None, ["solution.calls.2.free: this call gives no 'reason'"])
