@@ -75,7 +75,7 @@ def test_the_protocol_is_spoken_in_two_files_and_each_model_library_in_one_place
     assert importers("mcp", "mcp_types") <= {"servers/agent_door.py", "agent_client/toolbox.py"}
     assert len(importers("openai")) <= 1
     assert all(name.startswith("rl_training/") for name in importers("verl", "vllm", "torch"))
-    with_ray = {"synth/over_ray.py", "synth/run/over_ray.py"}
+    with_ray = {"synth/spread/over_ray.py", "synth/run/over_ray.py"}
     assert all(name.startswith("rl_training/") for name in importers("ray") - with_ray)
 
 

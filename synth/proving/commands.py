@@ -14,13 +14,13 @@ from rich.table import Table
 from servers.commands import folder_of
 from servers.errors import RequestError
 from servers.whole import make_sure_of, write_whole
-from synth.at_once import run_alone
-from synth.hands import Engine, cores, hands
 from synth.proving.apart import Proving
 from synth.proving.picture import card_of, picture
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
 from synth.run.together import together
+from synth.spread.at_once import run_alone
+from synth.spread.hands import Engine, cores, hands
 
 app = typer.Typer()
 out = Console(highlight=False)

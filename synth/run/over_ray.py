@@ -14,7 +14,6 @@ from typing import Any
 import ray
 
 from servers.errors import FarmError
-from synth.over_ray import OPTIONS, cluster
 from synth.run.asker import Exchange
 from synth.run.engine import Advanced, Elsewhere, Run
 from synth.run.folder import RunFolder
@@ -22,6 +21,7 @@ from synth.run.plan import Plan
 from synth.run.progress import Progress
 from synth.run.stage import Stage
 from synth.run.writing import writer_for
+from synth.spread.over_ray import OPTIONS, cluster
 
 MOST_HANDS = 64
 

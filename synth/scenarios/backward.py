@@ -17,10 +17,10 @@ from servers.bundle import load_scenarios
 from servers.errors import BundleError
 from servers.scenario import Scenario
 from servers.whole import write_whole
-from synth.hands import Engine, hands
 from synth.proving.stage import Stage
 from synth.scenarios.tally import Tally, signature
 from synth.scenarios.walking import Attempt, Stretch, Walking, phrases_of
+from synth.spread.hands import Engine, hands
 
 MOST_BARREN = 60
 """So many walks in a row from which no scenario comes, and the run ends."""

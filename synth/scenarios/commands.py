@@ -19,8 +19,6 @@ from servers.errors import NotFound, RequestError
 from servers.library import Library
 from servers.phrases import Phrases
 from servers.whole import make_sure_of
-from synth.at_once import run_alone
-from synth.hands import Engine, hands
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
 from synth.run.plan import OPENAI, Plan
@@ -33,6 +31,8 @@ from synth.scenarios.certify import Examined
 from synth.scenarios.examining import Case, Examining
 from synth.scenarios.phrasing import written
 from synth.scenarios.start import Game, Player, made_with_models, show_outcome
+from synth.spread.at_once import run_alone
+from synth.spread.hands import Engine, hands
 
 app = typer.Typer()
 synth = typer.Typer()

@@ -10,9 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, closing
 from typing import Literal, TypeVar
 
-from synth.cluster import on_cluster
-from synth.hand import Hand
-from synth.job import Job
+from synth.spread.cluster import on_cluster
+from synth.spread.hand import Hand
+from synth.spread.job import Job
 
 Order = TypeVar("Order")
 Done = TypeVar("Done")

@@ -12,9 +12,9 @@ from typing import Any, Generic, TypeVar
 
 from servers.errors import FarmError
 from servers.worker_process import die_with_parent
-from synth.at_once import run_alone
-from synth.job import Job
-from synth.telephone import Gone, Telephone
+from synth.spread.at_once import run_alone
+from synth.spread.job import Job
+from synth.spread.telephone import Gone, Telephone
 
 Order = TypeVar("Order")
 Done = TypeVar("Done")

@@ -1,6 +1,6 @@
 """Processes of a Ray cluster that do a kind of work, spoken to through one process of ours.
 
-That process, `synth/cluster_process.py`, is the one that needs `ray`.
+That process, `synth/spread/cluster_process.py`, is the one that needs `ray`.
 """
 
 import subprocess
@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from servers.errors import FarmError
-from synth.job import Job
-from synth.telephone import Gone, Telephone
+from synth.spread.job import Job
+from synth.spread.telephone import Gone, Telephone
 
 Order = TypeVar("Order")
 Done = TypeVar("Done")
@@ -47,7 +47,7 @@ def _started(stack: AsyncExitStack, count: int) -> list[Connection]:
     """So many connections to the process, which is started; it is over when the stack is closed."""
     pairs: list[tuple[Any, Any]] = [Pipe() for _ in range(count)]
     theirs = [there.fileno() for _, there in pairs]
-    command = [sys.executable, "-m", "synth.cluster_process", *map(str, theirs)]
+    command = [sys.executable, "-m", "synth.spread.cluster_process", *map(str, theirs)]
     # a session of its own: what a terminal sends on Ctrl-C comes to us, and we let the cluster go
     process = subprocess.Popen(
         command, pass_fds=theirs, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL

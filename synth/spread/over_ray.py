@@ -16,7 +16,7 @@ import ray
 from ray.exceptions import RayActorError, RayError
 
 from servers.errors import FarmError
-from synth.job import Job
+from synth.spread.job import Job
 
 SECONDS_TO_ANSWER = 10
 SECONDS_TO_END = 10

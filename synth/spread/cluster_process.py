@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from servers.errors import FarmError
 
 try:
-    from synth.over_ray import attend
+    from synth.spread.over_ray import attend
 except ModuleNotFoundError as error:
     missing = FarmError(f"--engine ray: {error}; pip install 'envfarm[scale]'")
     Connection(int(sys.argv[1])).send(missing)

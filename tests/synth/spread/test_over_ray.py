@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from servers.errors import FarmError
-from synth.hands import hands
 from synth.run.together import together
+from synth.spread.hands import hands
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.processes import farm, started, until, watching_for_orphans
 from tests.synth.jobs import Doubling, Locked

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from servers.errors import FarmError
-from synth.hands import hands
 from synth.run.together import together
+from synth.spread.hands import hands
 from tests.processes import until, watching_for_orphans
 from tests.synth.jobs import Doubling, Endless, Locked
 
