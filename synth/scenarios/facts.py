@@ -119,9 +119,7 @@ def _date_patterns(value: str) -> list[str]:
 
 def _money_patterns(cents: int) -> list[str]:
     whole, rest = divmod(abs(cents), 100)
-    wholes = {str(whole)}
-    if whole >= 1000:
-        wholes |= {f"{whole:,}", f"{whole:,}".replace(",", "."), f"{whole:,}".replace(",", " ")}
+    wholes = _forms(whole)
     before, after = "[^0-9.,]", "[^0-9]"
     patterns = [f"{before}{form}[.,]{rest:02d}{after}" for form in wholes]
     if rest == 0:
@@ -131,8 +129,14 @@ def _money_patterns(cents: int) -> list[str]:
     return sorted(patterns)
 
 
+def _forms(number: int) -> set[str]:
+    """A whole number as people write it: thousands may stand apart."""
+    apart = f"{number:,}"
+    return {str(number), apart, apart.replace(",", "."), apart.replace(",", " ")}
+
+
 def _count_patterns(number: int) -> list[str]:
-    patterns = [f"[^0-9.,:/-]{number}[^0-9:/-]"]
+    patterns = [f"[^0-9.,:/-]{form}[^0-9:/-]" for form in sorted(_forms(number))]
     patterns += [f"[^a-z]{words[number]}[^a-z]" for words in (NUMBERS, ORDINALS) if 0 < number < len(words)]
     if number > 0:
         ending = "th" if 10 <= number % 100 <= 20 else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")

@@ -1,8 +1,8 @@
 """Runs that differ from the reference by one mistake, and runs that differ from it and are right all the same."""
 
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 from synth.scenarios.essence import essence, exactly
 from synth.scenarios.plausible import enum_of, other_arguments
@@ -55,26 +55,40 @@ async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
 async def harmless(reference: Reference) -> AsyncIterator[Tried]:
     """Play the reference in other ways that are as good: with a query more, without its queries, in another order.
 
-    Two neighbours that cannot change places without another result are a mistake instead, and must fail.
+    Two neighbours that cannot change places without another result are a mistake instead, and must fail. Queries more
+    or less that lead elsewhere and fail say nothing: what a call made was known by a query alone, or a list has
+    another order, and who plays without looking does not see it.
     """
     steps = steps_of(reference.scenario.reference())
-    query = _query(reference)
-    if query is not None:
-        yield await _other_way(reference, f"with {query.tool} called first", [query, *steps])
-    looking = [step for index, step in enumerate(steps) if index not in reference.writing]
-    if looking and reference.writing:
-        only_writing = [step for index, step in enumerate(steps) if index in reference.writing]
-        yield await _other_way(reference, "without its queries", only_writing)
+    for what, others in _with_other_queries(reference, steps):
+        tried = await _other_way(reference, what, others)
+        if tried.is_same or not tried.told.fails:
+            yield tried.told
     for first, second in list(zip(reference.writing, reference.writing[1:], strict=False))[:MOST_SWAPS]:
         if f"${{{steps[first].number}." in str(steps[second].arguments):
             continue
-        tried = await _other_way(
-            reference, f"calls {first + 1} and {second + 1} swapped", ordered(steps, first, second), may_differ=True
-        )
-        yield tried
+        swapped = ordered(steps, first, second)
+        tried = await _other_way(reference, f"calls {first + 1} and {second + 1} swapped", swapped)
+        yield replace(tried.told, must_fail=not tried.is_same)
 
 
-async def _other_way(reference: Reference, what: str, steps: list[Step], *, may_differ: bool = False) -> Tried:
+def _with_other_queries(reference: Reference, steps: list[Step]) -> Iterator[tuple[str, list[Step]]]:
+    query = _query(reference)
+    if query is not None:
+        yield f"with {query.tool} called first", [query, *steps]
+    writing = [step for index, step in enumerate(steps) if index in reference.writing]
+    if 0 < len(writing) < len(steps):
+        yield "without its queries", writing
+
+
+class _OtherWay(NamedTuple):
+    """What was tried, and whether it leaves the same rows as the reference."""
+
+    told: Tried
+    is_same: bool
+
+
+async def _other_way(reference: Reference, what: str, steps: list[Step]) -> _OtherWay:
     made = await _Replay(reference).play(0, steps)
     difference = reference.scene.instance.state.changes_since_start()
     with reference.states.after(difference) as reader:
@@ -83,7 +97,7 @@ async def _other_way(reference: Reference, what: str, steps: list[Step], *, may_
         failed = await _fails(reference, reader, reference.answer, made)
         if same and failed:
             failed = await _fails(reference, reader, reference.answered(made), made)
-        return Tried(what, may_differ and not same, failed, _difference("", changes, reference))
+        return _OtherWay(Tried(what, False, failed, _difference("", changes, reference)), same)
 
 
 class _Replay:

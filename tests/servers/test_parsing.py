@@ -3,6 +3,7 @@
 import ast
 import gc
 import sys
+import warnings
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 
@@ -56,3 +57,10 @@ def test_many_threads_may_parse_at_once() -> None:
     with ThreadPoolExecutor(8) as threads:
         trees = list(threads.map(littering, range(150)))
     assert set(trees) == {ast.dump(ast.parse(SOURCE))}
+
+
+def test_a_text_that_is_only_odd_is_parsed_without_a_word() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        [statement] = parsed(r'PATTERN = "\d+"').body
+    assert ast.unparse(statement) == r"PATTERN = '\\d+'"

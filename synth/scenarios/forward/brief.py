@@ -35,7 +35,7 @@ def _told(tool: Tool) -> str:
     arguments = ", ".join(f"{name}{'' if name in needed else '?'}{_choices(properties[name])}" for name in properties)
     result = ", ".join(tool.result.get("properties", {}))
     kind = "command" if tool.writes else "query"
-    return f"- {kind} {tool.name}({arguments}): {tool.description.splitlines()[0]} Gives {result or 'nothing'}."
+    return f"- {kind} {tool.name}({arguments}): {' '.join(tool.description.split())} Gives {result or 'nothing'}."
 
 
 def _choices(schema: dict[str, object]) -> str:

@@ -193,3 +193,25 @@ async def test_a_solution_that_its_bundle_would_not_take_gets_no_certificate(tmp
     scenario["solution"]["calls"][1]["free"] = ["reason"]
     seen = await examined(tmp_path, scenario)
     assert (seen.certificate, seen.findings) == (None, ["solution.calls.2.free: this call gives no 'reason'"])
+
+
+async def test_what_only_a_query_knew_is_no_reason_to_call_a_task_too_strict(tmp_path: Path) -> None:
+    tools = TOOLS.replace('return {"id": thing_id, "now": db.now()}', 'return {"done": True}')
+    goal = {**GOAL, "sql": "SELECT count(*) FROM things WHERE name = 'drum' AND cents = 250", "expect": [[1]]}
+    made = {"table": "things", "operation": "insert", "where": "name = 'drum'", "rows": 1}
+    logged = {"table": "log", "operation": "insert", "rows": 2}
+    calls = [
+        {"tool": "find", "arguments": {"text": "bell"}},
+        {"tool": "make", "arguments": {"name": "drum", "cents": 100}},
+        {"tool": "find", "arguments": {"text": "drum"}},
+        {"tool": "price", "arguments": {"id": "${3.things[0].id}", "cents": 250}},
+    ]
+    scenario = with_checkpoints(
+        goal,
+        {**GUARD, "allow": [made, logged]},
+        task="Please make a drum for 1.00, and then let it cost 2.50.",
+        solution={"calls": calls, "answer": "Done."},
+    )
+    seen = await examined(tmp_path, scenario, tools=tools)
+    assert [finding for finding in seen.findings if "too strict" in finding] == []
+    assert "without its queries" not in {tried.what for tried in seen.tried}

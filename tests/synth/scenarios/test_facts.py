@@ -38,6 +38,16 @@ def test_another_date_is_not_that_date(answer: str) -> None:
     assert not told("due_on", "2026-04-08", answer)
 
 
+@pytest.mark.parametrize("answer", ["1640", "1,640 grams", "1.640 g", "It weighs 1 640 g."])
+def test_thousands_may_stand_apart(answer: str) -> None:
+    assert told("grams", 1640, answer)
+
+
+@pytest.mark.parametrize("answer", ["11,640", "1,64", "640", "1640:00"])
+def test_another_number_is_not_that_number(answer: str) -> None:
+    assert not told("grams", 1640, answer)
+
+
 @pytest.mark.parametrize(
     ("cents", "answer"),
     [
