@@ -3,7 +3,7 @@
 import fcntl
 import os
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from servers.errors import FarmError
@@ -27,8 +27,9 @@ def locked(path: Path, *, unusable: Callable[[str], FarmError], taken: Callable[
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise taken(os.pread(lock, 32, 0).decode() or "unknown") from None
-        os.truncate(lock, 0)
-        os.pwrite(lock, str(os.getpid()).encode(), 0)
+        with suppress(OSError):  # on a full disk nobody learns who holds it
+            os.truncate(lock, 0)
+            os.pwrite(lock, str(os.getpid()).encode(), 0)
         yield
     finally:
         os.close(lock)
