@@ -16,7 +16,7 @@ from rl_training.cpu.tiny_model import Size, make_model
 from rl_training.cpu.warm_start import Lesson, example, warm_start
 from rl_training.demonstrations import Demonstration
 
-SIZE = Size(vocabulary=512)
+SIZE = Size(vocabulary=1024)
 
 
 def teach(source: Path, folder: Path, *, steps: int, seed: int) -> dict[str, float]:
@@ -34,7 +34,7 @@ def teach(source: Path, folder: Path, *, steps: int, seed: int) -> dict[str, flo
 def main(source: str, folder: str, steps: str, seed: str) -> None:
     """Teach what the command line names."""
     logging.disable_progress_bar()
-    torch.set_num_threads(1)
+    torch.set_num_threads(2)
     sys.stdout.write(json.dumps(teach(Path(source), Path(folder), steps=int(steps), seed=int(seed))) + "\n")
 
 

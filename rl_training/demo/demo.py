@@ -16,7 +16,7 @@ from registry.client import FarmClient
 from registry.up import Address, private
 from rl_training.config import CONFIGS, load_config
 from rl_training.demo.clumsy import clumsy
-from rl_training.demo.parcels import BUNDLE
+from rl_training.demo.room import ENVIRONMENT, make_room
 from rl_training.demonstrations import played
 from rl_training.errors import TrainingError
 from rl_training.prepare import Collected, Measure, prepare
@@ -25,10 +25,10 @@ from rl_training.selection import Selection, split
 from rl_training.trainer import command_of, environment_of, train, write_loop
 from servers.record import Record
 
-ENVIRONMENT = "parcel_room"
 REWARD = f"val-core/{ENVIRONMENT}/reward/mean@1"
-SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=1 / 6)
-TIMES, ERRS = 4, 0.5
+SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=0.08)
+SCENARIOS = 400
+TIMES, ERRS = 2, 0.4
 """How often each scenario is shown, and how many of the arguments are taken by chance."""
 TESTS = 4
 """Episodes for each held-out scenario, a row each: where it repeats rows itself, verl draws intervals for seconds."""
@@ -39,7 +39,7 @@ class Plan(Record):
 
     seeds: int = 3
     steps: int = 25
-    lessons: int = 600
+    lessons: int = 700
     test_every: int = 5
 
 
@@ -70,7 +70,9 @@ class Outcome(Record):
 
 async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: Callable[[str], None]) -> Outcome:
     """Train for each seed, one after another. A seed whose training came to its end in this folder is left as it is."""
-    async with private((BUNDLE.parent,)) as address:
+    library = await asyncio.to_thread(make_room, folder / "library", SCENARIOS)
+    tell(f"{SCENARIOS} certified scenarios made in {library}")
+    async with private((library,)) as address:
         shown = folder / "demonstrations.jsonl"
         async with FarmClient(address.url, address.token) as farm:
             data, demonstrated = await _data(farm, shown)
@@ -118,7 +120,7 @@ def _seed(
     (run / "metrics.jsonl").unlink(missing_ok=True)
     taught = _taught(shown, run / "model", plan.lessons, seed)
     tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
-    prepare(run / "data", data, Measure(str(run / "model"), 128))
+    prepare(run / "data", data, Measure(str(run / "model"), 160))
     config = load_config(CONFIGS / "tiny_cpu.toml")
     write_loop(run, config)
     settings: dict[str, Any] = {

@@ -57,7 +57,8 @@ def source_of(
 
 def singular(word: str) -> str:
     """A table's noun for one of its rows."""
-    for ending, instead in (("ies", "y"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", "")):
+    endings = (("ies", "y"), ("elves", "elf"), ("sses", "ss"), ("xes", "x"), ("ches", "ch"), ("shes", "sh"), ("s", ""))
+    for ending, instead in endings:
         if word.endswith(ending) and not word.endswith("ss" if ending == "s" else "\0"):
             return word.removesuffix(ending) + instead
     return word

@@ -13,11 +13,13 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from servers.bundle import load_scenarios
+from servers.bundle import Environment, load_scenarios
 from servers.errors import BundleError
 from servers.scenario import Scenario
 from servers.whole import write_whole
 from synth.proving.stage import Stage
+from synth.scenarios.profile import EVERYTHING, Profile
+from synth.scenarios.setting import Setting
 from synth.scenarios.tally import Tally, signature
 from synth.scenarios.walking import Attempt, Stretch, Walking, phrases_of
 from synth.spread.hands import Engine, hands
@@ -41,6 +43,7 @@ class Yield:
     dropped: Counter[str] = field(default_factory=Counter[str])
     rejected: Counter[str] = field(default_factory=Counter[str])
     tally: Tally = field(default_factory=Tally)
+    unused: dict[str, str] = field(default_factory=dict[str, str])
     seconds: float = 0.0
 
     def take(self, attempt: Attempt) -> None:
@@ -104,6 +107,7 @@ async def backward(
     there: Iterable[Scenario],
     on_certified: Callable[[Scenario], None],
     on_walk: Callable[[Yield], None],
+    profile: Profile = EVERYTHING,
     jobs: int | None = 1,
     engine: Engine = "asyncio",
 ) -> Yield:
@@ -122,9 +126,10 @@ async def backward(
     phrases_of(stage)
     made = Yield()
     known = _known(there, seed)
+    _same_profile(stage.environment, known.values(), profile)
     if len(known) >= n:
         return made
-    async with hands(Walking(stage.folder, seed), jobs, most=AHEAD, engine=engine) as walk:
+    async with hands(Walking(stage.folder, seed, profile), jobs, most=AHEAD, engine=engine) as walk:
         course = _Course(walk, known, set(stage.environment.tools))
         try:
             barren = 0
@@ -138,8 +143,10 @@ async def backward(
         finally:
             await course.give_up()
             made.tally = course.tally
+    made.unused = await _unused(stage, course.tally, profile)
     if course.count == 0:
-        raise BundleError(f"{stage.environment.id}: no scenario came of {made.walks} walks: {_reasons(made)}")
+        reasons = [_reasons(made), *(f"{name}: {reason}" for name, reason in made.unused.items())]
+        raise BundleError(f"{stage.environment.id}: no scenario came of {made.walks} walks: {'; '.join(reasons)}")
     return made
 
 
@@ -147,6 +154,33 @@ def _known(there: Iterable[Scenario], seed: int) -> dict[int, Scenario]:
     """The scenarios of this seed that there are, by the number of their walk."""
     found = [(ID.fullmatch(scenario.id), scenario) for scenario in there]
     return {int(match[2]): scenario for match, scenario in found if match is not None and int(match[1]) == seed}
+
+
+async def _unused(stage: Stage, tally: Tally, profile: Profile) -> dict[str, str]:
+    """The commands that no scenario is about, with what stood in the way."""
+    writers = [tool.name for tool in stage.environment.tools.values() if tool.writes]
+    left = [name for name in writers if not tally.tools[name] and (not profile.tools or name in profile.tools)]
+    if not left:
+        return {}
+    setting = await Setting.of(stage, phrases_of(stage))
+    return {
+        name: setting.never.get(name, "it succeeds, but no errand with it could be put into words") for name in left
+    }
+
+
+def _same_profile(environment: Environment, known: Iterable[Scenario], profile: Profile) -> None:
+    """Refuse to go on with a seed by which something else was made.
+
+    Raises:
+        BundleError: it was.
+    """
+    for scenario in known:
+        commands = [tag for tag in scenario.tags if tag in environment.tools]
+        if others := [name for name in commands if profile.tools and name not in profile.tools]:
+            raise BundleError(
+                f"{scenario.id} is about {others[0]!r}: other commands were asked for when this seed was used; take "
+                "another --seed, or another --out"
+            )
 
 
 def _reasons(made: Yield) -> str:

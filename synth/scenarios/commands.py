@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 from rich.console import Console
@@ -30,6 +30,7 @@ from synth.scenarios.certificates import write_certificate
 from synth.scenarios.certify import Examined
 from synth.scenarios.examining import Case, Examining
 from synth.scenarios.phrasing import written
+from synth.scenarios.profile import profile_of
 from synth.scenarios.start import Game, Player, made_with_models, show_outcome
 from synth.spread.at_once import run_alone
 from synth.spread.hands import Engine, hands
@@ -40,6 +41,17 @@ app.add_typer(synth, name="synth")
 synth.callback()(lambda: None)  # one command alone is still called by its name
 out = Console(highlight=False)
 Kind = Literal["endpoint", "batch", "recording"]
+
+
+class Wanted(NamedTuple):
+    """What is to be made backward, in the words of the command line."""
+
+    seed: int
+    commands: str | None
+    tools: list[str] | None
+    refusals: bool
+
+
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 
 
@@ -58,6 +70,11 @@ def scenarios(
     scenario: Annotated[list[str] | None, typer.Option(help="Conversations: made of this one; several times.")] = None,
     n: Annotated[int | None, typer.Option(min=1, help="How many there shall be; 60 backward, otherwise 4.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Backward: the same seed gives the same scenarios.")] = 1,
+    commands: Annotated[
+        str | None, typer.Option(help="Backward: how many commands, one scenario after another, as 1,2,2.")
+    ] = None,
+    tool: Annotated[list[str] | None, typer.Option(help="Backward: only about this command; several times.")] = None,
+    refusals: Annotated[bool, typer.Option(help="Backward: in every fifth, something is refused.")] = True,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Backward: processes at once; one a core.")] = None,
     engine: Annotated[Engine, typer.Option(help="Backward: where these processes are.")] = "asyncio",
     to: Annotated[
@@ -90,12 +107,15 @@ def scenarios(
             "say how, in one way: --backward makes scenarios of what the tools do, without a model; --forward has them "
             "proposed by a writer and played by a solver; --converse has those that there are turned into conversations"
         )
+    if (commands is not None or tool or not refusals) and not backward:
+        raise RequestError("--commands, --tool and --no-refusals say what --backward is to make")
     if engine == "ray" and not backward:
         raise RequestError("--engine ray spreads what --backward does; with models, --at-once says how much goes on")
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
-        _show_yield(run_alone(_make(folder, path, n or 60, seed, jobs, engine)), n or 60)
+        wanted = Wanted(seed, commands, tool, refusals)
+        _show_yield(run_alone(_make(folder, path, n or 60, wanted, jobs, engine)), n or 60)
         return
     way = "converse" if converse else "forward"
     if not (solver or model):
@@ -155,9 +175,10 @@ async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: st
             return await written(folder, work, path, writing)
 
 
-async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int | None, engine: Engine) -> Yield:
+async def _make(folder: Path, path: Path, n: int, wanted: Wanted, jobs: int | None, engine: Engine) -> Yield:
     begin = time.perf_counter()
     async with Stage(folder) as stage:
+        profile = profile_of(stage.environment, wanted.commands, wanted.tools, refusals=wanted.refusals)
         shelf = Shelf(path, stage)
         make_sure_of(path, "--out")
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -170,10 +191,11 @@ async def _make(folder: Path, path: Path, n: int, seed: int, jobs: int | None, e
             made = await make_backward(
                 stage,
                 n=n,
-                seed=seed,
+                seed=wanted.seed,
                 there=shelf.there,
                 on_certified=shelf.add,
                 on_walk=on_walk,
+                profile=profile,
                 jobs=jobs,
                 engine=engine,
             )
@@ -194,6 +216,8 @@ def _show_yield(made: Yield, wanted: int) -> None:
     if made.tally.calls:
         used = ", ".join(f"{name} {number}" for name, number in made.tally.tools.most_common())
         out.print(f"Commands used: {used}.")
+        for name, reason in made.unused.items():
+            out.print(f"Never used: {name} ({reason}).")
         long = sum(number >= 3 for number in made.tally.calls)
         out.print(
             f"Of {len(made.tally.calls)} scenarios {long} take 3 calls or more, in {made.tally.refusals} something is "

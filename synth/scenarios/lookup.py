@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from servers.environment import Tool
-from synth.proving.sources import singular
+from synth.proving.sources import Source, singular
 from synth.scenarios.arguments import Arguments
 from synth.scenarios.leaves import leaves
 from synth.scenarios.plausible import enum_of
@@ -96,9 +96,15 @@ class Finder:
                 near = self._near(place, source.columns[0].table)
                 by_place += [Query(tool.name, {argument: one[1]}, {argument: one}) for one in near]
             elif source.kind in ("text", "email") and not enum_of(schema) and "string" in str(schema):
-                for text in self._world.texts(place)[:3]:
+                for text in self._words(place, source):
                     yield Query(tool.name, {argument: text})
         yield from by_place
+
+    def _words(self, place: Place, source: Source) -> list[str]:
+        """What a row may be looked for by: its labels; without any, what it says in the column that is asked for."""
+        row = self._world.rows.get(place, {})
+        asked = [row.get(column.name) for column in source.columns if column.table == place[0]]
+        return self._world.texts(place)[:3] or [text for text in asked if isinstance(text, str)]
 
     def _near(self, place: Place, table: str) -> list[Place]:
         """The rows of a table that a row belongs to; else those that have to do with the same rows."""
@@ -118,7 +124,9 @@ class Finder:
         key = self._world.shape.keys[table].name
         one = singular(table)
         usual = (f"{one}_{key}", f"{one}_id", f"{one.split('_')[-1]}_id", key)
-        return tuple(dict.fromkeys((*usual, *self._arguments.names(self._world.shape.keys[table]))))
+        shape = self._world.shape
+        pointing = (column.name for column, aim in shape.points.items() if aim == shape.keys[table])
+        return tuple(dict.fromkeys((*usual, *pointing, *self._arguments.names(shape.keys[table]))))
 
     def _seen(self, query: Query, result: Item, place: Place) -> Iterator[Sight]:
         names = self.names(place[0])

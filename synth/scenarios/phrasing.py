@@ -20,11 +20,11 @@ from synth.run.stage import Stage as Step
 from synth.run.topic import Topic
 from synth.scenarios.arguments import Argument
 from synth.scenarios.forward.brief import Brief
+from synth.scenarios.profile import EVERYTHING
 from synth.scenarios.sending import names_of
 from synth.scenarios.setting import Setting
 from synth.scenarios.story import told
 from synth.scenarios.tally import Tally
-from synth.scenarios.walking import wish
 from synth.scenarios.words import NO_ORDER, OPTIONAL
 from synth.writers.prompt import Prompt
 from synth.writers.writer import Writer
@@ -93,7 +93,7 @@ class Phrasing:
         setting = await Setting.of(self._bundle, phrases)
         tally, lost, said = Tally(), list[str](), set[str]()
         for at in range(TRIAL_WALKS):
-            came = await told(setting, wish(0, at), tally, Random(f"0/{at}"))  # noqa: S311 - to be repeated
+            came = await told(setting, EVERYTHING.wish(0, at), tally, Random(f"0/{at}"))  # noqa: S311 - to be repeated
             if isinstance(came, str):
                 lost.append(came)
             else:

@@ -21,7 +21,8 @@ class Setting:
     """One instance that is walked over and over, and what is known of its environment.
 
     `at_first` finds rows as they are before anything has happened. It has a scene of its own, so that what it has been
-    asked before makes no difference to a walk.
+    asked before makes no difference to a walk. `never` says of the tools of which no call has gone well what the last
+    came to.
     """
 
     def __init__(
@@ -34,6 +35,7 @@ class Setting:
         self.clock = stage.environment.description.clock
         self.writers = [tool for tool in self.tools.values() if tool.writes]
         self.alive: dict[tuple[str, str], set[str]] = {}
+        self.never: dict[str, str] = {}
         self.first = first
         self.arguments = arguments
         self.said = sayings(load_examples(stage.environment.folder), self.arguments)
@@ -70,14 +72,21 @@ class Setting:
         people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
         drawer = Drawer(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
         for tool in self.writers:
+            self.never[tool.name] = "no call could be drawn from the rows"
+            went_well = False
             for number in range(max(TRIES_AT_FIRST, len(people))):
                 drawn = await drawer.draw(tool, people[number % len(people)] if people else None, [])
                 if drawn is None:
                     continue
                 outcome = await self.trying.call(drawn.tool, drawn.arguments)
                 if outcome.kind == "ok":
+                    went_well = True
                     for argument, place in drawn.places.items():
                         self.alive.setdefault((tool.name, argument), set()).add(standing(world, place))
+                else:
+                    self.never[tool.name] = f"{outcome.kind}: {outcome.detail or outcome.text}"
+            if went_well:
+                del self.never[tool.name]
 
 
 def standing(world: World, place: Place) -> str:

@@ -6,10 +6,11 @@ from servers.changes import between
 from servers.scenario import Checkpoint, Scenario, Solution, SqlCheckpoint
 from synth.scenarios.essence import Window
 from synth.scenarios.goals import Changed, answer_goal, footprint, goal
+from synth.scenarios.profile import Wish
 from synth.scenarios.run import Made, play, steps_of
 from synth.scenarios.sending import sender_of
 from synth.scenarios.setting import Setting
-from synth.scenarios.tally import Tally, Wish
+from synth.scenarios.tally import Tally
 from synth.scenarios.telling import Telling, facts_of, tellings
 from synth.scenarios.walk import Command, Walk
 from synth.scenarios.words import Values, composed

@@ -36,16 +36,6 @@ class Tally:
             self.calls.append(scenario.certificate.difficulty.calls)
 
 
-@dataclass(frozen=True)
-class Wish:
-    """What kind of story is wanted."""
-
-    id: str
-    at: int
-    commands: int
-    refusal: bool
-
-
 def signature(scenario: Scenario) -> str:
     """What tells whether two scenarios ask for the same: their tools, whose they are, and the rows that they judge."""
     keys = sorted({key for one in scenario.checkpoints for key in LITERAL.findall(one.model_dump_json())})

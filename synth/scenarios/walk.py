@@ -12,9 +12,10 @@ from synth.proving.view import Row
 from synth.scenarios.drawing import Drawer, Drawn
 from synth.scenarios.lookup import Finder, leaf
 from synth.scenarios.plan import Plan
+from synth.scenarios.profile import Wish
 from synth.scenarios.saying import Saying
 from synth.scenarios.setting import Setting, standing
-from synth.scenarios.tally import Tally, Wish
+from synth.scenarios.tally import Tally
 from synth.scenarios.telling import facts_of
 from synth.scenarios.undoing import undoes
 from synth.scenarios.world import Place, World
@@ -121,7 +122,10 @@ class Walk:
     async def _step(self, wanted: str, wish: Wish) -> bool:
         phrases, tally = self.setting.phrases, self.tally or Tally()
         tools = [
-            tool for tool in self.setting.writers if not phrases.asks or self.voice in phrases.asks.get(tool.name, {})
+            tool
+            for tool in self.setting.writers
+            if (not phrases.asks or self.voice in phrases.asks.get(tool.name, {}))
+            and (not wish.tools or tool.name in wish.tools)
         ]
         finder = self._finder()
         setting = self.setting

@@ -12,13 +12,10 @@ from servers.phrases import Phrases, read_phrases
 from servers.scenario import Scenario
 from synth.proving.stage import Stage
 from synth.scenarios.certify import examine
+from synth.scenarios.profile import EVERYTHING, Profile
 from synth.scenarios.setting import Setting
 from synth.scenarios.story import told
-from synth.scenarios.tally import Tally, Wish, signature
-
-LENGTHS = (1, 2, 3, 2, 4, 3, 1, 2, 5, 3)
-"""How many commands are wished for, one walk after another."""
-EVERY_REFUSAL = 5
+from synth.scenarios.tally import Tally, signature
 
 
 class Stretch(NamedTuple):
@@ -43,6 +40,7 @@ class Walking:
 
     folder: Path
     seed: int
+    profile: Profile = EVERYTHING
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[Stretch], Awaitable[Attempt]]]:
@@ -52,7 +50,7 @@ class Walking:
 
             async def walk(stretch: Stretch) -> Attempt:
                 random = Random(f"{self.seed}/{stretch.at}")  # noqa: S311 - to be repeated
-                scenario = await told(setting, wish(self.seed, stretch.at), stretch.tally, random)
+                scenario = await told(setting, self.profile.wish(self.seed, stretch.at), stretch.tally, random)
                 if isinstance(scenario, str):
                     return Attempt(stretch.at, "dropped", scenario)
                 if signature(scenario) in stretch.tally.told:
@@ -76,9 +74,3 @@ def phrases_of(stage: Stage) -> Phrases:
     if problems:
         raise BundleError(problems[0])
     return phrases or Phrases()
-
-
-def wish(seed: int, at: int) -> Wish:
-    """What is wished of a walk."""
-    refusal = at % EVERY_REFUSAL == EVERY_REFUSAL - 1
-    return Wish(f"back{seed}_{at:04d}", at, LENGTHS[at % len(LENGTHS)], refusal)

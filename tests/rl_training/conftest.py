@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from rl_training.demo.room import make_room
 from tests.rl_training.texts import TEXTS
 
 NEED_VERL = [
@@ -21,6 +22,12 @@ if find_spec("verl"):
         import verl.utils.tokenizer.continuous_token_wiring  # noqa: F401
 
         from rl_training.cpu.tiny_model import Size, make_model
+
+
+@pytest.fixture(scope="session")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library with the parcel room of the demo, and forty scenarios in it."""
+    return make_room(tmp_path_factory.mktemp("room"), 40)
 
 
 @pytest.fixture(scope="session")

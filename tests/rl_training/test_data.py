@@ -11,7 +11,7 @@ from registry.client import FarmClient
 from registry.up import private
 from registry.wire import ScenarioDetail
 from rl_training.config import load_config, overrides
-from rl_training.demo.parcels import BUNDLE, write_parcels
+from rl_training.demo.room import make_room
 from rl_training.errors import RowError, TrainingError
 from rl_training.rows import rows, scenarios_of
 from rl_training.selection import Band, Selection, split
@@ -76,9 +76,17 @@ async def test_a_row_shows_what_the_agent_is_shown_and_no_answer(shelf: Path) ->
     assert live == 0
 
 
-def test_the_scenarios_of_the_parcel_room_are_the_drawn_ones(tmp_path: Path) -> None:
-    write_parcels(tmp_path / "scenarios.jsonl", 192, seed=1)
-    assert (tmp_path / "scenarios.jsonl").read_text() == (BUNDLE / "scenarios.jsonl").read_text()
+async def test_the_demo_trains_on_scenarios_that_were_made_and_certified_as_anybodys_are(room: Path) -> None:
+    async with private((room,)) as address, FarmClient(address.url, address.token) as farm:
+        details = await scenarios_of(farm, ["parcel_room"])
+    assert len(details) == 40
+    for detail in details:
+        assert [call.tool for call in detail.scenario.reference().calls][2:] == ["send_parcel"]
+        assert detail.scenario.certificate is not None
+    assert make_room(room, 40) == room
+    made = (room / "parcel_room" / "scenarios.jsonl").read_text()
+    again = make_room(room.with_name("again"), 40)
+    assert (again / "parcel_room" / "scenarios.jsonl").read_text() == made
 
 
 @pytest.mark.parametrize(

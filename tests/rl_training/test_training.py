@@ -19,13 +19,13 @@ from verl.utils.tokenizer.continuous_token import ContinuousTokenBuilder
 from verl.workers.rollout import base
 from verl.workers.rollout.llm_server import LLMServerClient
 
+from rl_training.config import CONFIGS
 from rl_training.cpu.tiny_model import Size, make_model
 from rl_training.sft import model_of
 from tests.processes import farm, farm_up, offspring, started
 
 TRAINING = 1800.0
 """Seconds that bound a training here. They measure nothing."""
-LIBRARY = Path(__file__).parents[2] / "rl_training" / "demo"
 CONFIG = """
 extends = "{tiny}"
 
@@ -68,13 +68,13 @@ def figures(run: Path) -> dict[int, dict[str, Any]]:
 def made(tiny: Path, tmp_path: Path) -> list[str | Path]:
     """What `farm rl train` needs beside a run's folder and a number of steps."""
     config = tmp_path / "config.toml"
-    config.write_text(CONFIG.format(tiny=LIBRARY.parent / "configs" / "tiny_cpu.toml"))
+    config.write_text(CONFIG.format(tiny=CONFIGS / "tiny_cpu.toml"))
     return [config, "--model", tiny, "--data", tmp_path / "data"]
 
 
 async def prepared(folder: Path) -> None:
     done = await farm(
-        *("rl", "prepare", "--out", folder / "data", "--library", LIBRARY, "--environment", "parcel_room"),
+        *("rl", "prepare", "--out", folder / "data", "--environment", "parcel_room"),
         *("--split", "scenario"),
         home=folder,
     )
@@ -105,7 +105,7 @@ def test_what_is_used_of_verl_is_there() -> None:
 async def test_a_training_runs_is_measured_and_goes_on_where_it_was(made: list[str | Path], tmp_path: Path) -> None:
     await prepared(tmp_path)
     run = tmp_path / "run"
-    command = ["rl", "train", *made, "--library", LIBRARY, "--run", run]
+    command = ["rl", "train", *made, "--run", run]
     first = await waited(*command, "--steps", "2", home=tmp_path)
     assert first.code == 0, first.err
     steps = figures(run)
@@ -132,9 +132,12 @@ async def waited(*arguments: str | Path, home: Path) -> Any:
 
 
 @pytest.mark.rl_slow
-async def test_a_warm_start_on_exported_data_leaves_a_model_and_goes_on_where_it_was(tmp_path: Path) -> None:
+async def test_a_warm_start_on_exported_data_leaves_a_model_and_goes_on_where_it_was(
+    room: Path, tmp_path: Path
+) -> None:
     exported = await farm(
-        *("export", "sft", "--reference", LIBRARY, "--format", "verl", "--out", tmp_path / "data"), home=tmp_path
+        *("export", "sft", "--reference", room, "--format", "verl", "--out", tmp_path / "data"),
+        home=tmp_path,
     )
     assert exported.code == 0, exported
     rows = Dataset.from_parquet(str(tmp_path / "data" / "train.parquet"))
@@ -142,7 +145,7 @@ async def test_a_warm_start_on_exported_data_leaves_a_model_and_goes_on_where_it
     with warnings.catch_warnings(action="ignore"):
         make_model(tmp_path / "model", texts, size=Size(vocabulary=1000, hidden=16, positions=2048), seed=0)
     config = tmp_path / "sft.toml"
-    tiny = LIBRARY.parent / "configs" / "sft_tiny_cpu.toml"
+    tiny = CONFIGS / "sft_tiny_cpu.toml"
     config.write_text(f'extends = "{tiny}"\n[verl.trainer]\nsave_freq = 2\n')
     run = tmp_path / "run"
     command = ["rl", "sft", config, "--run", run, "--data", tmp_path / "data", "--model", tmp_path / "model"]
@@ -163,7 +166,7 @@ async def test_a_farm_that_dies_in_the_middle_ends_the_training_with_a_word(
 ) -> None:
     await prepared(tmp_path)
     run = tmp_path / "run"
-    async with farm_up(tmp_path / "state", "--port", "0", "--library", LIBRARY, home=tmp_path) as up:
+    async with farm_up(tmp_path / "state", "--port", "0", home=tmp_path) as up:
         one = await started(
             *("rl", "train", *made, "--farm", up.url, "--run", run, "--steps", "50"),
             home=tmp_path,

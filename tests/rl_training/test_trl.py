@@ -11,7 +11,6 @@ import pytest
 
 from registry.client import FarmClient
 from registry.up import private
-from rl_training.demo.parcels import BUNDLE
 from rl_training.demonstrations import demonstrations
 from rl_training.rows import scenarios_of
 
@@ -29,11 +28,11 @@ async def ran(*command: str | Path, **environment: str) -> str:
 
 
 @pytest.mark.frameworks
-async def test_trl_plays_its_groups_on_instances_of_the_farm_and_is_rewarded_by_it(tmp_path: Path) -> None:
+async def test_trl_plays_its_groups_on_instances_of_the_farm_and_is_rewarded_by_it(room: Path, tmp_path: Path) -> None:
     await ran(sys.executable, "-m", "venv", tmp_path / "venv")
     python = tmp_path / "venv" / "bin" / "python"
     await ran(python, "-m", "pip", "install", "-q", *INSTALLED)
-    async with private((BUNDLE.parent,)) as address, FarmClient(address.url, address.token) as farm:
+    async with private((room,)) as address, FarmClient(address.url, address.token) as farm:
         shown = await demonstrations(farm, await scenarios_of(farm, ["parcel_room"]), instructions=False)
         lines = "".join(one.model_dump_json() + "\n" for one in shown)
         (tmp_path / "demonstrations.jsonl").write_text(lines)

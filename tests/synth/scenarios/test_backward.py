@@ -32,6 +32,17 @@ def price(db: Database, *, id: str, cents: int) -> dict:
     return {"changed": db.run("UPDATE things SET cents = :cents WHERE id = :id", id=id, cents=cents)}
 '''
 )
+BURNS = '''
+
+def burn(db: Database, *, id: str) -> dict:
+    """Burn a thing.
+
+    Args:
+        id: The thing.
+    """
+    db.run("DELETE FROM things WHERE id = :id", id=id)
+    return {"burnt": {}["x"]}
+'''
 IDS = Library([OWN_LIBRARY]).ids()
 
 
@@ -119,6 +130,28 @@ async def test_a_bundle_without_phrases_has_its_tasks_from_its_descriptions(tmp_
         assert all(is_current(stage.environment, one) for one in scenarios[1:])
 
 
+async def test_a_profile_says_how_many_commands_there_are_and_which(tmp_path: Path) -> None:
+    shop = str(await write_bundle(tmp_path / "shop", scenarios=()))
+    command = ("synth", "scenarios", shop, "--backward", "--out", str(tmp_path / "out"), "--n")
+    done = await farm(*command, "2", "--commands", "1", "--tool", "price", "--no-refusals", home=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    assert "Commands used: price 2." in done.out
+    found = [Scenario.model_validate_json(line) for line in (tmp_path / "out").read_text().splitlines()]
+    assert [[call.tool for call in one.reference().calls].count("price") for one in found] == [1, 1]
+    before = (tmp_path / "out").read_bytes()
+    other = await farm(*command, "3", "--tool", "scrap", home=tmp_path)
+    assert (other.code, (tmp_path / "out").read_bytes()) == (1, before)
+    assert "is about 'price': other commands were asked for when this seed was used" in other.err
+
+
+async def test_a_command_that_no_scenario_is_about_is_named_with_what_stands_in_the_way(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", tools=TOOLS + BURNS, scenarios=())
+    command = ("synth", "scenarios", str(shop), "--backward", "--n", "2", "--out", str(tmp_path / "out"))
+    done = await farm(*command, home=tmp_path)
+    assert (done.code, done.err) == (0, ""), "what fails is told once, at the end"
+    assert re.search(r"Never used: burn \(failed: tools.py, line \d+: KeyError: 'x'\)", done.out), done.out
+
+
 async def test_a_bundle_whose_tools_all_read_is_refused(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", tools=READS, scenarios=())
     with pytest.raises(BundleError, match="shop: all of its tools only read"):
@@ -129,7 +162,8 @@ async def test_a_bundle_whose_commands_all_refuse_says_so(tmp_path: Path) -> Non
     silent = REFUSES.replace(" until 2026-05-01", "")
     shop = await write_bundle(tmp_path / "shop", tools=silent, scenarios=())
     with pytest.raises(
-        BundleError, match=r"shop: no scenario came of 60 walks: no command that could be put into words"
+        BundleError,
+        match=r"no scenario came of 60 walks: no command that could be put into words \(60\); price: refused: prices",
     ):
         await made(shop, tmp_path / "out", 1)
 
@@ -200,6 +234,13 @@ async def test_the_commands_say_what_is_wrong_with_what_they_are_given(tmp_path:
         ((*backward, str(tmp_path)), 2, f"--out {tmp_path}: cannot be written: Is a directory"),
         ((*backward, str(tmp_path / "no/x.jsonl")), 2, "cannot be written: No such file or directory"),
         ((*backward, str(junk)), 1, f"{junk}: line 1: the whole: Invalid JSON"),
+        (
+            (*backward, str(tmp_path / "x"), "--commands", "1,0"),
+            2,
+            "--commands '1,0': say numbers of commands from 1 to 5",
+        ),
+        ((*backward, str(tmp_path / "x"), "--tool", "show"), 2, "shop has no command 'show' that a scenario could be"),
+        (("synth", "scenarios", str(shop), "--converse", "--tool", "make"), 2, "say what --backward is to make"),
         (("certify", str(shop), "--scenario", "nope"), 2, "shop has no scenario 'nope'"),
         (("certify", str(wrong)), 1, "solution.calls.1: no tool named 'buy'"),
     ):
