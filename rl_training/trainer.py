@@ -20,7 +20,7 @@ CPU_ENVIRONMENT = {
     "VERL_PLATFORM": "cpu",
     "VERL_USE_EXTERNAL_MODULES": "rl_training.cpu.plugin",
     "VERL_ENGINE_DEVICE": "cuda",  # under which verl registers its FSDP engine; nothing in it needs CUDA
-    "OMP_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "2",
 }
 """What verl's processes need in their environment on a machine without a GPU."""
 RAY_ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}

@@ -9,6 +9,8 @@ import torch
 from transformers import DynamicCache
 
 MOST_TOGETHER = 128
+SECONDS_TO_JOIN = 0.03
+"""A batch of few takes nearly as long as one of many, so it is worth while to wait for the others."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +50,20 @@ class Generation:
 
     async def _work(self) -> None:
         while self._waiting:
-            await asyncio.sleep(0.003)  # who was answered together comes back with the next turn at about the same time
+            await self._gathered()
             batch, self._waiting = self._waiting[:MOST_TOGETHER], self._waiting[MOST_TOGETHER:]
             async with self.weights:
                 answers = await asyncio.to_thread(self.together, [request for request, _ in batch])
             for (_, future), answer in zip(batch, answers, strict=True):
                 if not future.done():
                     future.set_result(answer)
+
+    async def _gathered(self) -> None:
+        """Wait until nobody joins any more: who was answered together comes back at about the same time."""
+        there = 0
+        while there < len(self._waiting) < MOST_TOGETHER:
+            there = len(self._waiting)
+            await asyncio.sleep(SECONDS_TO_JOIN)
 
     @torch.inference_mode()
     def together(self, requests: list[Request]) -> list[Generated]:
@@ -71,7 +80,12 @@ class Generation:
         cache = DynamicCache(config=self.model.config)
         while len(rows):
             out = self.model(
-                input_ids=ids, attention_mask=mask, position_ids=positions, past_key_values=cache, use_cache=True
+                input_ids=ids,
+                attention_mask=mask,
+                position_ids=positions,
+                past_key_values=cache,
+                use_cache=True,
+                logits_to_keep=1,
             )
             chosen, logprobs = self._choose(out.logits[:, -1].float(), heat)
             going = [

@@ -22,7 +22,7 @@ class CpuServer:
 
     def __init__(self, model_config: Any, seed: int) -> None:
         config = omega_conf_to_dataclass(model_config)
-        torch.set_num_threads(1)
+        torch.set_num_threads(2)
         model = AutoModelForCausalLM.from_config(config.hf_config, dtype=torch.float32, attn_implementation="sdpa")
         self.generation = Generation(model, end=config.tokenizer.eos_token_id, seed=seed)
         self.step: int | None = None

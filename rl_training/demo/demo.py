@@ -120,7 +120,7 @@ def _seed(
     (run / "metrics.jsonl").unlink(missing_ok=True)
     taught = _taught(shown, run / "model", plan.lessons, seed)
     tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
-    prepare(run / "data", data, Measure(str(run / "model"), 160))
+    prepare(run / "data", data, Measure(str(run / "model"), 136))
     config = load_config(CONFIGS / "tiny_cpu.toml")
     write_loop(run, config)
     settings: dict[str, Any] = {

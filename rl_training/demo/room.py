@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from rl_training.errors import TrainingError
 from servers.library import OWN_LIBRARY
@@ -22,8 +23,11 @@ def make_room(library: Path, count: int) -> Path:
     """
     bundle = library / ENVIRONMENT
     if not bundle.is_dir():
-        shutil.copytree(OWN_LIBRARY / ENVIRONMENT, bundle, ignore=shutil.ignore_patterns("__pycache__"))
-        (bundle / "scenarios.jsonl").write_text("", encoding="utf-8")
+        library.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=library, prefix=".") as fresh:
+            copy = Path(shutil.copytree(OWN_LIBRARY / ENVIRONMENT, Path(fresh) / ENVIRONMENT))
+            (copy / "scenarios.jsonl").write_text("", encoding="utf-8")
+            copy.rename(bundle)
     command = [sys.executable, "-m", "farm", "synth", "scenarios", str(bundle), *MADE, "--n", str(count)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
