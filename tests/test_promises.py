@@ -39,6 +39,12 @@ def test_every_promise_names_a_test() -> None:
     assert [line for line in promises if "`tests/" not in line and "| the same |" not in line] == []
 
 
+def test_every_limit_names_a_test() -> None:
+    found = [limit["what"] for limit in LIMIT.finditer(page("limits.md"))]
+    bare = [line for line in page("limits.md").splitlines() if LIMIT.match(line) and "`tests/" not in line]
+    assert (len(found) > 25, bare) == (True, [])
+
+
 @pytest.mark.parametrize("limit", list(LIMIT.finditer(page("limits.md"))), ids=lambda limit: limit["what"])
 def test_a_limit_has_the_value_that_is_told(limit: re.Match[str]) -> None:
     module, _, name = limit["constant"].rpartition(".")

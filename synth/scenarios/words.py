@@ -48,7 +48,7 @@ def filled(template: str, values: Values) -> str | None:
     missing = [hole["name"] for hole in HOLE.finditer(text) if hole["name"] not in values.words]
     if missing:
         return None
-    said = re.sub(" {2,}", " ", HOLE.sub(lambda hole: _word(hole, values), text))
+    said = re.sub(" {2,}", " ", HOLE.sub(lambda hole: _word(hole, values), text)).strip()
     return f"{said}." if NO_ORDER.match(template) and not _is_whole(said) else said
 
 

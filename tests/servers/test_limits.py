@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import apsw
+import httpx
 import pytest
 import uvicorn
 
@@ -20,11 +21,12 @@ from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Launch
 from servers.pace import Pace
-from servers.serving import listen
+from servers.serving import listen, serving, url_of
 from servers.starts import beside_the_schema
 from servers.worker import Worker
 from tests.bundles import SCHEMA, SEED, write_bundle
 from tests.doubles import Server
+from tests.processes import until
 from tests.registry.farms import Clock
 from tests.test_up import called
 
@@ -208,3 +210,50 @@ async def test_the_time_of_a_guest_is_utc(instance: Instance) -> None:
         source = b"from datetime import datetime\nraise ValueError(datetime(2026, 7, 1).astimezone().utcoffset())"
         head, _ = await guest.ask({"do": "describe"}, source, seconds=5)
     assert head["findings"][0].endswith("ValueError: 0:00:00")
+
+
+# how long
+
+
+async def test_what_lies_idle_is_let_go_of_and_is_there_again(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("servers.worker.IDLE_SECONDS", 0.06)
+    monkeypatch.setattr("servers.worker.IDLE_GUEST_SECONDS", 0.1)
+    async with Worker(library, tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        await worker.find(ticket.instance).call("price", {"id": "t1", "cents": 7})
+        await until(lambda: not worker.in_use, "its file is closed")
+        await until(lambda: worker.guests.alive == 0, "its guest has ended")
+        assert worker.guests.deaths == {"idle": 1, "done": worker.guests.deaths["done"]}
+        assert '"cents": 7' in (await worker.find(ticket.instance).call("find", {"text": "anvil"})).text
+
+
+async def test_a_start_that_takes_too_long_to_build_is_told(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("servers.starts.START_SECONDS", 0.5)
+    forever = "INSERT INTO log (what) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(BundleError, match=r"seed\.sql and setup: take more than 0\.5 s to run"):
+            await worker.launch(Launch(environment="shop", setup=f"{forever};"))
+        assert len(await worker.launch(Launch(environment="shop"))) == 1
+
+
+async def test_requests_under_way_at_the_end_get_time_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("servers.serving.SECONDS_TO_DRAIN", 1)
+    came = asyncio.Queue[str]()
+
+    async def app(scope: dict[str, Any], _: Any, send: Any) -> None:
+        await came.put(scope["path"])
+        await asyncio.sleep(0.3 if scope["path"] == "/slow" else 3600)
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    listening = listen("127.0.0.1", 0)
+    async with httpx.AsyncClient(base_url=url_of(listening), timeout=60) as client:
+        async with serving(app, listening):
+            slow, stuck = asyncio.create_task(client.get("/slow")), asyncio.create_task(client.get("/stuck"))
+            assert {await came.get(), await came.get()} == {"/slow", "/stuck"}
+        assert (await slow).status_code == 204
+        assert (await stuck).status_code == 500
