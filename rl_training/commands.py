@@ -137,7 +137,7 @@ def demo(
     run: Annotated[Path, typer.Option("--run", help="The folder of this run; given again, it goes on.")],
     seeds: Annotated[int, typer.Option(min=1, help="How often to train, each time from another chance.")] = 3,
     steps: Annotated[int, typer.Option(min=1, help="Steps of GRPO.")] = 25,
-    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 700,
+    lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 500,
     test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""

@@ -28,7 +28,7 @@ class Lesson(NamedTuple):
 
     steps: int
     batch: int = 32
-    rate: float = 2e-3
+    rate: float = 3e-3
     seed: int = 0
 
 

@@ -28,7 +28,7 @@ from servers.record import Record
 REWARD = f"val-core/{ENVIRONMENT}/reward/mean@1"
 SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=0.08)
 SCENARIOS = 400
-TIMES, ERRS = 2, 0.4
+TIMES, ERRS = 2, 0.3
 """How often each scenario is shown, and how many of the arguments are taken by chance."""
 TESTS = 4
 """Episodes for each held-out scenario, a row each: where it repeats rows itself, verl draws intervals for seconds."""
@@ -39,7 +39,7 @@ class Plan(Record):
 
     seeds: int = 3
     steps: int = 25
-    lessons: int = 700
+    lessons: int = 500
     test_every: int = 5
 
 
@@ -120,7 +120,7 @@ def _seed(
     (run / "metrics.jsonl").unlink(missing_ok=True)
     taught = _taught(shown, run / "model", plan.lessons, seed)
     tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
-    prepare(run / "data", data, Measure(str(run / "model"), 136))
+    prepare(run / "data", data, Measure(str(run / "model"), 104))
     config = load_config(CONFIGS / "tiny_cpu.toml")
     write_loop(run, config)
     settings: dict[str, Any] = {

@@ -10,7 +10,7 @@ from rl_training.errors import TrainingError
 from servers.library import OWN_LIBRARY
 
 ENVIRONMENT = "parcel_room"
-MADE = ("--backward", "--seed", "1", "--commands", "1", "--tool", "send_parcel", "--no-refusals")
+MADE = ("--backward", "--seed", "1", "--commands", "1", "--tool", "send_parcel", "--no-refusals", "--no-tells")
 
 
 def make_room(library: Path, count: int) -> Path:

@@ -50,6 +50,7 @@ class Wanted(NamedTuple):
     commands: str | None
     tools: list[str] | None
     refusals: bool
+    tells: bool
 
 
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
@@ -75,6 +76,7 @@ def scenarios(
     ] = None,
     tool: Annotated[list[str] | None, typer.Option(help="Backward: only about this command; several times.")] = None,
     refusals: Annotated[bool, typer.Option(help="Backward: in every fifth, something is refused.")] = True,
+    tells: Annotated[bool, typer.Option(help="Backward: most ask to be told something at the end.")] = True,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Backward: processes at once; one a core.")] = None,
     engine: Annotated[Engine, typer.Option(help="Backward: where these processes are.")] = "asyncio",
     to: Annotated[
@@ -107,14 +109,14 @@ def scenarios(
             "say how, in one way: --backward makes scenarios of what the tools do, without a model; --forward has them "
             "proposed by a writer and played by a solver; --converse has those that there are turned into conversations"
         )
-    if (commands is not None or tool or not refusals) and not backward:
-        raise RequestError("--commands, --tool and --no-refusals say what --backward is to make")
+    if (commands is not None or tool or not (refusals and tells)) and not backward:
+        raise RequestError("--commands, --tool, --no-refusals and --no-tells say what --backward is to make")
     if engine == "ray" and not backward:
         raise RequestError("--engine ray spreads what --backward does; with models, --at-once says how much goes on")
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
-        wanted = Wanted(seed, commands, tool, refusals)
+        wanted = Wanted(seed, commands, tool, refusals, tells)
         _show_yield(run_alone(_make(folder, path, n or 60, wanted, jobs, engine)), n or 60)
         return
     way = "converse" if converse else "forward"
@@ -178,7 +180,9 @@ async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: st
 async def _make(folder: Path, path: Path, n: int, wanted: Wanted, jobs: int | None, engine: Engine) -> Yield:
     begin = time.perf_counter()
     async with Stage(folder) as stage:
-        profile = profile_of(stage.environment, wanted.commands, wanted.tools, refusals=wanted.refusals)
+        profile = profile_of(
+            stage.environment, wanted.commands, wanted.tools, refusals=wanted.refusals, tells=wanted.tells
+        )
         shelf = Shelf(path, stage)
         make_sure_of(path, "--out")
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())

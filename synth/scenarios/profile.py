@@ -1,4 +1,4 @@
-"""What kind of scenarios a run is to make: how long, with which commands, and whether some of them are refused."""
+"""What kind of scenarios a run is to make: how long, with which commands, refusals and questions or without."""
 
 from dataclasses import dataclass
 
@@ -19,6 +19,7 @@ class Wish:
     commands: int
     refusal: bool
     tools: frozenset[str] = frozenset()
+    tells: bool = True
 
 
 @dataclass(frozen=True)
@@ -26,23 +27,26 @@ class Profile:
     """What is wished of the walks of a run, one after another.
 
     `lengths` are numbers of commands, in turn. No `tools` are all of them. With `refusals`, every fifth walk keeps a
-    command that is refused.
+    command that is refused; with `tells`, most tasks ask to be told something.
     """
 
     lengths: tuple[int, ...] = LENGTHS
     tools: frozenset[str] = frozenset()
     refusals: bool = True
+    tells: bool = True
 
     def wish(self, seed: int, at: int) -> Wish:
         """What is wished of a walk."""
         refusal = self.refusals and at % EVERY_REFUSAL == EVERY_REFUSAL - 1
-        return Wish(f"back{seed}_{at:04d}", at, self.lengths[at % len(self.lengths)], refusal, self.tools)
+        return Wish(f"back{seed}_{at:04d}", at, self.lengths[at % len(self.lengths)], refusal, self.tools, self.tells)
 
 
 EVERYTHING = Profile()
 
 
-def profile_of(environment: Environment, lengths: str | None, tools: list[str] | None, *, refusals: bool) -> Profile:
+def profile_of(
+    environment: Environment, lengths: str | None, tools: list[str] | None, *, refusals: bool, tells: bool
+) -> Profile:
     """A profile from words: lengths as `1,2,2`.
 
     Raises:
@@ -55,10 +59,10 @@ def profile_of(environment: Environment, lengths: str | None, tools: list[str] |
             + ", ".join(sorted(commands))
         )
     if lengths is None:
-        return Profile(tools=frozenset(tools or ()), refusals=refusals)
+        return Profile(tools=frozenset(tools or ()), refusals=refusals, tells=tells)
     told = lengths.split(",")
     if not all(one.isdecimal() and 1 <= int(one) <= LONGEST for one in told):
         raise RequestError(
             f"--commands {lengths!r}: say numbers of commands from 1 to {LONGEST}, one walk after another, as 1,2,2"
         )
-    return Profile(tuple(int(one) for one in told), frozenset(tools or ()), refusals)
+    return Profile(tuple(int(one) for one in told), frozenset(tools or ()), refusals, tells)

@@ -66,7 +66,7 @@ async def _played(walk: Walk) -> list[Made] | None:
 async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random: Random) -> Scenario:
     whole = await _changed(walk, made)
     clauses = [command.clause for command in walk.commands]
-    tells = _chosen(walk, made, random)
+    tells = _chosen(walk, made, random) if wish.tells else []
     refused = [command for command in walk.commands if command.kind == "refused"]
     goals: list[Checkpoint] = [
         *await _counted(walk, _goals(walk, made, whole)),
