@@ -82,6 +82,7 @@ async def test_the_demo_trains_on_scenarios_that_were_made_and_certified_as_anyb
     assert len(details) == 40
     for detail in details:
         assert [call.tool for call in detail.scenario.reference().calls][2:] == ["send_parcel"]
+        assert [one.id for one in detail.scenario.checkpoints] == ["done_1", "nothing_else"], "nothing is to be told"
         assert detail.scenario.certificate is not None
     assert make_room(room, 40) == room
     made = (room / "parcel_room" / "scenarios.jsonl").read_text()
