@@ -9,6 +9,7 @@ import apsw
 import httpx
 import pytest
 import uvicorn
+from starlette.types import Receive, Scope, Send
 
 from registry.client import FarmClient
 from registry.up import Options, running
@@ -244,7 +245,7 @@ async def test_requests_under_way_at_the_end_get_time_and_no_more(monkeypatch: p
     monkeypatch.setattr("servers.serving.SECONDS_TO_DRAIN", 1)
     came = asyncio.Queue[str]()
 
-    async def app(scope: dict[str, Any], _: Any, send: Any) -> None:
+    async def app(scope: Scope, _: Receive, send: Send) -> None:
         await came.put(scope["path"])
         await asyncio.sleep(0.3 if scope["path"] == "/slow" else 3600)
         await send({"type": "http.response.start", "status": 204, "headers": []})
