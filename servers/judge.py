@@ -7,8 +7,9 @@ does not hold: what an agent can bring about is never an excuse.
 import asyncio
 import json
 import operator
-from collections.abc import Callable, Sequence
-from typing import Any
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeAlias
 
 from servers.changes import between
 from servers.errors import RequestError
@@ -36,6 +37,10 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 Finding = tuple[bool, str]
 """Whether a checkpoint holds, and what was seen."""
 UNASKED: Finding = (False, "")
+SLICE_SECONDS = 0.05
+"""How long checkpoints in SQL are asked one after another in one job of a thread; then others may have a turn."""
+Verdicts: TypeAlias = list[Verdict]
+RunInThread: TypeAlias = Callable[[Callable[[], Verdicts]], Awaitable[Verdicts]]
 
 
 async def judge(
@@ -46,10 +51,13 @@ async def judge(
     calls: list[dict[str, Any]],
     now: str,
     guests: Guests,
+    run: RunInThread = asyncio.to_thread,
 ) -> Judgement:
-    """Ask every checkpoint, and weigh the verdicts."""
-    # those in SQL at once in a thread: the way there costs as much as an ordinary one of them
-    verdicts = await asyncio.to_thread(lambda: [_in_sql(one, reader, answer) for one in checkpoints])
+    """Ask every checkpoint, and weigh the verdicts. `run` runs a job in a thread: those in SQL are several of them."""
+    verdicts: Verdicts = []
+    while len(verdicts) < len(checkpoints):
+        rest = checkpoints[len(verdicts) :]
+        verdicts += await run(lambda rest=rest: _some_in_sql(rest, reader, answer))
     for place, checkpoint in enumerate(checkpoints):
         if isinstance(checkpoint, PythonCheckpoint):
             try:
@@ -58,6 +66,17 @@ async def judge(
             except CheckpointError as problem:
                 verdicts[place] = _verdict(checkpoint, UNASKED, str(problem))
     return weighed(verdicts)
+
+
+def _some_in_sql(checkpoints: Sequence[Checkpoint], reader: Reader, answer: str) -> Verdicts:
+    """What the first checkpoints say, as many as a slice of time holds: the way to a thread costs as much as one."""
+    until = time.monotonic() + SLICE_SECONDS
+    verdicts: Verdicts = []
+    for checkpoint in checkpoints:
+        verdicts.append(_in_sql(checkpoint, reader, answer))
+        if time.monotonic() > until:
+            break
+    return verdicts
 
 
 def _in_sql(checkpoint: Checkpoint, reader: Reader, answer: str) -> Verdict:

@@ -20,6 +20,7 @@ from servers import judge, secret
 from servers.bundle import Environment
 from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
+from servers.fair_pool import FairThreadPool
 from servers.guests import CALL_SECONDS, Guests
 from servers.holding import MOST_HELD, Holding
 from servers.instance import Instance
@@ -58,6 +59,7 @@ class Worker:
         self.calls_per_second = calls_per_second
         self.watch = Watch()
         self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
+        self.threads = FairThreadPool()
         self.starts = Starts(folder / "starts", self.guests)
         self._holding = Holding(self.guests, self.watch, most_held)
         self._ids: set[str] = set()
@@ -78,6 +80,7 @@ class Worker:
             self.standing_walls = await self.guests.walls()
         except BaseException:
             await self.guests.close()
+            self.threads.close()
             raise
         self._tidying = asyncio.create_task(self._tidy())
         log.info("worker started", extra={"live": self.live, "walls": self.standing_walls})
@@ -87,6 +90,7 @@ class Worker:
         if self._tidying is not None:
             self._tidying.cancel()
         await self.guests.close()
+        self.threads.close()
         self._holding.close()
         log.info("worker ended", extra={"live": self.live})
 
@@ -238,8 +242,8 @@ class Worker:
 
     async def diff(self, instance_id: str) -> list[RowChange]:
         """The rows that differ from the start, computed from the two databases."""
-        async with self._reader(instance_id) as (reader, _):
-            return await asyncio.to_thread(between, reader)
+        async with self._reader(instance_id) as (reader, instance):
+            return await self.threads.run(instance.environment.id, lambda: between(reader))
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         """The calls so far, oldest first, each with the rows that it changed."""
@@ -266,8 +270,8 @@ class Worker:
         Raises:
             QueryError: it is refused, or takes too much.
         """
-        async with self._reader(instance_id) as (reader, _):
-            answer = await asyncio.to_thread(reader.select, sql, rows=limit)
+        async with self._reader(instance_id) as (reader, instance):
+            answer = await self.threads.run(instance.environment.id, lambda: reader.select(sql, rows=limit))
         rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
         return Rows(columns=answer.columns, rows=rows, more=answer.more)
 
@@ -291,7 +295,13 @@ class Worker:
                 for call in instance.state.calls(limit=100_000)
             ]
             return await judge.judge(
-                reader, order.checkpoints, answer=order.answer, calls=calls, now=instance.now(), guests=self.guests
+                reader,
+                order.checkpoints,
+                answer=order.answer,
+                calls=calls,
+                now=instance.now(),
+                guests=self.guests,
+                run=lambda job: self.threads.run(instance.environment.id, job),
             )
 
     @asynccontextmanager
