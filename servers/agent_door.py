@@ -9,17 +9,20 @@ import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
+import anyio
 import mcp_types as mcp
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.stdio import stdio_server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from starlette.types import Message, Receive, Scope, Send
 
+from servers.doors.json_rpc import REFUSED
+from servers.doors.stdio import LineWire
 from servers.environment import Tool
 from servers.errors import FarmError, NotFound, RequestError
 from servers.express import Express
@@ -29,6 +32,7 @@ from servers.worker import Worker
 LARGEST_BODY = 1024 * 1024
 MOST_REMEMBERED = 1024
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
+NO_ANSWER_NOW = "the environment cannot answer now, and nothing was changed; try again"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
@@ -127,11 +131,30 @@ class AgentDoor:
         return self._worker.find(ctx.request.scope["farm.instance"])
 
 
-async def serve_stdio(instance: Instance) -> None:
-    """Serve one instance over this process's standard input and output until the client goes away."""
-    server = _server(lambda _ctx: instance)
-    async with stdio_server() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
+async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+    """Serve one instance over two streams, as a rule standard input and output, until the client goes away."""
+    server = _server(lambda _ctx: worker.find(instance_id))
+    wire = LineWire(incoming, outgoing, longest=LARGEST_BODY)
+    to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def listen() -> None:
+        async with to_server:
+            async for message in wire.messages():
+                await to_server.send(SessionMessage(mcp.jsonrpc_message_adapter.validate_python(message)))
+
+    async def answer() -> None:
+        async with from_server:
+            async for answered in from_server:
+                await wire.send(answered.message.model_dump(by_alias=True, exclude_unset=True))
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listen)
+            tasks.start_soon(answer)
+            await server.run(from_client, to_client, server.create_initialization_options())
+    except* BrokenPipeError:
+        pass  # the client went away in the middle of an answer
 
 
 def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
@@ -140,16 +163,25 @@ def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
     It is asked in the step that uses its answer: a worker lets go of instances that are not in use.
     """
 
+    def found(ctx: Context) -> Instance:
+        """The instance, or the error that its agent reads."""
+        try:
+            return instance_of(ctx)
+        except RequestError as error:
+            raise MCPError(code=REFUSED, message=str(error)) from None
+        except FarmError:  # who looked has told the log
+            raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW) from None
+
     async def list_tools(ctx: Context, _params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
-        tools = instance_of(ctx).environment.description.tools
+        tools = found(ctx).environment.description.tools
         return mcp.ListToolsResult(tools=[as_mcp(tool) for tool in tools])
 
     async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+        instance = found(ctx)
         try:
-            outcome = await instance_of(ctx).call(params.name, params.arguments or {})
+            outcome = await instance.call(params.name, params.arguments or {})
         except FarmError:  # the instance has counted it, and told the log
-            message = "the environment cannot answer now, and nothing was changed; try again"
-            raise MCPError(code=mcp.INTERNAL_ERROR, message=message) from None
+            raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW) from None
         return mcp.CallToolResult(
             content=[mcp.TextContent(text=outcome.text)],
             structured_content=outcome.structured,
@@ -160,7 +192,7 @@ def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
         """Add the environment's instructions where a client asks what this server is."""
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
-            return {**result, "instructions": instance_of(ctx).instructions}
+            return {**result, "instructions": found(ctx).instructions}
         return result
 
     server: Server[Any] = Server(

@@ -17,6 +17,7 @@ from servers import check as checking
 from servers.agent_door import AgentDoor, serve_stdio
 from servers.bundle import Environment, load, load_scenarios
 from servers.certified import is_current
+from servers.doors.stdio import standard_streams
 from servers.errors import BundleError, NotFound, RequestError
 from servers.guest.walls import WALLS
 from servers.guests import Guests
@@ -146,7 +147,12 @@ def serve(
         return
     if sys.stdin.isatty():
         err.print("Waiting for an MCP client on standard input. `farm connect` prints the configuration of one.")
-    asyncio.run(_serve(folder, scenario, seed, lambda worker, ticket: serve_stdio(worker.find(ticket.instance))))
+    asyncio.run(_serve(folder, scenario, seed, _over_stdio))
+
+
+async def _over_stdio(worker: Worker, ticket: Ticket) -> None:
+    with standard_streams() as (incoming, outgoing):
+        await serve_stdio(worker, ticket.instance, incoming, outgoing)
 
 
 async def _over_http(worker: Worker, ticket: Ticket, port: int) -> None:

@@ -52,6 +52,8 @@ class Worker:
         walls_required: bool = False,
         covering: bool = False,
         most_held: int = MOST_HELD,
+        idle_seconds: float = IDLE_SECONDS,
+        idle_guest_seconds: float = IDLE_GUEST_SECONDS,
     ) -> None:
         self.library = library
         self.folder = folder
@@ -61,6 +63,8 @@ class Worker:
         self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
         self.threads = FairThreadPool()
         self.starts = Starts(folder / "starts", self.guests)
+        self.idle_seconds = idle_seconds
+        self.idle_guest_seconds = idle_guest_seconds
         self._holding = Holding(self.guests, self.watch, most_held)
         self._ids: set[str] = set()
         self._secret = b""
@@ -369,6 +373,6 @@ class Worker:
     async def _tidy(self) -> None:
         """Let go of what has not been used for a while."""
         while True:
-            await asyncio.sleep(IDLE_SECONDS / 3)
-            self.guests.end_idle(IDLE_GUEST_SECONDS)
-            self._holding.let_go_of_idle(IDLE_SECONDS)
+            await asyncio.sleep(self.idle_seconds / 3)
+            self.guests.end_idle(self.idle_guest_seconds)
+            self._holding.let_go_of_idle(self.idle_seconds)

@@ -19,6 +19,7 @@ from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch, Ticket
 from servers.serving import listen, serving, url_of
 from servers.worker import Worker
+from tests.processes import until
 
 Mode = Literal["auto", "legacy", "2026-07-28"]
 MODES: tuple[Mode, ...] = ("auto", "legacy", "2026-07-28")
@@ -259,6 +260,17 @@ async def test_a_body_that_is_no_request_is_refused(worker: Worker, ticket: Tick
             assert "Traceback" not in answer.text
             assert str(worker.folder) not in answer.text
     assert (await worker.standing(ticket.instance)).calls == 0
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_an_instance_that_lay_idle_answers_the_same_client_again(shelf: Path, tmp_path: Path, mode: Mode) -> None:
+    async with Worker(Library([shelf]), tmp_path / "idle", idle_seconds=0.03, idle_guest_seconds=0.05) as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        async with open_door(worker) as door, connected(door, ticket, mode) as client:
+            for cents in (7, 8):
+                await until(lambda: not worker.in_use and worker.guests.alive == 0, "all of it has ended")
+                answer = await client.call_tool("price", {"id": "t1", "cents": cents})
+                assert answer.structured_content == {"id": "t1", "cents": cents}
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PUT", "PATCH"])

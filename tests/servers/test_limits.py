@@ -216,12 +216,8 @@ async def test_the_time_of_a_guest_is_utc(instance: Instance) -> None:
 # how long
 
 
-async def test_what_lies_idle_is_let_go_of_and_is_there_again(
-    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("servers.worker.IDLE_SECONDS", 0.06)
-    monkeypatch.setattr("servers.worker.IDLE_GUEST_SECONDS", 0.1)
-    async with Worker(library, tmp_path / "state") as worker:
+async def test_what_lies_idle_is_let_go_of_and_is_there_again(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state", idle_seconds=0.06, idle_guest_seconds=0.1) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         await worker.find(ticket.instance).call("price", {"id": "t1", "cents": 7})
         await until(lambda: not worker.in_use, "its file is closed")

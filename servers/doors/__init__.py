@@ -1,0 +1,1 @@
+"""What the doors have in common, below the protocol's SDK: messages, headers, standard input and output."""

@@ -1,0 +1,69 @@
+"""JSON-RPC around the protocol's SDK: which texts are messages, and the errors that answer the others."""
+
+import json
+from typing import Any, NamedTuple, TypeAlias, cast
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+INTERNAL_ERROR = -32603
+REFUSED = -32000
+"""Of the range that JSON-RPC leaves to servers: the door refuses before the protocol begins."""
+
+MessageId: TypeAlias = int | str | None
+
+
+class Problem(NamedTuple):
+    """Why a text is no message, for the one who sent it. `id` is the request's, where one can be read."""
+
+    id: MessageId
+    code: int
+    message: str
+
+
+def problem_of(text: bytes) -> Problem | None:
+    """What is wrong with a message. None if it is one; what it asks for is the server's affair."""
+    try:
+        message: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return Problem(None, PARSE_ERROR, f"this is not JSON: {error}")
+    if isinstance(message, list):
+        return Problem(None, INVALID_REQUEST, "a batch is not answered; send one message at a time")
+    if not isinstance(message, dict):
+        return Problem(None, INVALID_REQUEST, "a message is a JSON object")
+    return _envelope_problem(cast("dict[str, Any]", message))
+
+
+def _envelope_problem(message: dict[str, Any]) -> Problem | None:
+    if "id" in message and "method" in message and not _is_id(message["id"]):
+        return Problem(None, INVALID_REQUEST, "the id of a request is a string or an integer")
+    number = message["id"] if _is_id(message.get("id")) else None
+    if message.get("jsonrpc") != "2.0":
+        return Problem(number, INVALID_REQUEST, 'a message says "jsonrpc": "2.0"')
+    if "method" not in message and not message.keys() & {"result", "error"}:
+        return Problem(number, INVALID_REQUEST, "a message has a method, a result or an error")
+    if not isinstance(message.get("method", ""), str) or not _is_text(message.get("method", "")):
+        return Problem(number, INVALID_REQUEST, "a method is a string")
+    if not isinstance(message.get("params"), dict | None):
+        return Problem(number, INVALID_REQUEST, "params are an object")
+    return None
+
+
+def _is_id(value: Any) -> bool:
+    return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, str) and _is_text(value))
+
+
+def _is_text(value: str) -> bool:
+    """Whether a string can be sent back: a lone surrogate cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def error_body(problem: Problem, data: dict[str, Any] | None = None) -> bytes:
+    """The message that answers what is no message."""
+    error: dict[str, Any] = {"code": problem.code, "message": problem.message}
+    if data is not None:
+        error["data"] = data
+    return json.dumps({"jsonrpc": "2.0", "id": problem.id, "error": error}).encode()

@@ -1,0 +1,91 @@
+"""JSON-RPC over standard input and output, one message a line. Every request is answered, also what is none."""
+
+import json
+import os
+import sys
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
+from typing import Any, BinaryIO
+
+import anyio
+from anyio import to_thread
+
+from servers.doors.json_rpc import INVALID_REQUEST, MessageId, Problem, error_body, problem_of
+
+
+class LineWire:
+    """Messages to and from one client over two streams; `longest` is the most bytes of a line that is read."""
+
+    def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, *, longest: int) -> None:
+        self._incoming = incoming
+        self._outgoing = outgoing
+        self._longest = longest
+        self._writing = anyio.Lock()  # protects a line from others in its middle
+        self._open: set[MessageId] = set()
+        self._answered = anyio.Event()
+
+    async def messages(self) -> AsyncGenerator[dict[str, Any]]:
+        """The messages of the client, until it goes away and every request of it is answered."""
+        async for line in self._lines():
+            problem = self._too_long() if line is None else problem_of(line)
+            if problem is not None:
+                await self._write(error_body(problem))
+            elif line is not None:
+                message: dict[str, Any] = json.loads(line)
+                self._note(message)
+                yield message
+        while self._open:
+            self._answered = anyio.Event()
+            await self._answered.wait()
+
+    async def send(self, message: dict[str, Any]) -> None:
+        """Send one message to the client."""
+        await self._write(json.dumps(message).encode())  # ASCII: what is no Unicode does not end the wire
+        if "method" not in message:
+            self._open.discard(message.get("id"))
+            self._answered.set()
+
+    async def _lines(self) -> AsyncGenerator[bytes | None]:
+        """The lines that are not blank; None stands for one that is too long."""
+        while line := await self._read(self._longest + 1):
+            if len(line) > self._longest and not line.endswith(b"\n"):
+                while line and not line.endswith(b"\n"):
+                    line = await self._read(self._longest)
+                yield None
+            elif line.strip():
+                yield line
+
+    async def _read(self, most: int) -> bytes:
+        return await to_thread.run_sync(self._incoming.readline, most)
+
+    def _too_long(self) -> Problem:
+        return Problem(None, INVALID_REQUEST, f"a message has at most {self._longest // 1024 // 1024} MiB")
+
+    def _note(self, message: dict[str, Any]) -> None:
+        """Keep in mind which requests wait for an answer; one that the client cancels gets none."""
+        match message:
+            case {"method": "notifications/cancelled", "params": {"requestId": int() | str() as number}}:
+                self._open.discard(number)
+            case {"method": str(), "id": int() | str() as number}:
+                self._open.add(number)
+            case _:
+                pass
+
+    async def _write(self, line: bytes) -> None:
+        async with self._writing:
+            await to_thread.run_sync(self._outgoing.write, line + b"\n")
+            await to_thread.run_sync(self._outgoing.flush)
+
+
+@contextmanager
+def standard_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
+    """Standard input and output, the latter ours alone while inside: what others print goes to standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        with os.fdopen(kept, "wb", closefd=False) as outgoing:
+            yield sys.stdin.buffer, outgoing
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
