@@ -11,6 +11,8 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeAlias
 
+from servers.answer.fact import AnswerCheckpoint
+from servers.answer_facts import asked_of
 from servers.changes import between
 from servers.errors import RequestError
 from servers.guests import GuestDied, GuestLate, Guests
@@ -58,6 +60,11 @@ async def judge(
     while len(verdicts) < len(checkpoints):
         rest = checkpoints[len(verdicts) :]
         verdicts += await run(lambda rest=rest: _some_in_sql(rest, reader, answer))
+    about_answer = {place: one for place, one in enumerate(checkpoints) if isinstance(one, AnswerCheckpoint)}
+    if about_answer:
+        asked = tuple(about_answer.values())
+        told = await run(lambda: _of_answer(asked, reader, answer, now))
+        verdicts = [told.pop(0) if place in about_answer else one for place, one in enumerate(verdicts)]
     for place, checkpoint in enumerate(checkpoints):
         if isinstance(checkpoint, PythonCheckpoint):
             try:
@@ -80,17 +87,22 @@ def _some_in_sql(checkpoints: Sequence[Checkpoint], reader: Reader, answer: str)
 
 
 def _in_sql(checkpoint: Checkpoint, reader: Reader, answer: str) -> Verdict:
-    """What a checkpoint says, if it is not in Python: such a one is asked by a guest."""
+    """What a checkpoint over the rows says; one in Python is asked by a guest, those over the answer together."""
     try:
         match checkpoint:
             case SqlCheckpoint():
                 return _verdict(checkpoint, _sql(checkpoint, reader, answer))
             case FootprintCheckpoint():
                 return _verdict(checkpoint, _footprint(checkpoint, reader))
-            case PythonCheckpoint():
+            case PythonCheckpoint() | AnswerCheckpoint():
                 return _verdict(checkpoint, UNASKED)
     except RequestError as problem:
         return _verdict(checkpoint, UNASKED, str(problem))
+
+
+def _of_answer(checkpoints: Sequence[AnswerCheckpoint], reader: Reader, answer: str, now: str) -> Verdicts:
+    found = asked_of(checkpoints, reader, answer, now)
+    return [_verdict(one, (told.holds, told.seen), told.error) for one, told in zip(checkpoints, found, strict=True)]
 
 
 def _verdict(checkpoint: Checkpoint, finding: Finding, error: str | None = None) -> Verdict:

@@ -4,6 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
+from servers.answer.fact import AnswerCheckpoint
 from servers.environment import Provenance
 from servers.errors import NotFound
 from servers.record import Clock, Name, Record
@@ -62,7 +63,9 @@ class FootprintCheckpoint(Record):
     allow: tuple[Allowance, ...]
 
 
-Checkpoint = Annotated[SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint, Field(discriminator="kind")]
+Checkpoint = Annotated[
+    SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint | AnswerCheckpoint, Field(discriminator="kind")
+]
 """A question to the final state with the answer that counts."""
 
 
@@ -75,6 +78,16 @@ class PlannedCall(Record):
     tool: str
     arguments: dict[str, Any] = {}
     free: tuple[str, ...] = ()
+
+
+class Paraphrases(Record):
+    """Last words by which the answer checkpoints are tried: right ones in other words, and wrong ones.
+
+    Their strings may refer to results as those of a solution do.
+    """
+
+    right: tuple[str, ...] = ()
+    wrong: tuple[str, ...] = ()
 
 
 class Solution(Record):
@@ -143,6 +156,7 @@ class Scenario(Record):
     clock: Clock | None = None
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
+    paraphrases: Paraphrases | None = None
     solution: Solution | None = None
     """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
     played: Played | None = None

@@ -58,4 +58,6 @@ def _words(checkpoint: Checkpoint) -> list[str]:
         texts.append(checkpoint.sql)
     elif checkpoint.kind == "python":
         texts.append(checkpoint.python)
+    elif checkpoint.kind == "answer":
+        texts += [fact.sql for fact in checkpoint.facts if fact.sql]
     return [text for text in texts if len(text) >= 12]

@@ -331,3 +331,48 @@ async def test_the_state_is_judged_as_it_is_now_and_judging_changes_nothing(work
     assert (await worker.standing(instance.id)).calls == 1
     await worker.reset(instance.id)
     assert (await worker.judge(instance.id, order)).reward == 0.0
+
+
+def telling(*facts: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+    named = [{"name": f"fact_{number}", **fact} for number, fact in enumerate(facts)]
+    return {"role": "goal", "kind": "answer", "facts": named, **fields}
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("It costs 250 now.", True),
+        ("Two hundred and fifty.", True),
+        ("It costs 200, no, 250.", False),
+        ("200 or 250", False),
+        ("250, not 300", True),
+        ("It does not cost 250.", False),
+        ("", False),
+    ],
+)
+async def test_an_answer_is_judged_by_the_facts_it_tells(
+    worker: Worker, instance: Instance, answer: str, holds: bool
+) -> None:
+    await instance.call("price", {"id": "t2", "cents": 250})
+    price = {
+        "type": "count",
+        "sql": "SELECT cents FROM things WHERE id = 't2'",
+        "confusable_sql": "SELECT cents FROM start.things UNION SELECT cents FROM things",
+    }
+    assert (await verdict(worker, instance, telling(price), answer=answer)).holds is holds
+
+
+async def test_an_answer_is_worth_nothing_where_the_state_has_nothing_of_the_kind_to_tell(
+    worker: Worker, instance: Instance
+) -> None:
+    told = telling({"type": "count", "value": 3}, only_if="SELECT count(*) = 0 FROM things")
+    assert not (await verdict(worker, instance, told, answer="3")).holds
+    broken = await verdict(worker, instance, telling({"type": "count", "sql": "SELECT nothing"}), answer="3")
+    assert not broken.holds
+    assert broken.error is not None
+
+
+async def test_a_name_that_nobody_may_be_told_fails_a_guard(worker: Worker, instance: Instance) -> None:
+    secret = {"role": "guard", "kind": "answer", "silent_sql": "SELECT id FROM things WHERE id = 't2'"}
+    for answer, holds in (("It is with somebody else.", True), ("", True), ("Ask T2 about it.", False)):
+        assert (await verdict(worker, instance, secret, answer=answer)).holds is holds

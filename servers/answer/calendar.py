@@ -1,0 +1,132 @@
+"""Dates in a text: as digits, with month names, and relative to now."""
+
+import re
+from collections.abc import Iterator
+from datetime import date, timedelta
+
+from servers.answer.mention import Day, Mention
+from servers.answer.vocabulary import MONTHS, ORDINALS, UNITS, WEEKDAYS, alternatives
+
+_MONTH = alternatives(MONTHS)
+_NTH = rf"(?:(?:\d{{1,2}})(?:st|nd|rd|th|er|\.|o|a)?|{alternatives(ORDINALS)})"
+_NUMBERED = re.compile(
+    r"(?<![\d.,/-])(?:(?P<iso>\d{4}[-/.]\d{1,2}[-/.]\d{1,2})|(?P<ymd>\d{4}年\d{1,2}月\d{1,2}日)|(?P<md>\d{1,2}月\d{1,2}日)"
+    r"|(?P<full>\d{1,2}(?P<sep>[./-]) ?\d{1,2}(?P=sep) ?(?:\d{4}|\d{2}))|(?P<short>\d{1,2}\. ?\d{1,2}\."
+    r"|\d{1,2}/\d{1,2}))"
+    r"(?![\d]|[.,/-]\d)"
+)
+_DAY_MONTH = re.compile(
+    rf"(?<![\d.,:/-])\b(?P<day>{_NTH}),? ?(?:day )?(?:of |de |di |do |van )?-?(?P<month>{_MONTH})\b\.?"
+    r"(?:,? ?(?:de |del |do )?-?(?P<year>\d{4}|'\d\d)(?![\d:]))?"
+)
+_MONTH_DAY = re.compile(
+    rf"\b(?P<month>{_MONTH})\b\.?,? (?:the |el |le |den )?(?P<day>{_NTH})(?![\d:]"
+    rf"|[.,]\d)(?:,? (?P<year>\d{{4}})(?![\d:]))?"
+)
+_OTHER_DAYS = re.compile(rf"(?:{_NTH} ?(?:,|and|&|or|to|-|until|till|through|bis|und|et|y|oder|ou) ?(?:the )?)+$")
+_LATER_DAYS = re.compile(rf"^(?: ?(?:,|and|&|or|to|-|until) ?(?:the )?{_NTH}(?![\w:]|[.,]\d))+")
+_WEEKDAY = re.compile(
+    rf"\b(?:(?P<which>next|this|coming|last|on|past) )?(?P<day>{alternatives(WEEKDAYS)})\b(?P<later> next week| week)?"
+)
+_NAMED = re.compile(
+    r"\b(?P<after>the day after tomorrow|day after tomorrow|ubermorgen|overmorgen|apres-demain"
+    r"|pasado manana|dopodomani)\b"
+    r"|\b(?P<today>today|tonight|heute|aujourd'hui|hoy|oggi|hoje|this (?:morning|afternoon|evening)|vandaag)\b"
+    r"|\b(?P<tomorrow>tomorrow|(?<!guten )(?<!am )morgen(?! (?:um|fruh))|demain|manana|domani|amanha)\b"
+    r"|\b(?P<before>the day before yesterday|vorgestern|avant-hier|anteayer)\b"
+    r"|\b(?P<yesterday>yesterday|gestern|hier soir|ayer|ieri)\b"
+)
+_COUNTED = re.compile(
+    rf"\b(?:in|dans|en|tra|within|over) (?P<n>\d{{1,3}}|an?|one|{alternatives(UNITS)}|einer|einem|une?"
+    rf"|una) (?P<unit>days?|weeks?|tagen?|wochen?|jours?|semaines?|dias?|semanas?)(?:' time)?\b"
+    rf"|\b(?P<n2>\d{{1,3}}|a|{alternatives(UNITS)}) (?P<unit2>days?|weeks?) (?:from (?:now|today)|ago|hence)\b"
+    r"|\b(?P<week>a week (?:from )?today|today week|heute in einer woche)\b"
+)
+_BARE = re.compile(
+    rf"\b(?:the|der|den|dem|am|le|el|am|il) (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)"
+    rf"|{alternatives(ORDINALS)})(?=$|[ ]?[.,;:!?)\n-]|[ ](?:and|or|at|of (?:this|next|the) month"
+    rf"|instead|not|but|to|until|as|rather|is|was|um|y|et|by|for|in|from|already|now|too|because)\b)"
+    rf"|(?<=on )(?P<digits>\d{{1,2}})(?:st|nd|rd|th)\b|\bel (?P<es>\d{{1,2}})\b(?![.:,]?\d)"
+)
+
+
+def dates(text: str, now: date) -> Iterator[Mention]:
+    """Every date of a folded text."""
+    for found in _NUMBERED.finditer(text):
+        values = frozenset(_numbered(found))
+        if values:
+            yield Mention("date", values, found.start(), found.end())
+    for found in (*_DAY_MONTH.finditer(text), *_MONTH_DAY.finditer(text)):
+        yield from _written(text, found)
+    yield from _relative(text, now)
+    for found in _BARE.finditer(text):
+        day = _nth(found["day"] or found["digits"] or found["es"])
+        if 1 <= day <= 31:
+            yield Mention("date", frozenset({Day(day=day, near=45)}), found.start(), found.end(), is_weak=True)
+
+
+def _numbered(found: re.Match[str]) -> Iterator[Day]:
+    parts = [int(part) for part in re.findall(r"\d+", found[0])]
+    if found["iso"] or found["ymd"]:
+        year, month, day = parts
+        yield from _valid(year, month, day)
+        return
+    if found["md"]:
+        yield from _valid(None, *parts)
+        return
+    year = None
+    if found["full"]:
+        year = parts[2] if parts[2] > 99 else 2000 + parts[2]
+    first, second = parts[:2]
+    yield from _valid(year, second, first)
+    if "." not in found[0]:
+        yield from _valid(year, first, second)
+
+
+def _valid(year: int | None, month: int, day: int) -> Iterator[Day]:
+    if 1 <= month <= 12 and 1 <= day <= 31:
+        yield Day(year, month, day)
+
+
+def _written(text: str, found: re.Match[str]) -> Iterator[Mention]:
+    month, day = MONTHS[found["month"]], _nth(found["day"])
+    year = int(found["year"].replace("'", "20")) if found["year"] else None
+    if not 1 <= day <= 31:
+        return
+    yield Mention("date", frozenset({Day(year, month, day)}), found.start(), found.end())
+    if found.start("day") < found.start("month"):
+        begin = max(0, found.start() - 60)
+        others = _OTHER_DAYS.search(text[begin : found.start()])
+        offset = begin
+    else:
+        others, offset = _LATER_DAYS.search(text[found.end() : found.end() + 60]), found.end()
+    for other in re.finditer(_NTH, others[0]) if others else ():
+        if 1 <= _nth(other[0]) <= 31 and others:
+            start = offset + others.start() + other.start()
+            yield Mention("date", frozenset({Day(year, month, _nth(other[0]))}), start, start + len(other[0]))
+
+
+def _nth(text: str) -> int:
+    digits = re.match(r"\d+", text)
+    return int(digits[0]) if digits else ORDINALS.get(text, 0)
+
+
+def _relative(text: str, now: date) -> Iterator[Mention]:
+    for found in _NAMED.finditer(text):
+        shift = {"after": 2, "today": 0, "tomorrow": 1, "before": -2, "yesterday": -1}[found.lastgroup or "today"]
+        yield _on(now + timedelta(days=shift), found)
+    for found in _COUNTED.finditer(text):
+        if found["week"]:
+            yield _on(now + timedelta(days=7), found)
+            continue
+        number, unit = found["n"] or found["n2"], found["unit"] or found["unit2"]
+        count = int(number) if number.isdigit() else UNITS.get(number, 1)
+        days = count * (7 if unit[0] in "ws" else 1)
+        yield _on(now + timedelta(days=-days if found[0].endswith("ago") else days), found)
+    for found in _WEEKDAY.finditer(text):
+        near = 14 if found["which"] == "next" or found["later"] else 8
+        yield Mention("date", frozenset({Day(weekday=WEEKDAYS[found["day"]], near=near)}), found.start(), found.end())
+
+
+def _on(day: date, found: re.Match[str]) -> Mention:
+    return Mention("date", frozenset({Day(day.year, day.month, day.day)}), found.start(), found.end())

@@ -1,0 +1,80 @@
+"""Everything that a text tells, typed: its dates, times, durations, amounts and numbers, each once."""
+
+import re
+from collections.abc import Iterable
+from datetime import date, datetime
+
+from servers.answer.amounts import amounts
+from servers.answer.calendar import dates
+from servers.answer.clock import durations, times
+from servers.answer.mention import Mention
+from servers.answer.numbers import numbers
+
+_LIST_MARK = re.compile(r"(?:^|\n) ?\(?\d{1,2}[.)] ?$")
+_UNIT = re.compile(r"^[ -]?(?:more |further |other |free |open |full )?([^\W\d_]{2,})")
+_PERCENT = re.compile(r"^ ?(?:%|percent|prozent|per cent|pour cent)")
+
+
+def mentions(text: str, now: datetime) -> list[Mention]:
+    """The values of a folded text, in order. A number within a date or a time is no number of its own."""
+    days = _longest(dates(text, now.date()))
+    hours = _longest(times(text))
+    money = list(amounts(text))
+    lasting = _longest(durations(text))
+    hours = [one for one in hours if not _inside(one, [*days, *money])]
+    days = [one for one in days if not _inside(one, [*money, *(hour for hour in hours if not hour.is_weak)])]
+    taken = [
+        *days,
+        *(hour for hour in hours if not hour.is_weak),
+        *(one for one in lasting if not one.unit and not one.is_weak),
+    ]
+    plain = [one for one in _plain(text) if not _covered(one, taken, text)]
+    counted = [one for one in plain if not _inside(one, money)]
+    return sorted([*days, *hours, *money, *lasting, *counted], key=lambda one: (one.start, -one.end))
+
+
+def _plain(text: str) -> list[Mention]:
+    found: list[Mention] = []
+    for number in numbers(text):
+        after = text[number.end : number.end + 30]
+        if _PERCENT.match(after) or _LIST_MARK.search(text[max(0, number.start - 4) : number.end] + after[:1]):
+            continue
+        unit = _UNIT.match(after)
+        weak = number.is_ordinal or text[number.start : number.end] in ("one", "both", "once")
+        found.append(
+            Mention("number", number.values, number.start, number.end, unit=unit[1] if unit else "", is_weak=weak)
+        )
+    return found
+
+
+def _longest(found: Iterable[Mention]) -> list[Mention]:
+    kept: list[Mention] = []
+    for one in sorted(found, key=lambda one: (one.start, -(one.end - one.start))):
+        if kept and one.start < kept[-1].end:
+            if one.end - one.start > kept[-1].end - kept[-1].start:
+                kept[-1] = one
+            continue
+        kept.append(one)
+    return kept
+
+
+def _inside(one: Mention, others: list[Mention]) -> bool:
+    return any(other.start <= one.start and one.end <= other.end for other in others)
+
+
+def _covered(one: Mention, taken: list[Mention], text: str) -> bool:
+    """Whether a number is a part of a date or a time, and not an ordinal that may be a place in a line as well."""
+    return any(
+        other.start < one.end and one.start < other.end and not (other.is_weak and one.is_weak) for other in taken
+    )
+
+
+def as_date(value: str) -> date:
+    """A date of a fact."""
+    return date.fromisoformat(value[:10])
+
+
+def as_minutes(value: str) -> int:
+    """A time of a fact, in minutes since midnight."""
+    hour, minute = value.strip()[-8:].split(":")[:2] if value.count(":") == 2 else value.strip()[-5:].split(":")
+    return int(hour) * 60 + int(minute)

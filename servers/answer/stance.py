@@ -1,0 +1,106 @@
+"""How a text stands to a value that it mentions: it tells it, denies it, doubts it, or asks about it."""
+
+import re
+from typing import Literal
+
+from servers.answer.text import Text
+
+Stance = Literal["told", "denied", "doubted", "asked"]
+_NOT = (
+    r"(?:not|n't|never|neither|nor|no longer|rather than|instead of|other than|unlike|without|no|nicht"
+    r"|kein\w*|statt|nie"
+    r"|pas|plus|sin|no es|non|as opposed to|replac\w+|formerly|previously|originally)"
+)
+_FILLERS = (
+    r"(?:(?:,| |'|\"|\(|:|-|the|a|an|on|at|in|by|for|to|of|is|be|been|was|are|it|its|it's|der|die|das"
+    r"|den|dem|am|um|le|la|el|les|de|du|with|from|as|as of"
+    r"|room|rooms|seat|seats|table|flight|section|slot|cost|costs|amount|amounting|come|comes|total"
+    r"|due|exactly|just|any|have|has|get|gets|pay|pays|owe|owes|stand|start|starts|begin|begins|leave"
+    r"|leaves|end|ends|until|available|possible|still|already|old|other|another|one|on the"
+    r"|nur|mehr|am|zum|im|eur|€|nok|kr|euros|about|even|ins|into|auf|valid|run|runs|called|named"
+    r"|number|day|last|first)(?=[ ,'\"(:-]|$|€)? ?){0,5}$"
+)
+_BEFORE = re.compile(rf"(?<!\w)(?:{_NOT}|(?<=\w)n't)(?!\w){_FILLERS}")
+_STILL_TOLD = re.compile(
+    r"\b(?:not|n't|never|no) (?:\w+ ){0,3}(?:until|before|earlier|later|after|more than|less than|over"
+    r"|above|only|just|past|beyond|longer than|bis|vor|spater|mehr als|avant|antes|only on|but|wait)\b"
+    r"|\bno(?:t)? later\b|\bnot only\b|\bno problem\b|\bnot bad\b|^no,|\bno[,:] "
+)
+_AFTER = re.compile(
+    r"^[\"')\]]*,?(?: \([^)]{0,40}\))? (?:(?:which|that|it|he|she|they)? ?(?:is|was|are|were|has been"
+    r"|had been|would be|will be|being|ist|war|est|es)"
+    r" (?:already |currently |still |now |both |all |also |unfortunately |fully |completely |out |sadly )*"
+    r"(?:not (?:the|it|right|correct|possible|available|free|one|your|on|valid|what|cleaned|ready"
+    r"|among|included|in|due)|n't|full\b|taken|occupied|booked|unavailable|closed|gone|sold|wrong"
+    r"|incorrect|cancelled|out of|lost|no longer|voll|belegt|nicht|complet|ocupad|history|void|expired"
+    r"|replaced|other|in repair|under repair|checked in already|someone else|another)"
+    r"|isn't|wasn't|aren't|weren't|won't work|doesn't|does not (?:apply|fit|count|work)|had no|has no"
+    r"|is for (?:another|someone|somebody)|belongs to|can't be|cannot be (?:the|right|used)|\((?:full"
+    r"|taken|not |occupied))"
+)
+_DOUBT = re.compile(
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|might|may be|could (?:also |well )?be"
+    r"|could(?= have)|i think|i believe|i guess|i suppose|i reckon|i assume|i'd guess|i'd say"
+    r"|i would say|not (?:entirely |quite |completely |fully |absolutely |100% |totally )?(?:sure"
+    r"|certain)|unsure|not clear|unclear"
+    r"|if i (?:remember|recall)|as far as i (?:remember|recall)|should be (?:around|about|roughly)"
+    r"|seems|seem to be|something like|somewhere|don't quote me|or so|give or take|guess|vielleicht"
+    r"|wahrscheinlich|vermutlich|peut-etre|sans doute|probablement|quiza|quizas|tal vez|probablemente"
+    r"|either|entweder|forse|one of (?:these|those|them|the following)|can't (?:say|tell) which"
+    r"|cannot (?:say|tell) which|no idea|difficult to say|hard to say|tbc|to be confirmed|unless i'm"
+    r"|double-check|check again|estimate\w*|approximately|roughly|ungefahr|environ|aproximadamente"
+    r"|circa)\b"
+)
+_ABOUT = re.compile(
+    r"(?:\b(?:about|around|approximately|approx|roughly|some|nearly|almost|close to|ca|circa|etwa"
+    r"|environ|ungefahr|unos|at about|just under|just over|in the region of|somewhere near)|~"
+    r"|≈) ?\.? ?(?:the |a |at )?[€$£]?$"
+)
+_OFFER = re.compile(r"^[\s\"'(]*(?:shall|should|would you|do you|may i|can i|want)\b")
+_CLAUSE = re.compile(
+    r"[,:]? (?:but|however|yet|though|although|so|because|since|as|and (?:it|the|you|your|she|he|they"
+    r"|we|i|there)|sondern|aber|mais|sino|pero|rather|now|therefore)\b|[()]| - |,(?= \w+ (?:is|are|was"
+    r"|has|have|you|it|costs?)\b)|\. |->"
+)
+
+
+def stance(text: Text, start: int, end: int) -> Stance:
+    """How the text stands to what it mentions at a place."""
+    first, last = text.sentence(start)
+    sentence = text.text[first:last]
+    if sentence.rstrip().endswith("?") and len(sentence.split()) > 1:
+        return "asked"
+    before, after = text.text[first:start], text.text[end:last]
+    clause = before[_clause_start(before) :]
+    if _BEFORE.search(clause) and not _STILL_TOLD.search(clause):
+        return "denied"
+    if _AFTER.match(after):
+        return "denied"
+    if _ABOUT.search(before) or _DOUBT.search(sentence):
+        return "doubted"
+    return "told"
+
+
+def _clause_start(before: str) -> int:
+    ends = [found.end() for found in _CLAUSE.finditer(before)]
+    return ends[-1] if ends else 0
+
+
+CORRECTION = re.compile(
+    r"\b(?:actually|no,? wait|wait|hold on|correction|scratch that|strike that|i mean|i meant"
+    r"|make that|on second thoughts?|my mistake|i misspoke|misspoke|let me correct|oops|rather"
+    r"|apologies|sorry|pardon|in fact|erratum|edit|i was wrong|that's wrong|that was wrong"
+    r"|that is wrong|on reflection|looking again|checking again|having checked again|come to think"
+    r"|or rather|well, no|hmm|hm|nein|pardon|perdon|korrektur|checked again|looking closer"
+    r"|double-checking|re-check\w*|update|ignore|disregard|forget)\b"
+)
+REFUSAL = re.compile(
+    r"\b(?:(?:can't|cannot|can not|could not|couldn't|won't|not able to|unable to|not allowed to"
+    r"|may not|not permitted to|not in a position to|am afraid i can't) (?:\w+ ){0,2}(?:tell|say|give"
+    r"|share|disclose|answer|look|find out|help|provide|access|see|confirm|check|determine|reveal|name"
+    r"|retrieve)"
+    r"|(?:i|we) (?:don't|do not) (?:know|have (?:that|this|the) information|have access|see)"
+    r"|no information|kann ich (?:ihnen )?(?:leider )?nicht sagen|ask (?:at|the|your)"
+    r"|please (?:contact|ask|call|check)|would have to ask|have to check|need to check"
+    r"|will let you know|get back to you)\b"
+)

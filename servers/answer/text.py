@@ -1,0 +1,85 @@
+"""An answer as the judge reads it: one form for digits, letters, quotes and dashes, cut into sentences."""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+from servers.answer.vocabulary import MONTHS
+
+_SAME = str.maketrans(
+    {
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u2032\u00b4\u0060", "'"),
+        **dict.fromkeys('\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u2039\u203a"', '"'),
+        **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
+        **dict.fromkeys("\u066b", "."),
+        **dict.fromkeys("\u066c\u060c\u3001", ","),
+        "\u3002": ". ",
+        "\u061f": "?",
+        "\u0142": "l",
+        "\u00f8": "o",
+        "\u0111": "d",
+        "\u0131": "i",
+        "\u00e6": "ae",
+        "\u0153": "oe",
+        "\u00b0": " ",
+        "\u2022": "\n",
+        "\u25cf": "\n",
+        "\u2192": " -> ",
+    }
+)
+_MARKS = re.compile(r"[*#>]+|`+|__+")
+_STRUCK = re.compile(r"~~[^~]{0,200}~~")
+_SPACES = re.compile(r"[ \t\r\f\v]+")
+_SHORT = re.compile(r"\b(dr|mr|mrs|ms|prof|st|no|nr|approx|ca|etc|vs|e\.g|i\.e|a\.m|p\.m|incl|max|min|hr|hrs)\.(?=\s)")
+_AFTER_ORDINAL = frozenset({*MONTHS, "uhr"})
+_END = re.compile(r"[!?;\n]+|\.(?=\s|$)")
+
+
+def folded(text: str) -> str:
+    """The text without what does not matter: case, diacritics, kinds of digits, quotes, dashes and spaces, marks."""
+    text = unicodedata.normalize("NFKC", text.translate(_SAME)).casefold().translate(_SAME)
+    letters: list[str] = []
+    for sign in unicodedata.normalize("NFD", text) if not text.isascii() else text:
+        if sign.isascii():
+            letters.append(sign)
+            continue
+        category = unicodedata.category(sign)
+        if category == "Nd":
+            letters.append(str(unicodedata.decimal(sign)))
+        elif category not in ("Mn", "Cf"):
+            letters.append(sign)
+    text = _STRUCK.sub(" ", "".join(letters))
+    return _SPACES.sub(" ", _MARKS.sub("", text).replace("_", " ")).strip()
+
+
+@dataclass(frozen=True)
+class Text:
+    """A folded text and its sentences."""
+
+    text: str
+
+    @cached_property
+    def starts(self) -> list[int]:
+        """Where each sentence begins."""
+        plain = _SHORT.sub(lambda found: found[1] + " ", self.text)
+        found = [0]
+        for end in _END.finditer(plain):
+            before = plain[max(0, end.start() - 3) : end.start()]
+            if end[0] == "." and before[-1:].isdigit() and plain[end.end() : end.end() + 12].strip()[:3].isalpha():
+                following = plain[end.end() :].split(maxsplit=1)[0] if plain[end.end() :].strip() else ""
+                if following.strip(".,") in _AFTER_ORDINAL:
+                    continue
+            found.append(end.end())
+        return found
+
+    def sentence(self, place: int) -> tuple[int, int]:
+        """The ends of the sentence around a place."""
+        at = bisect_right(self.starts, place) - 1
+        end = self.starts[at + 1] if at + 1 < len(self.starts) else len(self.text)
+        return self.starts[at], end
+
+    def words(self, place: tuple[int, int]) -> str:
+        """A part of the text."""
+        return self.text[place[0] : place[1]]

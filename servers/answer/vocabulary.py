@@ -1,0 +1,147 @@
+"""The words that the judge of answers knows: months, weekdays, numbers, units, currencies, in a few languages."""
+
+import re
+
+_MONTHS = (
+    "january jan januar janvier janv enero ene gennaio genn gen janeiro januari styczen stycznia",
+    "february feb februar fevrier fevr fev febrero febbraio febb fevereiro februari luty lutego",
+    "march mar marz maerz mars marzo marco maart marzec marca",
+    "april apr avril avr abril abr aprile kwiecien kwietnia",
+    "may mai mayo maggio mag maio mei maj maja",
+    "june jun juni juin junio giugno giu junho czerwiec czerwca",
+    "july jul juli juillet juil julio luglio lug julho lipiec lipca",
+    "august aug aout agosto ago augustus augusti sierpien sierpnia",
+    "september sep sept septembre septiembre settembre sett setembro set wrzesien wrzesnia",
+    "october oct oktober okt octobre octubre ottobre ott outubro out pazdziernik pazdziernika",
+    "november nov novembre noviembre novembro listopad listopada",
+    "december dec dezember dez decembre diciembre dic dicembre dezembro grudzien grudnia",
+)
+MONTHS = {word: number for number, words in enumerate(_MONTHS, start=1) for word in words.split()}
+_WEEKDAYS = (
+    "monday mon montag lundi lunes lunedi segunda-feira maandag",
+    "tuesday tue tues dienstag mardi martes martedi terca-feira dinsdag",
+    "wednesday wed mittwoch mercredi miercoles mercoledi quarta-feira woensdag",
+    "thursday thu thur thurs donnerstag jeudi jueves giovedi quinta-feira donderdag",
+    "friday fri freitag vendredi viernes venerdi sexta-feira vrijdag",
+    "saturday samstag sonnabend samedi sabado sabato zaterdag",
+    "sunday sonntag dimanche domingo domenica zondag",
+)
+WEEKDAYS = {word: number for number, words in enumerate(_WEEKDAYS) for word in words.split()}
+
+_UNITS = (
+    "zero null cero",
+    "one eins",
+    "two zwei zwo deux dos due",
+    "three drei trois tres tre",
+    "four vier quatre cuatro quattro",
+    "five funf fuenf cinq cinco cinque",
+    "six sechs seis sei",
+    "seven sieben sept siete sette",
+    "eight acht huit ocho otto",
+    "nine neun neuf nueve nove",
+    "ten zehn dix diez dieci",
+    "eleven elf onze undici",
+    "twelve zwolf zwoelf douze doce dodici dozen",
+    "thirteen dreizehn treize trece tredici",
+    "fourteen vierzehn quatorze catorce quattordici",
+    "fifteen funfzehn quinze quince quindici",
+    "sixteen sechzehn seize dieciseis sedici",
+    "seventeen siebzehn dix-sept diecisiete diciassette",
+    "eighteen achtzehn dix-huit dieciocho diciotto",
+    "nineteen neunzehn dix-neuf diecinueve diciannove",
+)
+_TENS = (
+    "",
+    "",
+    "twenty zwanzig vingt veinte venti",
+    "thirty dreissig trente treinta trenta",
+    "forty fourty vierzig quarante cuarenta quaranta",
+    "fifty funfzig cinquante cincuenta cinquanta",
+    "sixty sechzig soixante sesenta sessanta",
+    "seventy siebzig soixante-dix setenta settanta",
+    "eighty achtzig quatre-vingts ochenta ottanta",
+    "ninety neunzig quatre-vingt-dix noventa novanta",
+)
+UNITS = {word: number for number, words in enumerate(_UNITS) for word in words.split()}
+TENS = {word: 10 * number for number, words in enumerate(_TENS) for word in words.split()}
+SCALES = {
+    "hundred": 100,
+    "hundert": 100,
+    "cent_": 100,
+    "cien": 100,
+    "ciento": 100,
+    "thousand": 1000,
+    "tausend": 1000,
+    "mille": 1000,
+    "mil": 1000,
+}
+TIMES = {"once": 1, "twice": 2, "thrice": 3, "both": 2, "einmal": 1, "zweimal": 2, "dreimal": 3}
+_ORDINALS = (
+    "",
+    "first erste ersten erster premier premiere primero primera",
+    "second zweite zweiten zweiter deuxieme segundo segunda",
+    "third dritte dritten dritter troisieme tercero tercera tercer",
+    "fourth vierte vierten quatrieme cuarto cuarta",
+    "fifth funfte funften cinquieme quinto quinta",
+    "sixth sechste sechsten sixieme sexto sexta",
+    "seventh siebte siebten septieme septimo septima",
+    "eighth achte achten huitieme octavo octava",
+    "ninth neunte neunten neuvieme noveno novena",
+    "tenth zehnte zehnten dixieme decimo decima",
+    "eleventh elfte elften onzieme",
+    "twelfth zwolfte zwolften douzieme",
+    "thirteenth",
+    "fourteenth",
+    "fifteenth",
+    "sixteenth",
+    "seventeenth",
+    "eighteenth",
+    "nineteenth",
+    "twentieth",
+)
+_TWENTIES = {
+    f"twenty{dash}{words.split()[0]}": 20 + number
+    for number, words in enumerate(_ORDINALS[:10])
+    if words
+    for dash in "- "
+}
+ORDINALS = {
+    **{word: number for number, words in enumerate(_ORDINALS) for word in words.split()},
+    **_TWENTIES,
+    "thirtieth": 30,
+    "thirty-first": 31,
+    "thirty first": 31,
+}
+
+CURRENCIES = {
+    "EUR": "eur euro euros €",
+    "USD": "usd dollar dollars $ us$",
+    "GBP": "gbp pound pounds £ quid",
+    "NOK": "nok kr krone kroner kronen norwegian",
+    "SEK": "sek kr krona kronor",
+    "DKK": "dkk kr krone kroner",
+    "CHF": "chf franken franc francs fr",
+    "PLN": "pln zl zloty zlotys",
+    "CZK": "czk kc koruna",
+    "JPY": "jpy yen ¥",
+}
+CURRENCY_OF: dict[str, set[str]] = {}
+for _code, _words in CURRENCIES.items():
+    for _word in _words.split():
+        CURRENCY_OF.setdefault(_word, set()).add(_code)
+
+_DURATIONS = {
+    1: "min mins minute minutes minuten minuto minutos minuti minut",
+    60: "h hr hrs hour hours stunde stunden std heure heures hora horas ora ore",
+    1440: "day days tag tage tagen jour jours dia dias giorno giorni nights night",
+    10080: "week weeks woche wochen semaine semaines semana semanas settimana settimane wk wks",
+    43200: "month months monat monate monaten mois mes meses mese mesi",
+    525600: "year years jahr jahre jahren an ans annee annees ano anos anno anni",
+}
+MINUTES_OF = {word: minutes for minutes, words in _DURATIONS.items() for word in words.split()}
+
+
+def alternatives(words: object) -> str:
+    """A pattern that matches any of some words, the longest first."""
+    ordered = sorted((str(word) for word in words), key=lambda word: (-len(word), word))  # pyright: ignore
+    return "|".join(re.escape(word) for word in ordered)
