@@ -16,13 +16,16 @@ import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from typing import Any, Literal
 
+from servers.buffer_budget import BufferBudget
 from servers.bundle import Environment
 from servers.errors import GuestError
 from servers.guest.covering import branches
 from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
 from servers.guest.walls import WALLS
+from servers.guest_memory import MOST_GUEST_MEMORY, excess, private_bytes
 
 CALL_SECONDS = 5.0
 START_SECONDS = 20.0
@@ -34,11 +37,21 @@ LONG_QUEUE = 32
 LONG_REQUEST = 0.25
 """Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
 LARGEST_REPLY = 64 * 1024 * 1024
+LARGEST_CALL_REPLY = 16 * 1024 * 1024
+"""Bytes of what a guest says of a call: its text, and the rows that it changed, before and after."""
+IMAGE_REQUESTS = {"build"}
+"""What is answered with an image of a database."""
+MOST_BUFFERED = 96 * 1024 * 1024
+"""Bytes of unfinished replies of all guests of a worker. The guest with the longest one is ended first."""
+SMALL_BUFFER = 256 * 1024
+"""Bytes up to which a buffer is not counted: a socket's kernel buffer takes as much."""
 
 CLOSED = "closed its socket"
 
 Reply = tuple[dict[str, Any], list[bytes]]
-Cause = Literal["done", "idle", "closing", "forgotten", "late", "abandoned", "lied", "tools", "walls", "zygote"]
+Cause = Literal[
+    "done", "idle", "memory", "closing", "forgotten", "late", "abandoned", "lied", "tools", "walls", "zygote"
+]
 """Why we end a guest. One that ends by itself has the name of its signal, or its exit code, for a cause."""
 log = logging.getLogger("farm.guests")
 
@@ -58,9 +71,11 @@ class GuestHeld(GuestError):
 class _Frames(asyncio.Protocol):
     """Frames in on a socket, each handed to `on_frame`; `on_end` when the other side has closed or lied."""
 
-    def __init__(self, on_frame: Callable[[Reply], None], on_end: Callable[[str], None]) -> None:
+    def __init__(self, on_frame: Callable[[Reply], None], on_end: Callable[[str], None], budget: BufferBudget) -> None:
         self._on_frame, self._on_end = on_frame, on_end
+        self._budget = budget
         self._buffer = bytearray()
+        self.largest = LARGEST_REPLY
         self.transport: asyncio.WriteTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -70,38 +85,54 @@ class _Frames(asyncio.Protocol):
         self._buffer += data
         while len(self._buffer) >= LENGTHS.size:
             head, body = LENGTHS.unpack_from(self._buffer)
-            if head > LARGEST_HEAD or body > LARGEST_REPLY:
+            if head > LARGEST_HEAD or body > self.largest:
                 self._on_end(f"announced {head + body} bytes")
                 return
             end = LENGTHS.size + head + body
             if len(self._buffer) < end:
+                if len(self._buffer) > SMALL_BUFFER:
+                    self._budget.hold(self, len(self._buffer))
                 return
-            frame = bytes(self._buffer) if len(self._buffer) == end else bytes(self._buffer[:end])
-            text, parts = frame[LENGTHS.size : LENGTHS.size + head], frame[LENGTHS.size + head :]
-            del self._buffer[:end]
             try:
-                frame = unpacked(text, parts)
+                with memoryview(self._buffer) as whole:
+                    frame = unpacked(bytes(whole[LENGTHS.size : LENGTHS.size + head]), whole[end - body : end])
             except FrameError as error:
                 self._on_end(str(error))
                 return
+            del self._buffer[:end]
+            self._budget.release(self)
             self._on_frame(frame)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self.close()
         self._on_end(CLOSED)
 
+    def close(self) -> None:
+        """Close the socket, and keep nothing of what came in on it."""
+        self._buffer = bytearray()
+        self._budget.release(self)
+        if self.transport is not None:
+            self.transport.abort()
 
-async def _channel(end: socket.socket, on_frame: Callable[[Reply], None], on_end: Callable[[str], None]) -> _Frames:
+    def give_up(self) -> None:
+        self._on_end("had sent the most when all guests together had sent too much")
+
+
+async def _channel(
+    end: socket.socket, on_frame: Callable[[Reply], None], on_end: Callable[[str], None], budget: BufferBudget
+) -> _Frames:
     end.setblocking(False)
     loop = asyncio.get_running_loop()
-    _, protocol = await loop.create_unix_connection(lambda: _Frames(on_frame, on_end), sock=end)
+    _, protocol = await loop.create_unix_connection(lambda: _Frames(on_frame, on_end, budget), sock=end)
     return protocol
 
 
 class Guest:
     """One guest process, asked one thing at a time."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, pid: int, budget: BufferBudget) -> None:
         self.pid = pid
+        self._budget = budget
         self.ended: str | None = None
         self.cause: Cause | None = None
         self.environment: str | None = None
@@ -116,9 +147,11 @@ class Guest:
     async def open(self, end: socket.socket) -> None:
         """Speak to a guest that was just forked, and hear which walls it has raised."""
         self._answer = asyncio.get_running_loop().create_future()
-        self._frames = await _channel(end, self._heard, self._lost)
-        if self.ended is not None and self._frames.transport is not None:
-            self._frames.transport.close()  # it was killed before there was anything to close
+        frames = await _channel(end, self._heard, self._lost, self._budget)
+        if self.ended is not None:
+            frames.close()  # it was killed before there was anything to close
+        else:
+            self._frames = frames
         head, _ = await self._answered("its first word", START_SECONDS)
         self.walls = tuple(str(wall) for wall in head.get("walls", ()))
 
@@ -142,6 +175,7 @@ class Guest:
             raise GuestDied(f"a guest ended: {self.ended}")
         nonce = secrets.randbits(53)  # what a tool says on the socket cannot pass for the answer to a later request
         self._answer = asyncio.get_running_loop().create_future()
+        self._frames.largest = LARGEST_CALL_REPLY if head["do"] not in IMAGE_REQUESTS else LARGEST_REPLY
         self._frames.transport.write(packed({**head, "nonce": nonce}, *parts))
         answer, answer_parts = await self._answered(head["do"], seconds)
         if answer.pop("nonce", None) != nonce:
@@ -174,8 +208,9 @@ class Guest:
         self.ended, self.cause = why, cause
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
-        if self._frames is not None and self._frames.transport is not None:
-            self._frames.transport.close()
+        if self._frames is not None:
+            self._frames.close()
+            self._frames = None  # instances remember who served them, and must not keep its buffers
 
     def _heard(self, reply: Reply) -> None:
         if self._answer is None or self._answer.done():
@@ -232,6 +267,7 @@ class Guests:
         call_seconds: float = CALL_SECONDS,
         walls_required: bool = False,
         covering: bool = False,
+        most_buffered: int = MOST_BUFFERED,
     ) -> None:
         self.covering = covering
         self.most_each = most_each
@@ -239,6 +275,7 @@ class Guests:
         self.walls_required = walls_required
         self.room = 0
         self.started = 0
+        self.memory = 0
         self.deaths: dict[str, int] = {}
         self._alive: dict[int, Guest | None] = {}
         self._known: weakref.WeakSet[Guest] = weakref.WeakSet()
@@ -246,6 +283,7 @@ class Guests:
         self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
         self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
         self._zygote: subprocess.Popen[bytes] | None = None
+        self._budget = BufferBudget(most_buffered)
         self._frames: _Frames | None = None
         self._control: socket.socket | None = None
         self._forks: deque[asyncio.Future[int]] = deque()  # the zygote answers in order
@@ -319,6 +357,11 @@ class Guests:
         return max(LEAST_ROOM, self.room // max(self.alive, 1))
 
     @property
+    def buffered(self) -> int:
+        """Bytes of unfinished replies."""
+        return self._budget.total
+
+    @property
     def waiting(self) -> int:
         """How many requests wait for a guest that is busy with another."""
         return sum(max(guest.waiting - 1, 0) for guests in self._serving.values() for guest in guests)
@@ -344,6 +387,16 @@ class Guests:
             for digest, guests in self._serving.items()
             if (living := [guest for guest in guests if guest.ended is None])
         }
+
+    def end_excess(self, most: int = MOST_GUEST_MEMORY) -> None:
+        """End guests until all together hold at most so many bytes: idle ones first, the largest first."""
+        base = 0 if self._zygote is None else private_bytes(self._zygote.pid)
+        guests = {pid: guest for pid, guest in self._alive.items() if guest is not None and guest.ended is None}
+        sizes = {pid: max(private_bytes(pid) - base, 0) for pid in guests}
+        self.memory = sum(sizes.values())
+        idle = {pid for pid, guest in guests.items() if guest.waiting == 0}
+        for pid in excess(sizes, idle, most):
+            guests[pid].kill("memory", f"held {sizes[pid]} bytes when all guests together held {self.memory}")
 
     def forget(self, digest: str) -> None:
         """End the guests of an environment."""
@@ -378,7 +431,7 @@ class Guests:
             except BaseException:
                 ours.close()  # a guest that was forked for nobody sees it, and ends
                 raise
-            guest = Guest(pid)
+            guest = Guest(pid, self._budget)
             self._known.add(guest)  # before it says a word: who closes ends it as well
             if pid in self._alive:
                 self._alive[pid] = guest
@@ -408,12 +461,13 @@ class Guests:
                 start_new_session=True,
             )
         control = self._control = ours.dup()
-        self._frames = await _channel(ours, self._zygote_says, lambda why: self._zygote_gone(control, why))
+        gone = partial(self._zygote_gone, control)
+        self._frames = await _channel(ours, self._zygote_says, gone, self._budget)
         return control
 
     async def _end_zygote(self) -> None:
-        if self._frames is not None and self._frames.transport is not None:
-            self._frames.transport.close()
+        if self._frames is not None:
+            self._frames.close()
         if self._control is not None:
             self._control.close()
             self._control = None

@@ -43,6 +43,8 @@ class Standing(Collector):
         yield GaugeMetricFamily("farm_calls_in_flight", "Tool calls that are not answered yet.", waiting)
         yield GaugeMetricFamily("farm_guest_queue", "Requests that wait for a busy guest.", guests.waiting)
         yield GaugeMetricFamily("farm_guests", "Guest processes.", guests.alive)
+        yield GaugeMetricFamily("farm_guest_memory_bytes", "Own memory of all guests, measured.", guests.memory)
+        yield GaugeMetricFamily("farm_thread_queue", "Queries, diffs and scores that wait.", worker.threads.waiting)
         yield CounterMetricFamily("farm_guest_starts", "Guests forked.", guests.started)
         deaths = CounterMetricFamily("farm_guest_deaths", "Guests that ended, by cause.", labels=["cause"])
         for cause, count in guests.deaths.items():

@@ -3,9 +3,9 @@
 They are built in a guest, since schema and setup are text that a model may have written.
 """
 
-import asyncio
 import hashlib
 import re
+import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +14,14 @@ import apsw
 
 from servers.bundle import Environment
 from servers.errors import BundleError, GuestError, StateError
+from servers.fair_pool import FairLimit
 from servers.guest.lean import connect, distrust
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.state import template_of
 
 MOST_BYTES = 128 * 1024 * 1024
+MOST_BUILDS = 16
+"""Builds at once, of as many environments: one environment's endless build holds up nobody else's."""
 CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")
 
 
@@ -38,7 +41,7 @@ class Starts:
         self.folder = folder
         self.guests = guests
         self._held: OrderedDict[str, Start] = OrderedDict()
-        self._building = asyncio.Lock()  # protects the folder: an image is built once
+        self._building = FairLimit(MOST_BUILDS, 1)  # an environment's image is built once, and one at a time
 
     async def build(self, environment: Environment, setup: str, clock: str) -> Start:
         """The start of an environment with a setup.
@@ -53,7 +56,7 @@ class Starts:
         held = self._find(name)
         if held is not None:
             return held
-        async with self._building:
+        async with self._building.taken(environment.id):
             held = self._find(name)
             if held is not None:
                 return held
@@ -101,7 +104,7 @@ class Starts:
         return start
 
     def _write(self, name: str, image: bytes) -> None:
-        part = self.folder / f"{name}.part"
+        part = self.folder / f"{name}.{secrets.token_hex(4)}.part"  # two environments may have the same rows
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             part.write_bytes(image)

@@ -33,6 +33,8 @@ from servers.state import Origin, StateFile, without_farm_tables
 from servers.watch import Watch
 
 IDLE_SECONDS = 30.0
+MEMORY_SECONDS = 1.0
+"""How often the memory of guests is measured."""
 IDLE_GUEST_SECONDS = 300.0
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 log = logging.getLogger("farm.worker")
@@ -371,8 +373,12 @@ class Worker:
         return environment
 
     async def _tidy(self) -> None:
-        """Let go of what has not been used for a while."""
+        """Let go of what has not been used for a while, and keep guests within their memory."""
+        looked = time.monotonic()
         while True:
-            await asyncio.sleep(self.idle_seconds / 3)
-            self.guests.end_idle(self.idle_guest_seconds)
-            self._holding.let_go_of_idle(self.idle_seconds)
+            await asyncio.sleep(min(MEMORY_SECONDS, self.idle_seconds / 3))
+            self.guests.end_excess()
+            if time.monotonic() - looked >= self.idle_seconds / 3:
+                looked = time.monotonic()
+                self.guests.end_idle(self.idle_guest_seconds)
+                self._holding.let_go_of_idle(self.idle_seconds)

@@ -27,8 +27,8 @@ def packed(head: dict[str, Any], *parts: bytes) -> bytes:
     return LENGTHS.pack(len(text), sum(map(len, parts))) + text + b"".join(parts)
 
 
-def unpacked(text: bytes, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
-    """The head and the parts of a frame whose two pieces have been read."""
+def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], list[bytes]]:
+    """The head and the parts of a frame whose two pieces have been read. The parts are copies."""
     try:
         head: dict[str, Any] = json.loads(text.decode())
         sizes = [operator.index(size) for size in head.pop("sizes")]
@@ -39,7 +39,7 @@ def unpacked(text: bytes, body: bytes) -> tuple[dict[str, Any], list[bytes]]:
     parts: list[bytes] = []
     offset = 0
     for size in sizes:
-        parts.append(body[offset : offset + size])
+        parts.append(bytes(body[offset : offset + size]))
         offset += size
     return head, parts
 

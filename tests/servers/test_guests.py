@@ -6,9 +6,14 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
-from servers.guests import Guests
+import pytest
+
+from servers.buffer_budget import BufferBudget
+from servers.guest_memory import excess
+from servers.guests import LARGEST_CALL_REPLY, Guest, GuestDied, Guests
 from servers.instance import Instance
 from servers.worker import Worker
+from tests.processes import until
 
 
 def parent_of(pid: int) -> int:
@@ -52,6 +57,94 @@ async def test_a_fork_that_nobody_waits_for_any_more_is_not_taken_for_another() 
                 head, _ = await guest.ask({"do": "describe"}, b"import os; raise ValueError(os.getpid())", seconds=5)
             assert head["findings"][0].endswith(f"ValueError: {guest.pid}")
             os.kill(guest.pid, signal.SIGKILL)
+
+
+# memory
+
+
+class Sender:
+    """A buffer that remembers that it was given up."""
+
+    def __init__(self) -> None:
+        self.given_up = False
+
+    def give_up(self) -> None:
+        self.given_up = True
+
+
+def test_the_largest_of_unfinished_messages_is_given_up_when_all_are_too_large_together() -> None:
+    budget = BufferBudget(10)
+    small, middle, large = Sender(), Sender(), Sender()
+    for sender, size in ((large, 6), (middle, 3), (small, 1)):
+        budget.hold(sender, size)
+    assert not any(sender.given_up for sender in (small, middle, large))
+    budget.hold(small, 2)
+    assert (small.given_up, middle.given_up, large.given_up) == (False, False, True)
+    assert budget.total == 5
+    budget.release(middle)
+    assert budget.total == 2
+
+
+def describing(answer: str) -> bytes:
+    """A tools.py that says something on its guest's socket when it is loaded, and then does nothing."""
+    return f"""
+import struct, sys, time
+serve = sys._getframe()
+while "connection" not in serve.f_locals:
+    serve = serve.f_back
+channel = serve.f_locals["connection"]
+{answer}
+time.sleep(60)
+""".encode()
+
+
+async def asked(guest: Guest, source: bytes) -> None:
+    async with guest.turn():
+        await guest.ask({"do": "describe"}, source, seconds=60)
+
+
+async def test_the_guest_with_the_longest_unfinished_reply_is_ended_and_nothing_of_it_is_kept() -> None:
+    partial = "channel.sendall(struct.pack('!II', 10, {}) + bytes({}))"
+    async with Guests(most_buffered=3_000_000) as guests:
+        short, long = await guests.fork(), await guests.fork()
+        waiting = asyncio.create_task(asked(short, describing(partial.format(8_000_000, 1_000_000))))
+        with pytest.raises(GuestDied, match="had sent the most"):
+            await asked(long, describing(partial.format(8_000_000, 2_500_000)))
+        assert short.ended is None
+        await until(lambda: guests.buffered >= 900_000, "the other's beginning is there")
+        short.kill("done", "the test is over")
+        with pytest.raises(GuestDied):
+            await waiting
+        assert guests.buffered == 0
+
+
+async def test_a_reply_to_a_call_is_bounded_more_tightly_than_an_image() -> None:
+    announce = f"channel.sendall(struct.pack('!II', 10, {LARGEST_CALL_REPLY + 1}))"
+    async with Guests() as guests:
+        guest = await guests.fork()
+        async with guest.turn():
+            with pytest.raises(GuestDied, match="announced"):
+                await guest.ask({"do": "load"}, describing(announce), seconds=60)
+
+
+def test_idle_guests_with_more_than_their_share_are_ended_first() -> None:
+    sizes = {1: 900, 2: 500, 3: 400, 4: 10}
+    assert excess(sizes, idle={2, 3, 4}, most=2000) == []
+    assert excess(sizes, idle={2, 3, 4}, most=1400) == [2]
+    assert excess(sizes, idle={2, 3, 4}, most=1000) == [2, 3]
+    assert excess(sizes, idle={2, 3, 4}, most=800) == [2, 3, 1]
+    assert excess(sizes, idle=set(), most=1000) == [1]
+
+
+async def test_an_idle_guest_that_holds_much_memory_is_ended(instance: Instance, worker: Worker) -> None:
+    assert (await instance.call("find", {})).kind == "ok"
+    assert instance.guest is not None
+    worker.guests.end_excess()
+    assert instance.guest.ended is None
+    assert worker.guests.memory > 0
+    worker.guests.end_excess(most=worker.guests.memory // 2)
+    assert (instance.guest.cause, instance.guest.ended is None) == ("memory", False)
+    assert (await instance.call("find", {})).kind == "ok"
 
 
 async def test_a_worker_that_closes_leaves_no_process(instance: Instance, worker: Worker) -> None:

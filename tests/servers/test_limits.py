@@ -1,6 +1,7 @@
 """Limits that keep one instance, one bundle or one connection from taking what others need."""
 
 import asyncio
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ from servers.pace import Pace
 from servers.serving import listen, serving, url_of
 from servers.starts import beside_the_schema
 from servers.worker import Worker
-from tests.bundles import SCHEMA, SEED, write_bundle
+from tests.bundles import SCHEMA, SEED, with_description, write_bundle
 from tests.doubles import Server
 from tests.processes import until
 from tests.registry.farms import Clock
@@ -235,6 +236,25 @@ async def test_a_start_that_takes_too_long_to_build_is_told(
         with pytest.raises(BundleError, match=r"seed\.sql and setup: take more than 0\.5 s to run"):
             await worker.launch(Launch(environment="shop", setup=f"{forever};"))
         assert len(await worker.launch(Launch(environment="shop"))) == 1
+
+
+async def test_an_endless_build_holds_up_no_other_environments_build(shelf: Path, tmp_path: Path) -> None:
+    library = shutil.copytree(shelf, tmp_path / "library")
+    for number in range(3):
+        with_description(shutil.copytree(library / "shop", library / f"shop_{number}"), id=f"shop_{number}")
+    forever = "INSERT INTO log (what) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n;"
+    async with Worker(Library([library]), tmp_path / "state") as worker:
+        endless = [
+            asyncio.create_task(worker.launch(Launch(environment="shop", setup=f"{forever} -- {number}")))
+            for number in range(20)
+        ]
+        await asyncio.sleep(0)
+        launched = [worker.launch(Launch(environment=f"shop_{number}")) for number in range(3)]
+        assert sum(map(len, await asyncio.gather(*launched))) == 3
+        assert not any(task.done() for task in endless)
+        for task in endless:
+            task.cancel()
+        await asyncio.wait(endless)
 
 
 async def test_requests_under_way_at_the_end_get_time_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
