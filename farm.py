@@ -4,7 +4,19 @@
 """
 
 import importlib
+import os
+import signal
 import sys
+
+INTERRUPTED = 130
+
+
+def _end_quietly(*_: object) -> None:
+    os._exit(INTERRUPTED)
+
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+    signal.signal(signal.SIGINT, _end_quietly)  # before the imports below: they take most of the first second
 
 import typer
 from pydantic import ValidationError
@@ -98,13 +110,16 @@ def main() -> None:
     """Run the command line."""
     to_stderr("error", process="farm")
     try:
-        command_line(sys.argv[1] if len(sys.argv) > 1 else None)()
+        commands = command_line(sys.argv[1] if len(sys.argv) > 1 else None)
+        if signal.getsignal(signal.SIGINT) is _end_quietly:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        commands()
     except (RequestError, ValidationError) as error:
         sys.exit(_told(error, 2))
     except FarmError as error:
         sys.exit(_told(error, 1))
     except KeyboardInterrupt:
-        sys.exit(130)
+        sys.exit(INTERRUPTED)
 
 
 def _told(error: Exception, code: int) -> int:

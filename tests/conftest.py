@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import signal
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
 
@@ -13,6 +14,12 @@ from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch
 from servers.worker import Worker
 from tests.bundles import write_bundle
+
+
+def pytest_configure() -> None:
+    """Processes that tests start hear Ctrl-C, also where the caller ignores it, as a shell's background jobs do."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="module", autouse=True)

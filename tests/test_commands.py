@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -22,7 +23,7 @@ from registry.up import Options, running
 from registry.wire import Lease, Score
 from servers.library import OWN_LIBRARY, Library
 from tests.doubles import Endpoint, refused, said
-from tests.processes import Done, farm, side_by_side, watching_for_orphans
+from tests.processes import Done, farm, side_by_side, started, until, watching_for_orphans
 
 ROOT = Path(__file__).parent.parent
 PRICE = {"id": "call_1", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}
@@ -376,3 +377,12 @@ async def test_connect_with_a_lease_gives_an_instance_that_can_be_scored(shelf: 
             assert lease.instance in entry["url"]
             assert (await client.score(lease.instance)).success is True
         assert misused(await farm("connect", "json", "zoo", "--lease", home=tmp_path), "there are: shop")
+
+
+async def test_a_ctrl_c_while_a_command_is_loaded_ends_it_quietly(tmp_path: Path) -> None:
+    one = await started("environments", home=tmp_path)
+    maps = Path(f"/proc/{one.pid}/maps")
+    await until(lambda: "pydantic_core" in maps.read_text(), "it is importing")
+    one.send(signal.SIGINT)
+    done = await one.ended()
+    assert (done.code, done.out, done.err) == (130, "", "")

@@ -7,6 +7,7 @@ import signal
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
@@ -72,6 +73,7 @@ class Hand(Generic[Order, Done]):
 @contextmanager
 def _deaf_to_interrupts() -> Generator[None]:
     """What is started inside is not ended by a Ctrl-C, from its very beginning."""
+    resource_tracker.ensure_running()  # the first process starts it, which would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
