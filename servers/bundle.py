@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 
+from servers.arguments import ArgumentCheck
 from servers.environment import Description, Tool
 from servers.errors import BundleError
 from servers.parsing import parsed
@@ -52,6 +53,11 @@ class Environment:
     def validators(self) -> dict[str, jsonschema_rs.Validator]:
         """Per tool, the check of its arguments."""
         return {tool.name: validator(tool.arguments) for tool in self.description.tools}
+
+    @cached_property
+    def checks(self) -> dict[str, ArgumentCheck]:
+        """Per tool, what its schema says of arguments."""
+        return {name: ArgumentCheck(tool.arguments, self.validators[name]) for name, tool in self.tools.items()}
 
     @property
     def instructions(self) -> str:

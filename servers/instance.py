@@ -12,8 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
 
-import jsonschema_rs
-
 from servers.bundle import Environment
 from servers.errors import InfraError
 from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests
@@ -28,8 +26,6 @@ MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
 LARGEST_STATE = 64 * 1024 * 1024
 """Bytes of rows and history together, after which an instance takes no more calls."""
-MOST_EXPLAINED = 4096
-"""Bytes of arguments whose every fault is told; of longer ones it is the first: the validator finds all or one."""
 LONGEST_QUOTE = 500
 DEEPEST = 100
 MOST_MICROS = 3_600_000_000
@@ -107,8 +103,8 @@ class Instance:
         self.waiting += 1
         try:
             async with self.turn:
-                told = _as_json(arguments)
-                outcome = self._refusal(tool, arguments, told) or await self._run(tool, told)
+                given, told = self._given(tool, arguments)
+                outcome = self._refusal(tool, given, told) or await self._run(tool, told)
                 try:
                     self._keep(tool, told, outcome)
                 except ChangesError as error:
@@ -130,6 +126,14 @@ class Instance:
         passed = (self.state.last if seq is None else seq - 1) * SECONDS_PER_CALL
         return (begin + timedelta(seconds=passed)).isoformat(sep=" ")
 
+    def _given(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        """The arguments as the tool is to have them, and their JSON, or nothing where they are none."""
+        told = _as_json(arguments)
+        if not told or tool not in self.environment.tools:
+            return arguments, told
+        given = self.environment.checks[tool].with_integers(arguments)
+        return given, told if given is arguments else _as_json(given)
+
     def _too_much(self) -> str | None:
         """Why there is no room for one more call. What is turned away here is not among the calls of the history."""
         if self.waiting >= MOST_WAITING:
@@ -147,19 +151,11 @@ class Instance:
             return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
         if not told:
             return _unreadable(tool)
-        validator = self.environment.validators[tool]
         try:
-            errors = [] if validator.is_valid(arguments) else _errors(validator, arguments, told)
+            problems = self.environment.checks[tool].problems(arguments, len(told))
         except ValueError:  # the validator has a depth of its own
             return _unreadable(tool)
-        if not errors:
-            return None
-        problems: list[str] = []
-        for error in errors:
-            place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.instance_path)
-            message = _shortened(error.message)
-            problems.append(f"argument {place[1:]}: {message}" if place else message)
-        return Outcome("invalid", f"{tool} was not called: " + "; ".join(problems[:10]))
+        return Outcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
 
     async def _run(self, tool: str, told: str) -> Outcome:
         """Ask a guest; when one dies in the middle, ask another once."""
@@ -274,17 +270,6 @@ class Instance:
                 at=time.time(),
             )
         )
-
-
-def _errors(validator: jsonschema_rs.Validator, arguments: dict[str, Any], told: str) -> list[Any]:
-    """What is wrong with arguments that are not valid."""
-    if len(told) <= MOST_EXPLAINED:
-        return list(validator.iter_errors(arguments))
-    try:
-        validator.validate(arguments)
-    except jsonschema_rs.ValidationError as error:
-        return [error]
-    return []
 
 
 def _unreadable(tool: str) -> Outcome:

@@ -200,6 +200,7 @@ def _for_header(tool: object) -> str:
     return tool if isinstance(tool, str) and tool.isascii() and tool.isprintable() else "x"
 
 
+WRITTEN_WITH_A_POINT = [1.0, -0.0, 250.0, 1e15, 2.0**53, 1e308, 1.5]
 Anything: TypeAlias = st.SearchStrategy[Any]
 TEXTS = st.text(max_size=12)
 ORDINARY_CALLS: st.SearchStrategy[tuple[str, dict[str, Any]]] = st.one_of(
@@ -207,7 +208,12 @@ ORDINARY_CALLS: st.SearchStrategy[tuple[str, dict[str, Any]]] = st.one_of(
     st.tuples(st.just("make"), st.fixed_dictionaries({"name": TEXTS}, optional={"cents": st.integers(-5, 500)})),
     st.tuples(
         st.just("price"),
-        st.fixed_dictionaries({"id": st.sampled_from(["t1", "t9"]), "cents": st.integers(-1, 2**70)}),
+        st.fixed_dictionaries(
+            {
+                "id": st.sampled_from(["t1", "t9"]),
+                "cents": st.integers(-1, 2**70) | st.sampled_from(WRITTEN_WITH_A_POINT),
+            }
+        ),
     ),
     st.tuples(st.just("scrap"), st.fixed_dictionaries({"id": st.sampled_from(["t1", "t2", ""])})),
     st.tuples(st.sampled_from(["nothing", "Find", "find/it"]), st.just({"text": "x"})),
@@ -377,6 +383,17 @@ def test_an_ordinary_call_goes_the_short_way_and_gets_the_sdk_s_answer(
     short, long = doors.both(call(version, tool=tool, arguments=arguments, number=number))
     assert short == long
     assert (short.status, doors.express.answered) == (200, before + 1)
+
+
+@pytest.mark.parametrize("version", [MODERN, "2025-11-25", "2025-03-26"])
+@pytest.mark.parametrize(
+    ("written", "meant"), [("7.0", 7), ("-0.0", 0), ("1e2", 100), ("9007199254740991.0", 2**53 - 1)]
+)
+def test_a_whole_number_is_an_integer_on_both_ways(doors: Doors, version: str, written: str, meant: int) -> None:
+    request = call(version, tool="price", arguments={"id": "t1", "cents": 42})
+    for answer in doors.both(replace(request, body=request.body.replace(b"42", written.encode()))):
+        told = json.loads(answer.body)["result"]["content"][0]["text"]
+        assert told == json.dumps({"id": "t1", "cents": meant})
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy", MODERN])

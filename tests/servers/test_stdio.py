@@ -155,6 +155,14 @@ async def test_every_odd_line_is_answered_and_the_next_call_works(shelf: Path, t
             assert "result" in await speaker.ask(call("last", "find"))
 
 
+async def test_a_whole_number_is_an_integer(shelf: Path, tmp_path: Path) -> None:
+    async with Worker(Library([shelf]), tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        async with speaking(worker, ticket.instance) as speaker:
+            answer = await speaker.ask(call(1, "price", id="t1", cents=7.0))
+        assert answer["result"]["content"][0]["text"] == '{"id": "t1", "cents": 7}'
+
+
 async def test_what_was_asked_before_the_end_of_input_is_answered(shelf: Path, tmp_path: Path) -> None:
     async with Worker(Library([shelf]), tmp_path / "state") as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))

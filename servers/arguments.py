@@ -1,0 +1,251 @@
+"""The arguments of a call beside the JSON Schema of its tool: whole numbers as integers, and faults in words.
+
+JSON has one kind of number, and many clients write 1.0 where a tool wants an integer. A tool is given 1 then.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias, cast
+
+import jsonschema_rs
+
+MOST_EXPLAINED = 4096
+"""Bytes of arguments whose every fault is told; of longer ones it is the first: the validator finds all or one."""
+MOST_PROBLEMS = 10
+LONGEST_QUOTE = 500
+LONGEST_VALUE = 80
+MOST_EXACT = 2**53 - 1
+"""The largest whole number that a point or an exponent leaves exact: beyond it, two texts are one number."""
+NOT_EXACT = "an integer in digits alone (beyond 2^53 - 1 a point or an exponent is not exact)"
+NOUNS = {
+    "string": "a string",
+    "integer": "an integer",
+    "number": "a number",
+    "boolean": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+BOUNDS = {
+    "minimum": "at least {}",
+    "exclusiveMinimum": "more than {}",
+    "maximum": "at most {}",
+    "exclusiveMaximum": "less than {}",
+    "multipleOf": "a multiple of {}",
+    "minLength": "at least {} characters",
+    "maxLength": "at most {} characters",
+    "pattern": "matching {}",
+    "format": "in the format {}",
+    "minItems": "at least {} items",
+    "maxItems": "at most {} items",
+    "uniqueItems": "no item twice",
+    "minProperties": "at least {} fields",
+    "maxProperties": "at most {} fields",
+}
+OF_A_KIND = ("type", "enum", "const")
+Schema: TypeAlias = dict[str, Any]
+Path: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class ArgumentCheck:
+    """What a tool's schema says of arguments."""
+
+    schema: Schema
+    validator: jsonschema_rs.Validator
+
+    def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        """The same arguments; a whole number is an integer where the schema takes integers and no other numbers.
+
+        One that is too large to be exact stays as it is, and is a problem.
+        """
+        if not _has_float(arguments):
+            return arguments
+        return cast("dict[str, Any]", self._with_integers(arguments, [self.schema]))
+
+    def problems(self, arguments: dict[str, Any], size: int) -> list[str]:
+        """What is wrong with arguments of so many bytes: each with its name, what was expected and what came.
+
+        Raises:
+            ValueError: they are nested deeper than the validator follows.
+        """
+        told: list[str] = []
+        if _has_float(arguments):
+            told += [_problem(place, NOT_EXACT, value) for place, value in self._inexact(arguments, [self.schema], ())]
+        if not self.validator.is_valid(arguments):
+            told += [line for error in self._errors(arguments, size) for line in self._lines(error)]
+        return list(dict.fromkeys(told))[:MOST_PROBLEMS]
+
+    def _with_integers(self, value: Any, schemas: list[Schema]) -> Any:
+        match value:
+            case float():
+                return int(value) if _is_exact(value) and self._wants_integer(value, schemas) else value
+            case dict():
+                inner = cast("dict[str, Any]", value)
+                return {name: self._with_integers(part, self._of_field(name, schemas)) for name, part in inner.items()}
+            case list():
+                items = cast("list[Any]", value)
+                return [self._with_integers(part, self._of_item(n, schemas)) for n, part in enumerate(items)]
+            case _:
+                return value
+
+    def _inexact(self, value: Any, schemas: list[Schema], place: Path) -> Iterator[tuple[Path, float]]:
+        """The whole numbers where integers are wanted that are too large to be exact."""
+        match value:
+            case float():
+                if value.is_integer() and not _is_exact(value) and self._wants_integer(value, schemas):
+                    yield place, value
+            case dict():
+                for name, part in cast("dict[str, Any]", value).items():
+                    yield from self._inexact(part, self._of_field(name, schemas), (*place, name))
+            case list():
+                for number, part in enumerate(cast("list[Any]", value)):
+                    yield from self._inexact(part, self._of_item(number, schemas), (*place, number))
+            case _:
+                pass
+
+    def _wants_integer(self, value: float, schemas: list[Schema]) -> bool:
+        kinds = {kind for schema in self._options(schemas) for kind in _kinds(schema)}
+        choices = [one for schema in self._options(schemas) for one in cast("list[Any]", schema.get("enum", []))]
+        is_choice = any(type(one) is int and one == value for one in choices)
+        return ("integer" in kinds and "number" not in kinds) or is_choice
+
+    def _of_field(self, name: str, schemas: list[Schema]) -> list[Schema]:
+        found: list[Any] = []
+        for schema in self._options(schemas):
+            named = schema.get("properties", {})
+            found.append(named[name] if name in named else schema.get("additionalProperties"))
+        return [one for one in found if isinstance(one, dict)]
+
+    def _of_item(self, number: int, schemas: list[Schema]) -> list[Schema]:
+        found: list[Any] = []
+        for schema in self._options(schemas):
+            first = schema.get("prefixItems", [])
+            found.append(first[number] if number < len(first) else schema.get("items"))
+        return [one for one in found if isinstance(one, dict)]
+
+    def _options(self, schemas: Iterable[Schema], seen: frozenset[int] = frozenset()) -> Iterator[Schema]:
+        """Schemas, and those that they refer to or are put together from, each once."""
+        for schema in schemas:
+            if id(schema) in seen:
+                continue
+            yield schema
+            parts = [part for key in ("anyOf", "oneOf", "allOf") for part in schema.get(key, ())]
+            if "$ref" in schema:
+                parts.append(self._referred(schema["$ref"]))
+            inner = [cast("Schema", part) for part in parts if isinstance(part, dict)]
+            yield from self._options(inner, seen | {id(schema)})
+
+    def _referred(self, reference: str) -> Any:
+        if not reference.startswith("#"):
+            return {}
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in reference[1:].split("/") if step]
+        return self._at(steps)
+
+    def _at(self, steps: Iterable[str | int]) -> Any:
+        """What stands at a place of the schema."""
+        found: Any = self.schema
+        for step in steps:
+            if isinstance(found, dict):
+                found = cast("dict[Any, Any]", found).get(step, {})
+            elif isinstance(found, list) and str(step).isdigit() and int(step) < len(cast("list[Any]", found)):
+                found = cast("list[Any]", found)[int(step)]
+        return cast("Any", found)
+
+    def _errors(self, arguments: dict[str, Any], size: int) -> list[jsonschema_rs.ValidationError]:
+        if size <= MOST_EXPLAINED:
+            return list(self.validator.iter_errors(arguments))
+        try:
+            self.validator.validate(arguments)
+        except jsonschema_rs.ValidationError as error:
+            return [error]
+        return []
+
+    def _lines(self, error: jsonschema_rs.ValidationError) -> Iterator[str]:
+        place, kind = tuple(error.instance_path), error.kind.as_dict()
+        schema = self._schema_of(error)
+        match error.kind.name:
+            case "required":
+                missing = kind["property"]
+                wanted = self._expected(schema.get("properties", {}).get(missing, {}))
+                yield f"argument {_named((*place, missing))}: expected {wanted}, got nothing"
+            case "additionalProperties":
+                names = _shortened(", ".join(schema.get("properties", {})), LONGEST_QUOTE) or "none"
+                what = "field" if place else "argument"
+                for unexpected in kind["unexpected"]:
+                    yield f"argument {_named((*place, unexpected))}: there is no such {what}; there are: {names}"
+            case "anyOf" | "oneOf" if len(meant := [one for one in kind["context"] if _is_meant(one, place)]) == 1:
+                for inner in meant[0]:
+                    yield from self._lines(inner)
+            case "propertyNames" | "falseSchema" | "not" | "contains" | "oneOfMultipleValid":
+                yield f"argument {_named(place)}: {_shortened(error.message, LONGEST_QUOTE)}"
+            case _:
+                yield _problem(place, self._expected(schema), error.instance)
+
+    def _schema_of(self, error: jsonschema_rs.ValidationError) -> Schema:
+        found = self._at(error.schema_path[:-1])
+        return cast("Schema", found) if isinstance(found, dict) else {}
+
+    def _expected(self, schema: Any, depth: int = 0) -> str:
+        """What a schema takes, in words."""
+        if not isinstance(schema, dict) or depth > 5:
+            return "something else"
+        fields = cast("Schema", schema)
+        if "$ref" in fields:
+            return self._expected(self._referred(fields["$ref"]), depth + 1)
+        for key in ("anyOf", "oneOf"):
+            if key in fields:
+                options = [self._expected(part, depth + 1) for part in fields[key]]
+                return _shortened(_either(dict.fromkeys(options)), LONGEST_QUOTE)
+        if "const" in fields or "enum" in fields:
+            values = [_as_text(value) for value in fields.get("enum", [fields.get("const")])]
+            return _shortened(values[0] if len(values) == 1 else f"one of {', '.join(values)}", LONGEST_QUOTE)
+        kinds = _either(NOUNS.get(kind, kind) for kind in _kinds(fields)) or "something else"
+        given = {key: fields[key] for key in BOUNDS if fields.get(key) is not None and fields[key] is not False}
+        bounds = ", ".join(BOUNDS[key].format(_as_text(value)) for key, value in given.items())
+        return _shortened(f"{kinds} ({bounds})" if bounds else kinds, LONGEST_QUOTE)
+
+
+def _has_float(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_has_float, cast("dict[str, Any]", value).values()))
+    if isinstance(value, list):
+        return any(map(_has_float, cast("list[Any]", value)))
+    return isinstance(value, float)
+
+
+def _is_exact(value: float) -> bool:
+    return value.is_integer() and abs(value) <= MOST_EXACT
+
+
+def _is_meant(errors: list[jsonschema_rs.ValidationError], place: Path) -> bool:
+    """Whether a value is of the kind that an alternative takes, and only something inside it is wrong."""
+    return not any(tuple(error.instance_path) == place and error.kind.name in OF_A_KIND for error in errors)
+
+
+def _kinds(schema: Schema) -> list[str]:
+    kind = schema.get("type", [])
+    return [kind] if isinstance(kind, str) else list(kind)
+
+
+def _problem(place: Path, expected: str, value: Any) -> str:
+    return f"argument {_named(place)}: expected {expected}, got {_as_text(value)}"
+
+
+def _named(place: Path) -> str:
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return _shortened(text.removeprefix("."), LONGEST_VALUE)
+
+
+def _either(options: Iterable[str]) -> str:
+    several = list(options)
+    return " or ".join([", ".join(several[:-1]), several[-1]]) if len(several) > 1 else "".join(several)
+
+
+def _as_text(value: Any) -> str:
+    return _shortened(json.dumps(value, ensure_ascii=False), LONGEST_VALUE)
+
+
+def _shortened(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[:longest]}…"
