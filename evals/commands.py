@@ -27,6 +27,7 @@ from registry.up import private
 from servers.commands import bundle_of
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.secret_options import ApiKey
 from servers.whole import make_sure_of, write_whole
 
 app = typer.Typer()
@@ -93,7 +94,7 @@ def play(
     base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="An OpenAI-compatible endpoint.")] = (
         "https://api.openai.com/v1"
     ),
-    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    api_key: ApiKey = "",
     temperature: Annotated[float | None, typer.Option(help="Sampling temperature.")] = None,
     turns: Annotated[int, typer.Option(min=1, help="The most turns of the model.")] = 40,
     seconds: Annotated[float, typer.Option(min=1, help="The most seconds in all.")] = 600,
@@ -107,7 +108,7 @@ def play(
         make_sure_of(save, "--save")
     folder = bundle_of(Path(environment))
     if model is not None and not api_key and "openai.com" in base_url:
-        raise RequestError("the endpoint needs a key: --api-key or OPENAI_API_KEY (or another --base-url)")
+        raise RequestError("the endpoint needs a key: OPENAI_API_KEY (or another --base-url)")
     limits = Limits(turns=turns, seconds=seconds)
     chat = None if model is None else ChatModel(base_url, model, api_key=api_key or "none", temperature=temperature)
     run = asyncio.run(_play(folder, scenario, chat, limits, seed))

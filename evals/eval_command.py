@@ -18,6 +18,7 @@ from registry.up import Address, Options, private, running
 from servers.commands import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.secret_options import ApiKey, Token, TokenFile, not_on_the_command_line, token_from
 from servers.serving import run as run_served
 
 app = typer.Typer()
@@ -29,31 +30,38 @@ def evaluate(
     suite: Annotated[Path, typer.Argument(help="A suite (TOML).")],
     run: Annotated[Path, typer.Option("--out", help="The run's folder; one that was begun is gone on with.")],
     farm: Annotated[str | None, typer.Option(help="A running farm's URL, instead of a farm of its own.")] = None,
-    token: Annotated[str, typer.Option(envvar="FARM_TOKEN", help="That farm's control token.")] = "",
+    token: Token = None,
+    token_file: TokenFile = None,
     library: Annotated[list[Path] | None, typer.Option(help="A folder of bundles, beside the farm's own.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes of the farm of its own.")] = 1,
     base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="An OpenAI-compatible endpoint.")] = (
         "https://api.openai.com/v1"
     ),
-    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    api_key: ApiKey = "",
     user_api_key: Annotated[
-        str, typer.Option(envvar="USER_OPENAI_API_KEY", help="The key for the simulated user's model.")
+        str,
+        typer.Option(
+            envvar="USER_OPENAI_API_KEY",
+            callback=not_on_the_command_line,
+            help="The key for the simulated user's model; only by the variable.",
+        ),
     ] = "",
 ) -> None:
     """Play a suite and write its run. Killed or broken off, the same command goes on where it stopped."""
     told = read_suite(suite)
     if farm is not None and (library or workers > 1):
         raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")
-    if farm is not None and not token:
-        raise RequestError(f"--farm {farm} wants its control token: --token or FARM_TOKEN")
+    given = token_from(token, token_file) or ""
+    if farm is not None and not given:
+        raise RequestError(f"--farm {farm} wants its control token: FARM_TOKEN or --token-file")
     if isinstance(told.agent, ChatAgent) and not api_key and told.agent.base_url is None and "openai.com" in base_url:
-        raise RequestError("the agent's endpoint needs a key: --api-key or OPENAI_API_KEY (or another --base-url)")
+        raise RequestError("the agent's endpoint needs a key: OPENAI_API_KEY (or another --base-url)")
     shelf = (*shelves(library), OWN_LIBRARY)
     folder = RunFolder(run)
     endpoint = Endpoint(base_url, api_key, user_api_key)
     progress = Progress(out, told.name)
     with folder.writing():
-        run_served(_evaluate(told, folder, endpoint, progress, farm, token, shelf, workers))
+        run_served(_evaluate(told, folder, endpoint, progress, farm, given, shelf, workers))
     _tell_end(progress, folder)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import shutil
 import sys
 from collections.abc import Awaitable, Callable
@@ -13,11 +14,14 @@ import typer
 from rich.console import Console
 
 from registry.client import FarmClient
+from registry.client_file import keep_out_of_git, merge, refuse_tracked
+from registry.leases import KEEP_SECONDS
 from registry.up import Options, address_of, running
 from servers.commands import bundle_of, shelves
 from servers.errors import FarmError, RequestError
 from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
+from servers.secret_options import Token, TokenFile, token_from, without_password
 from servers.serving import run
 from servers.worker import INSTANCE_ID
 from servers.worker_process import until_told_to_stop
@@ -28,7 +32,8 @@ err = Console(stderr=True, highlight=False)
 T = TypeVar("T")
 
 State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of everything that the farm keeps.")]
-Token = Annotated[str | None, typer.Option(envvar="FARM_TOKEN", help="The control token, if the farm was given one.")]
+SECRETS = ("FARM_TOKEN", "FARM_LEDGER", "OPENAI_API_KEY", "USER_OPENAI_API_KEY")
+MOST_KEPT = 31_536_000
 DEFAULT_STATE = Path.home() / ".envfarm"
 
 
@@ -47,11 +52,18 @@ def up(
     library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
     state: State = DEFAULT_STATE,
     ledger: Annotated[
-        str | None, typer.Option(help="SQLAlchemy URL of the ledger; SQLite in the state folder.")
+        str | None,
+        typer.Option(
+            envvar="FARM_LEDGER",
+            callback=without_password,
+            help="SQLAlchemy URL of the ledger; SQLite in the state folder.",
+        ),
     ] = None,
-    token: Annotated[
-        str | None, typer.Option(envvar="FARM_TOKEN", help="The control token; made if none is given.")
-    ] = None,
+    keep: Annotated[
+        int, typer.Option(min=0, max=MOST_KEPT, help="Seconds for which the state of an expired lease is kept.")
+    ] = KEEP_SECONDS,
+    token: Token = None,
+    token_file: TokenFile = None,
     walls: Annotated[
         Walls | None, typer.Option(help="When one is missing: refuse to start, or go on and say so.")
     ] = None,
@@ -65,10 +77,16 @@ def up(
     ] = "info",
     otel: Annotated[
         str | None,
-        typer.Option(envvar="OTEL_EXPORTER_OTLP_ENDPOINT", help="An OTLP endpoint that gets spans of the calls."),
+        typer.Option(
+            envvar="OTEL_EXPORTER_OTLP_ENDPOINT",
+            callback=without_password,
+            help="An OTLP endpoint that gets spans of the calls.",
+        ),
     ] = None,
 ) -> None:
     """Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next start."""
+    for secret in SECRETS:  # no child of the farm needs them
+        os.environ.pop(secret, None)
     to_stderr(log_level, process="farm", otel=otel)
     options = Options(
         library=(*shelves(library), OWN_LIBRARY),
@@ -77,12 +95,13 @@ def up(
         port=port,
         workers=workers,
         ledger=ledger,
-        token=token,
+        token=token_from(token, token_file),
         public_host=public_host,
         walls_required=None if walls is None else walls is Walls.required,
         calls_per_second=calls_per_second,
         log_level=log_level,
         otel=otel,
+        keep_seconds=keep,
     )
     run(_up(options))
 
@@ -116,10 +135,15 @@ def launch(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instances make.")] = 0,
     state: State = DEFAULT_STATE,
     token: Token = None,
+    token_file: TokenFile = None,
 ) -> None:
     """Launch instances on the running farm, and print their leases (URL and token) as JSON."""
     leases = asyncio.run(
-        _asked(state, token, lambda farm: farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed))
+        _asked(
+            state,
+            token_from(token, token_file),
+            lambda farm: farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed),
+        )
     )
     out.print_json(json.dumps([lease.model_dump(mode="json") for lease in leases]))
 
@@ -130,10 +154,11 @@ def score(
     answer: Annotated[str, typer.Option(help="The agent's last words.")] = "",
     state: State = DEFAULT_STATE,
     token: Token = None,
+    token_file: TokenFile = None,
 ) -> None:
     """Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON."""
     _make_sure_of(instance)
-    scored = asyncio.run(_asked(state, token, lambda farm: farm.score(instance, answer)))
+    scored = asyncio.run(_asked(state, token_from(token, token_file), lambda farm: farm.score(instance, answer)))
     out.print_json(scored.model_dump_json())
     if scored.outcome == "infra_error":
         raise typer.Exit(1)
@@ -144,10 +169,11 @@ def close(
     instances: Annotated[list[str], typer.Argument(help="Instances' ids.")],
     state: State = DEFAULT_STATE,
     token: Token = None,
+    token_file: TokenFile = None,
 ) -> None:
     """End instances of the running farm, and delete their state. Exit code 1 when one could not be ended."""
     _make_sure_of(*instances)
-    failures = asyncio.run(_asked(state, token, lambda farm: _closed(farm, instances)))
+    failures = asyncio.run(_asked(state, token_from(token, token_file), lambda farm: _closed(farm, instances)))
     for failure in failures:
         err.print(f"farm: {failure}", markup=False)
     if failures:
@@ -196,6 +222,7 @@ def connect(
     write: Annotated[bool, typer.Option("--write", help="Merge it into the client's file.")] = False,
     state: State = DEFAULT_STATE,
     token: Token = None,
+    token_file: TokenFile = None,
 ) -> None:
     """Print the configuration with which Claude, or another MCP client, connects to an environment."""
     if lease and client is Client.desktop:
@@ -204,16 +231,25 @@ def connect(
     if scenario is not None and not lease:
         folder = bundle_of(Path(environment))
         Library([folder.parent]).scenario(folder.name, scenario)
-    entry = _leased_entry(environment, scenario, state, token) if lease else _own_entry(environment, scenario)
+    path = Path(".mcp.json") if client is Client.claude else desktop_file()
+    if lease and write and client is not Client.json:
+        refuse_tracked(path)
+    entry = (
+        _leased_entry(environment, scenario, state, token_from(token, token_file))
+        if lease
+        else _own_entry(environment, scenario)
+    )
     if client is Client.json:
         out.print_json(json.dumps(entry))
         return
-    path = Path(".mcp.json") if client is Client.claude else desktop_file()
     if not write:
         out.print_json(json.dumps({"mcpServers": {name: entry}}))
         return
-    _merge(path, name, entry)
+    ignored = keep_out_of_git(path) if lease else ""
+    merge(path, name, entry, secret=lease)
     out.print(f"{path}: {name} is there now; restart the client, or reconnect with /mcp")
+    if lease:
+        out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
 
 
 def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
@@ -230,30 +266,6 @@ def _leased_entry(environment: str, scenario: str | None, state: Path, token: st
     """A client uses an instance of the running farm, over HTTP."""
     [lease] = asyncio.run(_asked(state, token, lambda farm: farm.launch(environment, scenario, ttl_seconds=86_400)))
     return {"type": "http", "url": lease.mcp_url, "headers": {"Authorization": f"Bearer {lease.token}"}}
-
-
-def _merge(path: Path, name: str, entry: dict[str, Any]) -> None:
-    """Put an entry into a client's file, and leave everything else in it as it is.
-
-    Raises:
-        RequestError: the file is not what it should be; it is left alone.
-    """
-    try:
-        text = path.read_text(encoding="utf-8") if path.exists() else "{}"
-        content: Any = json.loads(text or "{}")
-        servers = content.setdefault("mcpServers", {})
-        servers[name] = entry
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise RequestError(f"{path}: is not a client's configuration, and was left alone: {error}") from None
-    part = path.with_name(path.name + ".part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(json.dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        if path.exists():
-            shutil.copymode(path, part)
-        part.replace(path)
-    except OSError as error:
-        raise RequestError(f"{path}: cannot be written: {error.strerror}") from None
 
 
 def desktop_file() -> Path:

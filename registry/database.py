@@ -1,9 +1,10 @@
 """The database under a ledger: opened, brought up to date, its complaints named."""
 
+import os
 import subprocess
 import sys
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from registry.tables import REVISIONS, metadata, revision
 from servers.errors import InfraError
+from servers.private_files import FILE_MODE
 from servers.state import identity
 
+DIALECTS = ("sqlite", "postgresql")
 BUSY_MILLISECONDS = 5000
 MIGRATION_SECONDS = 600.0
 
@@ -45,9 +48,9 @@ def named(engine: Engine) -> Generator[None]:
     try:
         yield
     except DBAPIError as error:
-        raise LedgerError(f"the ledger {_shown(engine.url)} cannot be used: {error.orig}") from None
+        raise LedgerError(f"the ledger {shown(engine.url)} cannot be used: {error.orig}") from None
     except SQLAlchemyError as error:
-        raise LedgerError(f"the ledger {_shown(engine.url)} cannot be used: {error}") from None
+        raise LedgerError(f"the ledger {shown(engine.url)} cannot be used: {error}") from None
 
 
 def _engine(url: str) -> Engine:
@@ -56,14 +59,32 @@ def _engine(url: str) -> Engine:
         engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     except ArgumentError as error:
         raise LedgerError(f"the ledger's URL is not one of SQLAlchemy: {error}") from None
+    except ValueError:
+        raise LedgerError("the ledger's URL is not one of SQLAlchemy: its port is no number") from None
     except ImportError as error:
         raise LedgerError(
             f"no driver for the ledger ({error}); for PostgreSQL: pip install 'envfarm[postgres]'"
         ) from None
+    if engine.dialect.name not in DIALECTS:
+        raise LedgerError(f"a ledger is kept in SQLite or PostgreSQL, not in {engine.dialect.name}")
     if engine.dialect.name == "sqlite":
+        _make_private(parsed)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_private(url: URL) -> None:
+    """See that nobody else can read a ledger's file before there is anything in it. SQLite's files beside it follow."""
+    if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
+        return
+    try:
+        os.close(os.open(url.database, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE))
+        for suffix in ("", "-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                Path(url.database + suffix).chmod(FILE_MODE)
+    except OSError as error:
+        raise LedgerError(f"the ledger {shown(url)} cannot be used: {error.strerror}") from None
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:
@@ -97,12 +118,12 @@ def _bring_up_to_date(engine: Engine) -> None:
         return
     if revision.name not in present:
         raise LedgerError(
-            f"{_shown(engine.url)} has tables like a ledger's, and is none; give the farm a database of its own"
+            f"{shown(engine.url)} has tables like a ledger's, and is none; give the farm a database of its own"
         )
     found = _revision(engine)
     if found is not None and found not in REVISIONS:
         raise LedgerError(
-            f"the ledger {_shown(engine.url)} is at revision {found!r}, newer than this farm;"
+            f"the ledger {shown(engine.url)} is at revision {found!r}, newer than this farm;"
             " update envfarm, or give it another ledger"
         )
     if found != REVISIONS[-1]:
@@ -125,12 +146,12 @@ def _migrate(url: URL) -> None:
             command, input=secret, capture_output=True, text=True, timeout=MIGRATION_SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        raise LedgerError(f"bringing the ledger {_shown(url)} up to date took too long and was stopped") from None
+        raise LedgerError(f"bringing the ledger {shown(url)} up to date took too long and was stopped") from None
     if done.returncode != 0:
         said = done.stderr.strip().splitlines() or ["without a word"]
-        raise LedgerError(f"the ledger {_shown(url)} cannot be brought up to date: {said[-1]}")
+        raise LedgerError(f"the ledger {shown(url)} cannot be brought up to date: {said[-1]}")
 
 
-def _shown(url: URL) -> str:
+def shown(url: URL) -> str:
     """A ledger's URL without its password."""
     return url.render_as_string(hide_password=True)

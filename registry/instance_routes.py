@@ -64,7 +64,7 @@ async def show_lease(registry: Known, instance: InstanceInPath) -> Lease:
 
 @routes.post("/{instance}/heartbeat", summary="Prolong a lease", responses=ASKED)
 async def heartbeat(registry: Known, instance: InstanceInPath) -> Lease:
-    """Its `ttl_seconds` begin anew."""
+    """Its `ttl_seconds` begin anew. An expired lease is live again while its state is kept."""
     return await registry.heartbeat(instance)
 
 
@@ -76,21 +76,21 @@ async def reset(registry: Known, instance: InstanceInPath) -> None:
 
 @routes.delete("/{instance}", summary="Close an instance", status_code=204, responses=ASKED)
 async def close(registry: Known, instance: InstanceInPath) -> None:
-    """Ends the lease and deletes the state. A second time is a conflict."""
+    """Ends the lease and deletes the state, also one that is kept. A second time is a conflict."""
     await registry.close(instance)
 
 
 @routes.get("/{instance}/state", tags=["state"], summary="List the tables", responses=ASKED)
 async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
     """The tables of the state now, without their rows."""
-    tables = await (await registry.door(instance)).tables(instance)
+    tables = await (await registry.reading_door(instance)).tables(instance)
     return Tables(items=tuple(TableCard(name=one.name, columns=one.columns, total=one.total) for one in tables))
 
 
 @routes.get("/{instance}/state/{table}", tags=["state"], summary="Read a table", responses=ASKED)
 async def read_table(registry: Known, instance: InstanceInPath, table: TableInPath, page: Wanted) -> TablePart:
     """Rows of one table, by key."""
-    found = await (await registry.door(instance)).table(instance, table, page)
+    found = await (await registry.reading_door(instance)).table(instance, table, page)
     return TablePart(
         name=found.name,
         columns=found.columns,
@@ -104,13 +104,13 @@ async def read_table(registry: Known, instance: InstanceInPath, table: TableInPa
 @routes.get("/{instance}/diff", tags=["state"], summary="Show what differs from the start", responses=ASKED)
 async def diff(registry: Known, instance: InstanceInPath) -> Diff:
     """Every row that differs, with the columns that do, before and after. What one call did is in the history."""
-    return Diff(items=tuple(await (await registry.door(instance)).diff(instance)))
+    return Diff(items=tuple(await (await registry.reading_door(instance)).diff(instance)))
 
 
 @routes.get("/{instance}/history", tags=["state"], summary="List the calls", responses=ASKED)
 async def history(registry: Known, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> HistoryPart:
     """What the agent called, what it was told, which rows changed, and how long it took."""
-    door = await registry.door(instance)
+    door = await registry.reading_door(instance)
     calls = tuple(await door.history(instance, offset, limit))
     standing = await door.standing(instance)
     return HistoryPart(items=calls, total=standing.calls, offset=offset, limit=limit)
@@ -119,7 +119,7 @@ async def history(registry: Known, instance: InstanceInPath, offset: After = 0, 
 @routes.post("/{instance}/query", tags=["state"], summary="Ask the state", responses=SENT)
 async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) -> Rows:
     """One SELECT over `main` (now) and `start`, on a copy, for at most a second."""
-    return await (await registry.door(instance)).query(instance, order.sql, order.limit)
+    return await (await registry.reading_door(instance)).query(instance, order.sql, order.limit)
 
 
 @routes.get(
@@ -131,7 +131,7 @@ async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) 
 )
 async def snapshot(registry: Known, instance: InstanceInPath) -> Response:
     """The rows now, as a SQLite file."""
-    return Response(await (await registry.door(instance)).snapshot(instance), media_type=SQLITE)
+    return Response(await (await registry.reading_door(instance)).snapshot(instance), media_type=SQLITE)
 
 
 @routes.post("/{instance}/rewind", tags=["state"], summary="Go back to a call", status_code=204, responses=SENT)

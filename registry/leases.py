@@ -2,15 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from registry.catalogue import Catalogue
 from registry.database import LedgerError
 from registry.fleet import Fleet, Seat, WorkerDoor, abandon
-from registry.ledger import KeptLease, KeptWorker, Ledger, Status
+from registry.lease_clock import LeaseClock, dated
+from registry.ledger import HELD, KeptLease, KeptWorker, Ledger, Status
 from registry.scores import judged
 from registry.watch import Watch
 from registry.wire import LaunchRequest, Lease, LeasePart, Score, WorkerCard
@@ -18,7 +17,8 @@ from servers.errors import CapacityError, Conflict, FarmError, NotFound
 from servers.library import Library
 from servers.orders import Launch, Page, Ticket
 
-Clock = Callable[[], float]
+KEEP_SECONDS = 3600
+"""Seconds for which the state of an expired lease is kept. By default an hour; `farm up --keep` changes it."""
 
 
 class NewLease(NamedTuple):
@@ -32,17 +32,26 @@ class NewLease(NamedTuple):
 class Registry:
     """The leases of a farm. Its fleet and its ledger live as long as it does, and are closed by who opened them."""
 
-    def __init__(self, library: Library, ledger: Ledger, fleet: Fleet, *, clock: Clock = time.time) -> None:
+    def __init__(
+        self,
+        library: Library,
+        ledger: Ledger,
+        fleet: Fleet,
+        *,
+        clock: LeaseClock | None = None,
+        keep_seconds: int = KEEP_SECONDS,
+    ) -> None:
         self.catalogue = Catalogue(library)
         self.ledger = ledger
         self.fleet = fleet
-        self.clock = clock
+        self.clock = clock or LeaseClock(time.time())
+        self.keep_seconds = keep_seconds
         self.watch = Watch()
 
-    async def join(self, seat: Seat, *, token: str | None = None) -> None:
+    async def join(self, seat: Seat) -> None:
         """Take a worker into the fleet, or let it come back under its name."""
-        now = self.clock()
-        await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, token, now, now))
+        now = self.clock.wall()
+        await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, now, now))
         with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
             seat.walls = tuple(await seat.door.walls())
         seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
@@ -67,7 +76,7 @@ class Registry:
             count=request.count,
         )
         placed = await self.fleet.launch(order)
-        now = self.clock()
+        now, at = self.clock.now(), self.clock.wall()
         return await self._leased(
             [
                 NewLease(
@@ -80,7 +89,7 @@ class Registry:
                         seed=request.seed,
                         ttl_seconds=request.ttl_seconds,
                         status="live",
-                        created_at=now,
+                        created_at=at,
                         expires_at=now + request.ttl_seconds,
                     ),
                     seat,
@@ -95,10 +104,10 @@ class Registry:
         parent = await self._live(instance)
         seat = self.fleet.seat(parent.worker)
         tickets = await seat.door.fork(instance, count)
-        now = self.clock()
+        at = self.clock.wall()
         return await self._leased(
             [
-                NewLease(parent._replace(instance=ticket.instance, path=ticket.path, created_at=now), seat, ticket)
+                NewLease(parent._replace(instance=ticket.instance, path=ticket.path, created_at=at), seat, ticket)
                 for ticket in tickets
             ]
         )
@@ -110,7 +119,7 @@ class Registry:
             NotFound: there was never one.
         """
         kept = await self._kept(instance)
-        if kept.standing(self.clock()) != "live":
+        if kept.standing(self.clock.now()) != "live":
             return self._shown(kept, None)
         return self._shown(kept, await self.fleet.seat(kept.worker).door.ticket(instance))
 
@@ -118,7 +127,7 @@ class Registry:
         """Leases, the newest first, without their tokens."""
         rows, total = await asyncio.to_thread(
             self.ledger.page,
-            now=self.clock(),
+            now=self.clock.now(),
             status=status,
             environment=environment,
             offset=page.offset,
@@ -137,14 +146,34 @@ class Registry:
         kept = await self._live(instance)
         return self.fleet.seat(kept.worker).door
 
+    async def reading_door(self, instance: str) -> WorkerDoor:
+        """The same, for looking into it: also while the state of an expired lease is kept.
+
+        Raises:
+            NotFound, Conflict: it was never launched, or its state was deleted.
+            CapacityError: its worker is away.
+        """
+        kept = await self._there(instance)
+        return self.fleet.seat(kept.worker).door
+
     async def heartbeat(self, instance: str) -> Lease:
-        """Prolong a lease: its time begins anew."""
-        kept = await self._live(instance)
-        now = self.clock()
+        """Prolong a lease: its time begins anew. One that has expired is revived while its state is kept.
+
+        Raises:
+            NotFound, Conflict: there was never such a lease, or it was closed, or its state was deleted.
+        """
+        kept = await self._there(instance)
+        now = self.clock.now()
         until = max(kept.expires_at, now + kept.ttl_seconds)
-        if not await asyncio.to_thread(self.ledger.prolong, instance, until=until, now=now):
+        over_since = now - self.keep_seconds
+        if not await asyncio.to_thread(self.ledger.prolong, instance, until=until, over_since=over_since):
             raise Conflict(f"the lease of instance {instance} has just ended; launch a new one")
-        return self._shown(kept._replace(expires_at=until), await self.fleet.seat(kept.worker).door.ticket(instance))
+        seat = self.fleet.seat(kept.worker)
+        if kept.status == "expired":
+            seat.live += 1
+        if kept.expires_at <= now:
+            await seat.door.resume(instance)
+        return self._shown(kept._replace(expires_at=until, status="live"), await seat.door.ticket(instance))
 
     async def close(self, instance: str) -> None:
         """End a lease and its instance.
@@ -155,22 +184,36 @@ class Registry:
             NotFound, Conflict: there was never such a lease, or it has ended.
         """
         kept = await self._kept(instance)
-        now = self.clock()
-        if await asyncio.to_thread(self.ledger.close_leases, [instance], at=now) == 0:
-            raise Conflict(f"the lease of instance {instance} is {kept.standing(now)} already")
-        await self.let_go(kept)
+        if await asyncio.to_thread(self.ledger.close_leases, [instance], at=self.clock.wall()) == 0:
+            raise Conflict(f"the lease of instance {instance} is {kept.standing(self.clock.now())} already")
+        await self.delete(kept)
 
-    async def let_go(self, kept: KeptLease) -> None:
-        """Close the instance of a lease that has ended. If that fails, the reaper finds it again: no lease names it."""
+    async def suspend(self, kept: KeptLease) -> None:
+        """Refuse the agent of a lease that has expired. If that fails, the reaper tries again."""
         seat = self.fleet.seats.get(kept.worker)
         if seat is None:
             return
         seat.live -= 1
         with suppress(FarmError):
+            await seat.door.suspend(kept.instance)
+            now = await asyncio.to_thread(self.ledger.find, kept.instance)
+            if now is not None and now.status == "live":  # it was revived meanwhile
+                await seat.door.resume(kept.instance)
+
+    async def delete(self, kept: KeptLease) -> None:
+        """Close the instance of a lease that has ended. If that fails, the reaper finds it again: no lease names it."""
+        seat = self.fleet.seats.get(kept.worker)
+        if seat is None:
+            return
+        if kept.status == "live":
+            seat.live -= 1
+        with suppress(FarmError):
             await seat.door.close(kept.instance)
 
     async def score(self, instance: str, answer: str, *, close: bool = False) -> Score:
         """What the scenario's checkpoints say of an instance now. It is kept in the ledger.
+
+        The state of an expired lease can be scored while it is kept.
 
         With `close`, a lease whose instance could be judged ends with it.
 
@@ -178,18 +221,18 @@ class Registry:
             Conflict: it was launched without a scenario.
             NotFound, BundleError: its scenario is not there any more, or cannot be read.
         """
-        kept = await self._live(instance)
+        kept = await self._there(instance)
         if kept.scenario is None:
             raise Conflict(f"instance {instance} was launched without a scenario; nothing to judge by")
         begin = time.perf_counter()
         scenario = self.catalogue.library.scenario(kept.environment, kept.scenario)
-        at = datetime.fromtimestamp(self.clock(), UTC)
+        at = dated(self.clock.wall())
         score = await judged(self.fleet.seat(kept.worker).door, instance, scenario, answer=answer, at=at)
-        closing = self.clock() if close and score.outcome == "scored" else None
+        closing = self.clock.wall() if close and score.outcome == "scored" else None
         ended = await asyncio.to_thread(self.ledger.add_score, score, close_at=closing)
         self.watch.scored(kept.environment, score, time.perf_counter() - begin)
         if ended:
-            await self.let_go(kept)
+            await self.delete(kept)
         return score
 
     async def workers(self) -> list[WorkerCard]:
@@ -202,8 +245,8 @@ class Registry:
                 instances=seat.live if seat else 0,
                 answers=seat is not None and seat.answers,
                 walls=seat.walls if seat else (),
-                registered_at=datetime.fromtimestamp(worker.registered_at, UTC),
-                seen_at=datetime.fromtimestamp(worker.seen_at, UTC),
+                registered_at=dated(worker.registered_at),
+                seen_at=dated(worker.seen_at),
             )
             for worker in known
             for seat in [self.fleet.seats.get(worker.name)]
@@ -226,14 +269,28 @@ class Registry:
         return kept
 
     async def _live(self, instance: str) -> KeptLease:
-        kept = await self._kept(instance)
-        status = kept.standing(self.clock())
-        if status != "live":
-            raise Conflict(f"the lease of instance {instance} is {status}; launch a new one")
+        kept = await self._there(instance)
+        if kept.standing(self.clock.now()) != "live":
+            until = self.clock.date(kept.expires_at + self.keep_seconds).isoformat(timespec="seconds")
+            raise Conflict(
+                f"the lease of instance {instance} is expired; a heartbeat revives it until {until},"
+                " or launch a new one"
+            )
         return kept
 
+    async def _there(self, instance: str) -> KeptLease:
+        """A lease whose state is there: a live one, or an expired one that is kept."""
+        kept = await self._kept(instance)
+        if not self._is_there(kept):
+            raise Conflict(f"the lease of instance {instance} is {kept.standing(self.clock.now())}; launch a new one")
+        return kept
+
+    def _is_there(self, kept: KeptLease) -> bool:
+        return kept.status in HELD and kept.expires_at + self.keep_seconds > self.clock.now()
+
     def _shown(self, kept: KeptLease, ticket: Ticket | None) -> Lease:
-        status = kept.standing(self.clock())
+        status = kept.standing(self.clock.now())
+        is_kept = status == "expired" and self._is_there(kept)
         seat = self.fleet.seats.get(kept.worker)
         return Lease(
             instance=kept.instance,
@@ -245,6 +302,7 @@ class Registry:
             token=ticket.token if ticket else None,
             status=status,
             ttl_seconds=kept.ttl_seconds,
-            created_at=datetime.fromtimestamp(kept.created_at, UTC),
-            expires_at=datetime.fromtimestamp(kept.expires_at, UTC),
+            created_at=dated(kept.created_at),
+            expires_at=self.clock.date(kept.expires_at),
+            kept_until=self.clock.date(kept.expires_at + self.keep_seconds) if is_kept else None,
         )

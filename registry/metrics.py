@@ -60,7 +60,7 @@ async def _leases(registry: Registry) -> Metric:
     """The leases by status; nothing when the ledger cannot be read."""
     found = GaugeMetricFamily("farm_leases", "Leases by status, ended ones too.", labels=["status"])
     try:
-        counts = await asyncio.to_thread(registry.ledger.standings, now=registry.clock())
+        counts = await asyncio.to_thread(registry.ledger.standings, now=registry.clock.now())
     except LedgerError:
         return found
     for status, count in counts.items():

@@ -1,12 +1,18 @@
-"""What keeps leases and instances in step: it ends what is over, and closes what nobody holds."""
+"""What keeps leases and instances in step: it ends what is over, and closes what nobody holds.
+
+It deletes nothing before it has seen that the ledger is this farm's.
+"""
 
 import asyncio
 import logging
+from collections.abc import AsyncGenerator, Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from registry.fleet import Seat
 from registry.leases import Registry
-from servers.errors import FarmError
+from registry.ledger import KeptLease
+from servers.errors import FarmError, NotFound
 
 BATCH = 100
 GRACE_SECONDS = 60.0
@@ -41,25 +47,51 @@ class Reaper:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
+            with suppress(FarmError):  # then the next start goes on from an earlier tick
+                await asyncio.to_thread(self.registry.ledger.tick, self.registry.clock.now())
 
     async def reap(self) -> int:
-        """End the leases whose time is over; how many. They are orphans: their owners never closed them."""
+        """End the leases whose time is over; how many. They are orphans: their owners never closed them.
+
+        Their states are deleted when they have been kept for their time.
+        """
         reaped = 0
+        async for kept in self._ended(self._expire):
+            await self.registry.suspend(kept)
+            reaped += 1
+        async for kept in self._ended(self._forget):
+            await self.registry.delete(kept)
+        self.orphans += reaped
+        return reaped
+
+    async def _ended(self, end: Callable[[], list[KeptLease]]) -> AsyncGenerator[KeptLease]:
+        """The leases that `end` ends, one after the other, until it ends no more."""
         while True:
-            due = await asyncio.to_thread(self.registry.ledger.expire, now=self.registry.clock(), limit=BATCH)
+            due = await asyncio.to_thread(end)
             for kept in due:
-                await self.registry.let_go(kept)
+                yield kept
                 await asyncio.sleep(0)
-            self.registry.watch.expired([kept.instance for kept in due])
-            reaped += len(due)
             if len(due) < BATCH:
-                self.orphans += reaped
-                return reaped
+                return
+
+    def _expire(self) -> list[KeptLease]:
+        clock = self.registry.clock
+        due = self.registry.ledger.expire(now=clock.now(), at=clock.wall(), limit=BATCH)
+        self.registry.watch.expired([kept.instance for kept in due])
+        return due
+
+    def _forget(self) -> list[KeptLease]:
+        clock = self.registry.clock
+        over_since = clock.now() - self.registry.keep_seconds
+        due = self.registry.ledger.forget(over_since=over_since, at=clock.wall(), limit=BATCH)
+        self.registry.watch.forgotten([kept.instance for kept in due])
+        return due
 
     async def reconcile(self) -> Reconciled:
         """Close instances that no lease names, and leases whose instance is gone.
 
         An instance is a stranger for a while before it is closed: it may just be launched, its lease not written yet.
+        One that the ledger has never heard of is kept as long as the state of an expired lease: the ledger may be old.
         """
         closed = dropped = 0
         for seat in list(self.registry.fleet.seats.values()):
@@ -69,26 +101,41 @@ class Reaper:
         return Reconciled(closed, dropped)
 
     async def _reconcile(self, seat: Seat) -> Reconciled:
-        ledger, now = self.registry.ledger, self.registry.clock()
+        ledger, at = self.registry.ledger, self.registry.clock.wall()
         leased = await asyncio.to_thread(ledger.instances_on, seat.name)  # first: what is leased then, is there already
         counted = seat.live
         try:
             present = set(await seat.door.ids())
+            suspended = set(await seat.door.suspended())
         except FarmError:
             seat.answers = False
             return Reconciled(0, 0)
         seat.answers = True
-        seat.live += len(leased & present) - counted  # what was launched or closed meanwhile still counts
-        await asyncio.to_thread(ledger.saw, seat.name, at=now)
-        dropped = await asyncio.to_thread(ledger.close_leases, leased - present, at=now)
-        known = self._strangers.get(seat.name, {})
-        strangers = {instance: known.get(instance, now) for instance in present - leased}
-        self._strangers[seat.name] = strangers
-        old = [instance for instance, since in strangers.items() if now - since >= GRACE_SECONDS]
+        live = {instance for instance, status in leased.items() if status == "live"}
+        seat.live += len(live & present) - counted  # what was launched or closed meanwhile still counts
+        await asyncio.to_thread(ledger.saw, seat.name, at=at)
+        dropped = await asyncio.to_thread(ledger.close_leases, leased.keys() - present, at=at)
+        for instance in (leased.keys() - live) & present - suspended:
+            await seat.door.suspend(instance)
+        closed = await self._close_strangers(seat, present - leased.keys())
+        self.registry.watch.reconciled(seat.name, closed=closed, dropped=dropped)
+        return Reconciled(closed, dropped)
+
+    async def _close_strangers(self, seat: Seat, found: set[str]) -> int:
+        """Close the instances without a lease that have been so for long enough; how many."""
+        now = self.registry.clock.now()
+        since = self._strangers.get(seat.name, {})
+        self._strangers[seat.name] = strangers = {instance: since.get(instance, now) for instance in found}
+        old = [instance for instance, begin in strangers.items() if now - begin >= GRACE_SECONDS]
+        ended = await asyncio.to_thread(self.registry.ledger.known, old)
+        grace = max(GRACE_SECONDS, self.registry.keep_seconds)
+        closed = 0
         for instance in old:
-            await seat.door.close(instance)
-        self.registry.watch.reconciled(seat.name, closed=len(old), dropped=dropped)
-        return Reconciled(len(old), dropped)
+            if instance in ended or now - strangers[instance] >= grace:
+                with suppress(NotFound):
+                    await seat.door.close(instance)
+                    closed += 1
+        return closed
 
     async def _run(self) -> None:
         while True:
@@ -100,6 +147,7 @@ class Reaper:
     async def _pass(self, *, reconcile: bool) -> None:
         """One round. What goes wrong shows in the farm's health, and the next round tries again."""
         try:
+            await asyncio.to_thread(self.registry.ledger.tick, self.registry.clock.now())
             if reconcile:
                 await self.reconcile()
             await self.reap()

@@ -75,6 +75,15 @@ class RemoteWorker:
     async def close(self, instance_id: str) -> None:
         await self._ask("close", Of(instance=instance_id))
 
+    async def suspend(self, instance_id: str) -> None:
+        await self._ask("suspend", Of(instance=instance_id))
+
+    async def resume(self, instance_id: str) -> None:
+        await self._ask("resume", Of(instance=instance_id))
+
+    async def suspended(self) -> list[str]:
+        return await self._ask("suspended", Nothing())
+
     async def tables(self, instance_id: str) -> list[Table]:
         return await self._ask("tables", Of(instance=instance_id))
 

@@ -1,27 +1,36 @@
-"""The tables of the ledger: workers, leases, scores. Plain columns that SQLite and PostgreSQL both have."""
+"""The tables of the ledger: its farm, workers, leases, scores. Plain columns that SQLite and PostgreSQL both have."""
 
 from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
 
-REVISIONS = ("0001",)
+REVISIONS = ("0001", "0002")
 """What the schema has been, oldest first; one migration each. The last one is what stands below."""
 
 metadata = MetaData()
 
 
+class FarmColumns(TypedColumns):
+    """The one farm that the ledger belongs to. `time` is what its lease clock said last."""
+
+    row: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
+    id: Named[str] = Column(String(64))
+    folder: Named[str] = Column(Text)
+    host: Named[str] = Column(String(255))
+    time: Named[float]
+
+
 class WorkerColumns(TypedColumns):
-    """A worker that has joined. Its token opens its control door."""
+    """A worker that has joined. What opens its control door is nowhere in the ledger."""
 
     name: Named[str] = Column(String(64), primary_key=True)
     url: Named[str] = Column(String(500))
-    token: Named[str | None] = Column(String(200))
     registered_at: Named[float]
     seen_at: Named[float]
 
 
 class LeaseColumns(TypedColumns):
-    """The right to an instance. Times are seconds since 1970."""
+    """The right to an instance. `expires_at` is a moment of the lease clock; the other times are seconds since 1970."""
 
     instance: Named[str] = Column(String(40), primary_key=True)
     worker: Named[str] = Column(String(64))
@@ -59,6 +68,7 @@ class RevisionColumns(TypedColumns):
     version_num: Named[str] = Column(String(32), primary_key=True)
 
 
+farm = Table("farm", metadata, FarmColumns)
 workers = Table("workers", metadata, WorkerColumns)
 leases = Table(
     "leases",

@@ -7,6 +7,7 @@ own; agents talk to it directly, and it is started again when it dies.
 import asyncio
 import logging
 import os
+import re
 import secrets
 import socket
 import sys
@@ -17,8 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.api import app as api
+from registry.farm_identity import claim
 from registry.fleet import EmbeddedWorker, Fleet, Seat
-from registry.leases import Registry
+from registry.lease_clock import LeaseClock
+from registry.leases import KEEP_SECONDS, Registry
 from registry.ledger import Ledger
 from registry.remote_worker import RemoteWorker
 from servers import secret
@@ -26,6 +29,7 @@ from servers.errors import CapacityError, InfraError, NotFound, StateError
 from servers.guest.walls import WALLS
 from servers.library import Library
 from servers.logs import Level
+from servers.private_files import write_private
 from servers.serving import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.worker_process import Doors, opened, sole_user
 
@@ -35,6 +39,8 @@ START_SECONDS = 30.0
 END_SECONDS = 2.0 * SECONDS_TO_DRAIN
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
 URL_FILE = "url"
+FILES = re.compile(r"lock|url|token|farm|ledger\.db.*|worker-\d+|.*\.part")
+"""What a farm keeps in its state folder."""
 RESTART_SECONDS = 0.2
 log = logging.getLogger("farm.up")
 
@@ -55,6 +61,7 @@ class Options:
     calls_per_second: float | None = None
     log_level: Level = "info"
     otel: str | None = None
+    keep_seconds: int = KEEP_SECONDS
 
     @property
     def loopback_only(self) -> bool:
@@ -85,17 +92,18 @@ async def running(options: Options) -> AsyncGenerator[Address]:
     """A farm that answers while inside.
 
     Raises:
-        RequestError: the port is taken, or another farm uses the state folder.
+        RequestError: the port is taken, or another farm uses the state folder or the ledger.
         StateError: the state folder cannot be used.
     """
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(listen(options.host, options.port))
-        stack.enter_context(sole_user(options.state))
+        stack.enter_context(sole_user(options.state, FILES))
         token = options.token or kept_token(options.state)
         library = Library(list(options.library))
         ledger = Ledger.open(options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}")
         stack.callback(ledger.close)
-        registry = Registry(library, ledger, Fleet())
+        begin = claim(ledger, options.state)
+        registry = Registry(library, ledger, Fleet(), clock=LeaseClock(begin), keep_seconds=options.keep_seconds)
         control = api(registry, token=token)
         url = _public(options, url_of(listening))
         if options.workers == 1:
@@ -115,7 +123,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             for process in await _worker_processes(options, stack):
                 door = RemoteWorker(process.url, process.token)
                 stack.push_async_callback(door.aclose)
-                await registry.join(Seat(process.name, _public(options, process.url), door), token=process.token)
+                await registry.join(Seat(process.name, _public(options, process.url), door))
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening))
         _leave_url(options.state / URL_FILE, url)
@@ -146,14 +154,14 @@ def address_of(state: Path, token: str | None = None) -> Address:
         return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
     except OSError:
         raise NotFound(
-            f"the farm of {state} was given its token; give it here too, with --token or FARM_TOKEN"
+            f"the farm of {state} was given its token; give it here too, with FARM_TOKEN or --token-file"
         ) from None
 
 
 def _leave_url(path: Path, url: str) -> None:
     """Leave word for the other commands."""
     try:
-        path.write_text(url + "\n", encoding="utf-8")
+        write_private(path, f"{url}\n".encode())
     except OSError as error:
         raise StateError(f"{path}: cannot be written: {error.strerror}") from None
 
@@ -208,14 +216,12 @@ class WorkerProcess:
         if self._options.calls_per_second is not None:
             command += ["--calls-per-second", str(self._options.calls_per_second)]
         command += ["--log-level", self._options.log_level]
-        if self._options.otel is not None:
-            command += ["--otel", self._options.otel]
         process = await asyncio.create_subprocess_exec(
             *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
         log.info("worker process started", extra={"worker": self.name, "pid": process.pid})
         if process.stdin is not None:
-            process.stdin.write(f"{self.token}\n".encode())
+            process.stdin.write(f"{self.token}\n{self._options.otel or ''}\n".encode())
             process.stdin.close()
         return process
 

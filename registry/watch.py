@@ -48,6 +48,10 @@ class Watch:
             self._expired.inc(len(instances))
             log.info("leases expired", extra={"instances": instances})
 
+    def forgotten(self, instances: list[str]) -> None:
+        if instances:
+            log.info("states deleted", extra={"instances": instances})
+
     def reconciled(self, worker: str, *, closed: int, dropped: int) -> None:
         if closed or dropped:
             self._strangers.inc(closed)

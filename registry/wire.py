@@ -144,6 +144,10 @@ class Lease(Record):
     ttl_seconds: Ttl
     created_at: AwareDatetime
     expires_at: AwareDatetime
+    kept_until: AwareDatetime | None = Field(
+        description="Of an expired lease whose state is kept: until when it can be read and scored, and a heartbeat"
+        " revives it. Otherwise null."
+    )
 
 
 class Launched(Record):

@@ -31,6 +31,7 @@ from servers.worker import Worker
 
 LARGEST_BODY = 1024 * 1024
 MOST_REMEMBERED = 1024
+LEASE_OVER = "the lease of this instance is over; whoever launched it can prolong it, or launch a new one"
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
 NO_ANSWER_NOW = "the environment cannot answer now, and nothing was changed; try again"
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -86,6 +87,9 @@ class AgentDoor:
             await self._refuse(
                 send, 401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer"
             )
+            return
+        if self._worker.is_suspended(instance_id):
+            await self._refuse(send, 410, "lease_over", LEASE_OVER)
             return
         if scope["method"] != "POST":
             await self._refuse(send, 405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")

@@ -187,12 +187,14 @@ def worker(
     walls_required: Annotated[bool, typer.Option(help="Refuse to start when a wall is missing.")] = False,
     calls_per_second: Annotated[float | None, typer.Option(help="The most that an instance takes.")] = None,
     log_level: Annotated[Level, typer.Option(help="The least that is logged.")] = "info",
-    otel: Annotated[str | None, typer.Option(help="Where spans go.")] = None,
 ) -> None:
-    """Run one worker of a farm; its control token is the first line of its input. Started by `farm up --workers N`."""
+    """Run one worker of a farm, started by `farm up --workers N`.
+
+    The first line of its input is its control token, the second where spans go, which may hold a password.
+    """
     die_with_parent(parent)
-    to_stderr(log_level, process=state.name, otel=otel)
-    token = sys.stdin.readline().strip()
+    token, otel = sys.stdin.readline().strip(), sys.stdin.readline().strip()
+    to_stderr(log_level, process=state.name, otel=otel or None)
     listening = socket.socket(fileno=fd)
     worker_served = serve_worker(
         Library(library),

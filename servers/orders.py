@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.record import Clock, Name, Record
+from servers.record import Clock, Moment, Name, Record
 from servers.scenario import Checkpoint
 
 InstanceId = Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
@@ -55,7 +55,7 @@ class Standing(Record):
     scenario: str | None
     seed: int
     calls: int
-    now: Clock
+    now: Moment
     digest: str
 
 

@@ -1,7 +1,8 @@
 """A secret in a file of its own: made once, whole or not at all, and for its owner's eyes alone."""
 
-import os
 from pathlib import Path
+
+from servers.private_files import write_private
 
 
 def kept(path: Path, fresh: bytes) -> bytes:
@@ -12,13 +13,5 @@ def kept(path: Path, fresh: bytes) -> bytes:
         found = b""
     if found:
         return found
-    part = path.with_name(f"{path.name}.part")
-    part.unlink(missing_ok=True)
-    try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            file.write(fresh)
-        part.rename(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+    write_private(path, fresh)
     return fresh

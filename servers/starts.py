@@ -5,7 +5,6 @@ They are built in a guest, since schema and setup are text that a model may have
 
 import hashlib
 import re
-import secrets
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,9 @@ from servers.bundle import Environment
 from servers.errors import BundleError, GuestError, StateError
 from servers.fair_pool import FairLimit
 from servers.guest.lean import connect, distrust
+from servers.guest.walls import MEMORY
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.private_files import FOLDER_MODE, write_private
 from servers.state import template_of
 
 MOST_BYTES = 128 * 1024 * 1024
@@ -104,13 +105,10 @@ class Starts:
         return start
 
     def _write(self, name: str, image: bytes) -> None:
-        part = self.folder / f"{name}.{secrets.token_hex(4)}.part"  # two environments may have the same rows
         try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            part.write_bytes(image)
-            part.rename(self.folder / f"{name}.db")
+            self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            write_private(self.folder / f"{name}.db", image)
         except OSError as error:
-            part.unlink(missing_ok=True)
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
 
 
@@ -144,6 +142,7 @@ async def built(environment: Environment, setup: str, clock: str, guests: Guests
             head, parts = await guest.ask({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
         except GuestLate:
             return b"", f"schema.sql, seed.sql and setup: take more than {START_SECONDS:g} s to run"
-        except GuestDied:
-            return b"", "schema.sql, seed.sql and setup: the process that ran them ended; do they take much memory?"
+        except GuestDied as error:
+            memory = MEMORY // 1024**2
+            return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"
     return parts[0], head["findings"][0] if head["findings"] else ""

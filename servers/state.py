@@ -18,6 +18,7 @@ from servers.changes import in_changeset
 from servers.errors import Conflict, StateError
 from servers.guest.lean import connect, distrust, shrink
 from servers.orders import RowChange
+from servers.private_files import write_private
 from servers.reading import HIDDEN_PREFIX, columns_of
 
 FARM_SCHEMA = f"""
@@ -121,7 +122,6 @@ class StateFile:
     @classmethod
     def create(cls, path: Path, template: bytes, origin: Origin) -> None:
         """Write a new state file, whole or not at all. The template may be another instance's image: a fork."""
-        part = path.with_suffix(".part")
         try:
             connection = connect()
             connection.deserialize("main", template)
@@ -133,10 +133,8 @@ class StateFile:
             image = bytearray(connection.serialize("main"))
             connection.close()
             image[18:20] = WRITE_AHEAD_LOG
-            part.write_bytes(image)
-            part.rename(path)
+            write_private(path, bytes(image))
         except (OSError, apsw.Error) as error:
-            _discard(part)
             raise StateError(f"the state folder takes no new instance: {_reason(error)}") from None
 
     @classmethod
@@ -359,13 +357,6 @@ def without_farm_tables(image: bytes) -> bytes:
     plain = bytearray(connection.serialize("main"))
     plain[24:28] = plain[92:96] = WRITTEN_ONCE
     return bytes(plain)
-
-
-def _discard(path: Path) -> None:
-    try:
-        path.unlink(missing_ok=True)
-    except OSError:
-        return
 
 
 def _reason(error: Exception) -> str:

@@ -27,6 +27,7 @@ from servers.instance import Instance
 from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.pace import Pace
+from servers.private_files import keep_private, write_private
 from servers.reading import Reader, quoted
 from servers.starts import Starts
 from servers.state import Origin, StateFile, without_farm_tables
@@ -36,6 +37,8 @@ IDLE_SECONDS = 30.0
 MEMORY_SECONDS = 1.0
 """How often the memory of guests is measured."""
 IDLE_GUEST_SECONDS = 300.0
+FILES = re.compile(r"lock|secret|instances|starts|.*\.part")
+"""What a worker keeps in its state folder."""
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 log = logging.getLogger("farm.worker")
 
@@ -69,17 +72,21 @@ class Worker:
         self.idle_guest_seconds = idle_guest_seconds
         self._holding = Holding(self.guests, self.watch, most_held)
         self._ids: set[str] = set()
+        self._suspended: set[str] = set()
         self._secret = b""
         self.standing_walls: tuple[str, ...] = ()
         self._tidying: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Worker":
         try:
-            (self.folder / "instances").mkdir(parents=True, exist_ok=True)
+            keep_private(self.folder, FILES)
+            keep_private(self.folder / "instances")
+            keep_private(self.folder / "starts")
             self._secret = secret.kept(self.folder / "secret", secrets.token_bytes(32))
             for path in (self.folder / "instances").glob("*.part*"):
                 path.unlink(missing_ok=True)
             self._ids = {path.stem for path in (self.folder / "instances").glob("*.db")}
+            self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids
         except OSError as error:
             raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
         try:
@@ -169,6 +176,32 @@ class Worker:
     def has(self, instance_id: str) -> bool:
         return instance_id in self._ids
 
+    async def suspend(self, instance_id: str) -> None:
+        """Let an agent's calls be refused from now on, also after a restart. The state stays as it is.
+
+        Raises:
+            NotFound: it was closed before, or never launched.
+        """
+        if instance_id not in self._ids:
+            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+        self._suspended.add(instance_id)
+        try:
+            write_private(self._path(instance_id).with_suffix(".over"), b"")
+        except OSError as error:
+            raise StateError(f"instance {instance_id} cannot be marked as over: {error.strerror}") from None
+
+    async def resume(self, instance_id: str) -> None:
+        """Let an agent's calls be answered again."""
+        self._suspended.discard(instance_id)
+        self._path(instance_id).with_suffix(".over").unlink(missing_ok=True)
+
+    def is_suspended(self, instance_id: str) -> bool:
+        return instance_id in self._suspended
+
+    async def suspended(self) -> list[str]:
+        """The instances whose agents are refused."""
+        return sorted(self._suspended)
+
     async def standing(self, instance_id: str) -> Standing:
         instance = self.find(instance_id)
         origin = instance.state.origin
@@ -228,6 +261,7 @@ class Worker:
         path = self._path(instance_id)
         for suffix in ("", "-wal", "-shm"):
             path.with_name(path.name + suffix).unlink(missing_ok=True)
+        await self.resume(instance_id)
         self.watch.closed(instance_id)
 
     async def tables(self, instance_id: str) -> list[Table]:

@@ -3,11 +3,12 @@
 import asyncio
 import ctypes
 import os
+import re
 import resource
 import signal
 import socket
-from collections.abc import AsyncGenerator
-from contextlib import AbstractContextManager, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -17,8 +18,9 @@ from servers.control_door import ControlDoor
 from servers.errors import RequestError, StateError
 from servers.library import Library
 from servers.lock import locked
+from servers.private_files import keep_private
 from servers.serving import serving
-from servers.worker import Worker
+from servers.worker import FILES, Worker
 
 PR_SET_PDEATHSIG = 1
 
@@ -41,7 +43,7 @@ async def opened(
 ) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
     """A worker on a state folder that nobody else uses, and its agents' door, open."""
     raise_file_limit()
-    with sole_user(folder):
+    with sole_user(folder, FILES):
         async with Worker(library, folder, walls_required=walls_required, calls_per_second=calls_per_second) as worker:
             door = AgentDoor(worker, loopback_only=loopback_only)
             async with door.running():
@@ -85,20 +87,23 @@ async def until_told_to_stop() -> None:
             loop.remove_signal_handler(number)
 
 
-def sole_user(folder: Path) -> AbstractContextManager[None]:
-    """Hold a state folder, so that no second process writes into it.
+@contextmanager
+def sole_user(folder: Path, known: re.Pattern[str]) -> Generator[None]:
+    """Hold a state folder, so that no second process writes into it, and close it to other users.
 
-    Entering it raises:
+    Raises:
         RequestError: somebody else holds it.
-        StateError: it cannot be used at all.
+        StateError: it cannot be used at all, or others may have written into it.
     """
-    return locked(
+    keep_private(folder, known)
+    with locked(
         folder / "lock",
         unusable=lambda why: StateError(f"the state folder {folder} cannot be used: {why}"),
         taken=lambda holder: RequestError(
             f"another farm uses the state folder {folder} (process {holder}); stop it, or choose another folder"
         ),
-    )
+    ):
+        yield
 
 
 def raise_file_limit() -> None:

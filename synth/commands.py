@@ -9,6 +9,7 @@ import typer
 import uvloop
 from rich.console import Console
 
+from servers.secret_options import ApiKey
 from synth.run.plan import Plan
 from synth.run.start import Start
 from synth.stages.line import MINING, STAGES
@@ -35,7 +36,7 @@ def run(
     size: Annotated[Size | None, typer.Option(help="How many first rows.")] = None,
     writer: Annotated[Writer | None, typer.Option(help="Who writes.")] = None,
     base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="The endpoint.")] = None,
-    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    api_key: ApiKey = "",
     model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
     serve_vllm: Annotated[str | None, typer.Option(help="Serve this model with vLLM meanwhile.")] = None,
     embeddings: Annotated[

@@ -71,7 +71,7 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         (*gold, "dearer", "--save", tmp_path): f"--save {tmp_path}: cannot be written: Is a directory",
         ("score", "The one before"): "The one before: not the id of an instance; `farm launch` prints it",
         ("close", "0123456789abcdef", "x"): "x: not the id of an instance",
-        ("play", shop, "--scenario", "dearer", "--model", "m"): "the endpoint needs a key: --api-key",
+        ("play", shop, "--scenario", "dearer", "--model", "m"): "the endpoint needs a key: OPENAI_API_KEY",
         ("export", "sft", "--reference", tmp_path / "no", "--out", "x"): f"--reference {tmp_path}/no: no such folder",
         ("environments", "--library", tmp_path / "no"): f"--library {tmp_path}/no: no such folder",
         ("scenarios", tmp_path): f"{tmp_path}: no bundle: it has no environment.json",
@@ -262,15 +262,18 @@ async def test_a_farm_that_has_ended_is_said_to_be_down(shelf: Path, tmp_path: P
 
 async def test_a_farm_with_a_token_of_its_own_wants_it_from_the_commands_too(shelf: Path, tmp_path: Path) -> None:
     async with running(Options(library=(shelf,), state=tmp_path / ".envfarm", port=0, token="my own")):
-        none, wrong, right, in_environment = await side_by_side(
+        (tmp_path / "its-token").write_text("my own\n")
+        none, wrong, shown, in_file, in_environment = await side_by_side(
             farm("launch", "shop", home=tmp_path),
-            farm("launch", "shop", "--token", "wrong", home=tmp_path),
+            farm("launch", "shop", home=tmp_path, FARM_TOKEN="wrong"),
             farm("launch", "shop", "--token", "my own", home=tmp_path),
+            farm("launch", "shop", "--token-file", "its-token", home=tmp_path),
             farm("launch", "shop", home=tmp_path, FARM_TOKEN="my own"),
         )
-        assert misused(none, "give it here too, with --token or FARM_TOKEN")
+        assert misused(none, "give it here too, with FARM_TOKEN or --token-file")
         assert misused(wrong, "the registry's token")
-        assert (right.code, in_environment.code) == (0, 0)
+        assert misused(shown, "--token on the command line shows in the list of processes: set FARM_TOKEN or give")
+        assert (in_file.code, in_environment.code) == (0, 0)
 
 
 @pytest.mark.parametrize("scenario", [None, "renew_card"])

@@ -199,7 +199,7 @@ async def test_leases_that_nobody_closed_and_instances_that_nobody_holds_are_cou
     shelf: Path, tmp_path: Path
 ) -> None:
     clock = Clock()
-    async with registry_running(Library([shelf]), tmp_path / "farm", clock) as farm:
+    async with registry_running(Library([shelf]), tmp_path / "farm", clock, keep_seconds=60) as farm:
         [late, lost, _] = await farm.client.launch("shop", count=3)
         await farm.worker.launch(Launch(environment="shop"))
         await farm.worker.close(lost.instance)

@@ -18,6 +18,7 @@ from servers.commands import bundle_of
 from servers.errors import NotFound, RequestError
 from servers.library import Library
 from servers.phrases import Phrases
+from servers.secret_options import ApiKey
 from servers.whole import make_sure_of
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
@@ -87,7 +88,7 @@ def scenarios(
     ] = None,
     writer: Annotated[Kind, typer.Option(help="With models: who writes.")] = "endpoint",
     base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="With models: the endpoint.")] = OPENAI,
-    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="With models: the endpoint's key.")] = "",
+    api_key: ApiKey = "",
     model: Annotated[str, typer.Option(help="With models: the writer's model.")] = "",
     recording: Annotated[list[Path] | None, typer.Option(help="With models: the writer's answers, recorded.")] = None,
     record: Annotated[Path | None, typer.Option(help="With models: record the writer's exchanges here.")] = None,
@@ -153,7 +154,7 @@ def phrases(
     work: Annotated[Path | None, typer.Option(help="The folder of what was asked and answered.")] = None,
     writer: Annotated[Kind, typer.Option(help="Who writes.")] = "endpoint",
     base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="The endpoint.")] = OPENAI,
-    api_key: Annotated[str, typer.Option(envvar="OPENAI_API_KEY", help="The endpoint's key.")] = "",
+    api_key: ApiKey = "",
     model: Annotated[str, typer.Option(help="The writer's model.")] = "",
     recording: Annotated[list[Path] | None, typer.Option(help="The writer's answers, recorded.")] = None,
     record: Annotated[Path | None, typer.Option(help="Record the writer's exchanges in this file.")] = None,

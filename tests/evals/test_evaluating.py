@@ -207,7 +207,7 @@ async def test_farm_eval_survives_kill_9_and_repeats_nothing(tmp_path: Path) -> 
         (SUITE + '[scenarios]\ntags = ["none"]\n', (), "passes the filters of [scenarios]: tags = ('none',)"),
         (SUITE.replace('kind = "gold"', 'kind = "chat"\nmodel = "m"'), (), "needs a key"),
         (SUITE, ("--farm", "http://127.0.0.1:9", "--workers", "2"), "are for a farm of its own"),
-        (SUITE, ("--farm", "http://127.0.0.1:9"), "wants its control token: --token or FARM_TOKEN"),
+        (SUITE, ("--farm", "http://127.0.0.1:9"), "wants its control token: FARM_TOKEN or --token-file"),
         (SUITE, ("--library", "no/such"), "--library no/such: no such folder"),
     ],
 )

@@ -1,5 +1,6 @@
 """A registry with its worker in this process, served on a free port, whose time is told by the test."""
 
+import math
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,8 +12,9 @@ import httpx
 from registry.api import app
 from registry.client import FarmClient
 from registry.fleet import EmbeddedWorker, Fleet, Seat
-from registry.leases import Registry
-from registry.ledger import Ledger
+from registry.lease_clock import LeaseClock
+from registry.leases import KEEP_SECONDS, Registry
+from registry.ledger import KeptFarm, Ledger
 from registry.reaper import Reaper
 from servers.library import Library
 from servers.serving import listen, serving, url_of
@@ -23,13 +25,17 @@ NEVER = 1e6
 
 
 class Clock:
-    """A time that passes when it is told to."""
+    """A time that passes when it is told to, and a wall clock that is ahead of it by as much as it is told."""
 
     def __init__(self, now: float = 1_800_000_000.0) -> None:
         self.now = now
+        self.wall_ahead = 0.0
 
     def __call__(self) -> float:
         return self.now
+
+    def wall(self) -> float:
+        return self.now + self.wall_ahead
 
 
 @dataclass(frozen=True)
@@ -57,12 +63,16 @@ class Farm:
 
 
 @asynccontextmanager
-async def running(library: Library, folder: Path, clock: Clock) -> AsyncGenerator[Farm]:
+async def running(
+    library: Library, folder: Path, clock: Clock, *, keep_seconds: int = KEEP_SECONDS
+) -> AsyncGenerator[Farm]:
     """A farm over a state folder; entered again over the same folder, it is the same farm after a restart."""
     ledger = Ledger.open(f"sqlite:///{_made(folder) / 'ledger.db'}")
     try:
         async with Worker(library, folder / "worker") as worker:
-            registry = Registry(library, ledger, Fleet(), clock=clock)
+            begin = ledger.claim(KeptFarm("farm-of-the-tests", str(folder), "here", clock())).time
+            lease_clock = LeaseClock(begin, monotonic=clock, wall=clock.wall, longest_gap=math.inf)
+            registry = Registry(library, ledger, Fleet(), clock=lease_clock, keep_seconds=keep_seconds)
             with listen("127.0.0.1", 0) as listening:
                 url = url_of(listening)
                 await registry.join(Seat("local", url, EmbeddedWorker(worker)))

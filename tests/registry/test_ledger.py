@@ -60,10 +60,13 @@ def test_new_leases_are_written_all_or_none(tmp_path: Path) -> None:
 def test_a_lease_that_was_prolonged_in_the_meantime_is_not_expired(tmp_path: Path) -> None:
     ledger = Ledger.open(url(tmp_path))
     ledger.add([LEASE])
-    assert ledger.prolong(LEASE.instance, until=2_000.0, now=1_050.0)
-    assert ledger.expire(now=1_060.0, limit=10) == []
-    assert ledger.expire(now=2_000.0, limit=10) == [LEASE._replace(expires_at=2_000.0)]
-    assert not ledger.prolong(LEASE.instance, until=3_000.0, now=2_000.0)
+    assert ledger.prolong(LEASE.instance, until=2_000.0, over_since=1_050.0)
+    assert ledger.expire(now=1_060.0, at=1.0, limit=10) == []
+    assert ledger.expire(now=2_000.0, at=1.0, limit=10) == [LEASE._replace(expires_at=2_000.0)]
+    assert not ledger.prolong(LEASE.instance, until=3_000.0, over_since=2_000.0)
+    assert ledger.forget(over_since=1_999.0, at=1.0, limit=10) == []
+    assert [kept.instance for kept in ledger.forget(over_since=2_000.0, at=1.0, limit=10)] == [LEASE.instance]
+    assert not ledger.prolong(LEASE.instance, until=3_000.0, over_since=0.0)
     assert ledger.close_leases([LEASE.instance], at=2_001.0) == 0
     ledger.close()
 
@@ -75,7 +78,7 @@ def test_the_migrations_lead_to_the_tables_that_a_new_ledger_has(tmp_path: Path)
     before = schema(tmp_path / "new")
     execute(
         tmp_path / "old",
-        "DROP TABLE leases; DROP TABLE workers; DROP TABLE scores; DELETE FROM alembic_version;",
+        "DROP TABLE farm; DROP TABLE leases; DROP TABLE workers; DROP TABLE scores; DELETE FROM alembic_version;",
     )
     ledger = Ledger.open(url(tmp_path / "old"))
     ledger.add([LEASE])
@@ -118,7 +121,7 @@ def test_a_ledger_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("where", "why"),
     [
-        ("sqlite:////nowhere/ledger.db", "unable to open database file"),
+        ("sqlite:////nowhere/ledger.db", "No such file or directory"),
         ("nonsense", "not one of SQLAlchemy"),
         ("nobase://x", "not one of SQLAlchemy"),
     ],

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from registry.fleet import Seat
+from registry.leases import KEEP_SECONDS
 from registry.reaper import GRACE_SECONDS, Reaper, Reconciled
 from registry.remote_worker import RemoteWorker
 from servers.errors import Conflict
@@ -19,8 +20,8 @@ async def test_a_lease_ends_at_its_time_even_before_the_reaper_comes(farm: Farm)
     farm.clock.now += 60
     late = await farm.client.lease(lease.instance)
     assert (late.status, late.token) == ("expired", None)
-    with pytest.raises(Conflict, match="is expired; launch a new one"):
-        await farm.client.heartbeat(lease.instance)
+    with pytest.raises(Conflict, match="is expired; a heartbeat revives it until"):
+        await farm.client.reset(lease.instance)
     assert [found.instance for found in (await farm.client.leases(status="expired")).items] == [lease.instance]
     assert (await farm.client.leases(status="live")).total == 0
 
@@ -32,7 +33,8 @@ async def test_the_reaper_closes_what_is_over_and_counts_it_as_orphaned(farm: Fa
     await farm.client.close(closed)
     farm.clock.now += 60
     assert await farm.reaper.reap() == 250
-    assert farm.worker.ids() == [kept]
+    assert farm.worker.live - len(await farm.worker.suspended()) == 1
+    assert not farm.worker.is_suspended(kept)
     health = await farm.client.health()
     assert (health.orphans, health.instances) == (250, 1)
     assert farm.ledger.orphans() == 250
@@ -46,7 +48,8 @@ async def test_an_instance_without_a_lease_is_closed_after_a_grace(
     kept = await farm.launched()
     [stranger] = await farm.worker.launch(Launch(environment="shop"))
     assert await farm.reaper.reconcile() == Reconciled(closed=0, dropped=0)
-    farm.clock.now += GRACE_SECONDS - 1
+    farm.clock.now += KEEP_SECONDS - 1
+    await farm.client.heartbeat(kept)
     assert await farm.reaper.reconcile() == Reconciled(closed=0, dropped=0)
     farm.clock.now += 1
     assert await farm.reaper.reconcile() == Reconciled(closed=1, dropped=0)
@@ -83,14 +86,14 @@ async def test_the_reaper_looks_after_leases_by_itself_and_mends_what_a_crash_le
     async with running(library, tmp_path / "farm", clock) as farm:
         lost = await farm.launched()
         late = await farm.launched(ttl_seconds=60)
+        clock.now += 60
     (tmp_path / "farm" / "worker" / "instances" / f"{lost}.db").unlink()
-    clock.now += 60
     async with running(library, tmp_path / "farm", clock) as farm:
         while (await farm.client.health()).orphans == 0:
             pass
         assert (await farm.client.lease(lost)).status == "closed"
         assert (await farm.client.lease(late)).status == "expired"
-        assert farm.worker.ids() == []
+        assert farm.worker.ids() == await farm.worker.suspended() == [late]
 
 
 async def test_trouble_with_the_ledger_shows_in_the_health(farm: Farm, caplog: pytest.LogCaptureFixture) -> None:
@@ -103,3 +106,13 @@ async def test_trouble_with_the_ledger_shows_in_the_health(farm: Farm, caplog: p
             await farm.http.get("/v1/health")
     answer = await farm.http.get("/v1/instances")
     assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "infra")
+
+
+async def test_an_instance_whose_lease_was_closed_goes_sooner_than_an_unknown_one(farm: Farm) -> None:
+    ended = await farm.launched()
+    [unknown] = await farm.worker.launch(Launch(environment="shop"))
+    farm.ledger.close_leases([ended], at=1.0)
+    await farm.reaper.reconcile()
+    farm.clock.now += GRACE_SECONDS
+    assert await farm.reaper.reconcile() == Reconciled(closed=1, dropped=0)
+    assert farm.worker.ids() == [unknown.instance]

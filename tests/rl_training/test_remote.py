@@ -105,7 +105,8 @@ async def test_a_trainer_on_another_host_needs_one_url_and_one_token(
     hosts: Hosts, shelf: Path, tmp_path: Path, options: tuple[str, ...], url: str
 ) -> None:
     state = tmp_path / "state"
-    arguments = ("--library", str(shelf), "--port", str(PORT), "--token", TOKEN, *options)
+    (tmp_path / "token").write_text(TOKEN)
+    arguments = ("--library", str(shelf), "--port", str(PORT), "--token-file", str(tmp_path / "token"), *options)
     async with farm_up(state, *arguments, home=tmp_path, launcher=hosts.farm) as farm:
         assert farm.url == url
         done = await trainer(url, launcher=hosts.trainer)

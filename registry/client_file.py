@@ -1,0 +1,80 @@
+"""The configuration file of an MCP client: an entry is put into it, and one with a token stays its owner's alone."""
+
+import json
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from servers.errors import RequestError
+from servers.private_files import FILE_MODE, write_private
+
+GIT_SECONDS = 30.0
+
+
+def refuse_tracked(path: Path) -> None:
+    """See that git does not carry a file on that is to hold a token.
+
+    Raises:
+        RequestError: git tracks it, so .gitignore does not keep it out.
+    """
+    if _git(path, "ls-files", "--error-unmatch", path.name):
+        raise RequestError(
+            f"git tracks {path}, and the entry holds a token: `git rm --cached {path.name}` first, or leave --write out"
+        )
+
+
+def keep_out_of_git(path: Path) -> str:
+    """Add a file to the .gitignore beside it where it is in a git work tree; what was done, in a few words."""
+    if not any((folder / ".git").exists() for folder in (path.resolve().parent, *path.resolve().parents)):
+        return "keep it out of version control"
+    if _git(path, "check-ignore", "--quiet", path.name):
+        return "git ignores it"
+    ignored = path.with_name(".gitignore")
+    try:
+        before = ignored.read_text(encoding="utf-8") if ignored.exists() else ""
+        if f"/{path.name}" not in before.splitlines():
+            ignored.write_text(f"{before}{'' if before.endswith(chr(10)) or not before else chr(10)}/{path.name}\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{ignored}: {path.name} cannot be added, and it holds a token: {error}") from None
+    return "it was added to .gitignore"
+
+
+def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None:
+    """Put an entry into a client's file, and leave everything else in it as it is. With a secret, its mode is 0600.
+
+    Raises:
+        RequestError: the file is not what it should be; it is left alone.
+    """
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else "{}"
+        content: Any = json.loads(text or "{}")
+        servers = content.setdefault("mcpServers", {})
+        servers[name] = entry
+    except (OSError, ValueError, AttributeError, TypeError) as error:
+        raise RequestError(f"{path}: is not a client's configuration, and was left alone: {error}") from None
+    new = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if secret:
+            mode = stat.S_IMODE(path.stat().st_mode) & FILE_MODE if path.exists() else FILE_MODE
+            write_private(path, new)
+            path.chmod(mode)
+            return
+        part = path.with_name(path.name + ".part")
+        part.write_bytes(new)
+        if path.exists():
+            shutil.copymode(path, part)
+        part.replace(path)
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _git(path: Path, *arguments: str) -> bool:
+    """Whether a git command about a file says yes; no where there is no git."""
+    git = shutil.which("git")
+    if git is None:
+        return False
+    command = [git, "-C", str(path.resolve().parent), *arguments]
+    return subprocess.run(command, capture_output=True, timeout=GIT_SECONDS, check=False).returncode == 0

@@ -1,0 +1,85 @@
+"""Files and folders of the farm: only their owner can read them, whatever the umask is."""
+
+import os
+import re
+import secrets
+import stat
+from pathlib import Path
+
+from servers.errors import StateError
+
+FOLDER_MODE = 0o700
+FILE_MODE = 0o600
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+ANYTHING = re.compile(r".*")
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write a file, whole or not at all, with mode 0600. A link at its place is replaced, never followed.
+
+    Raises:
+        OSError: it cannot be written; nothing is left.
+    """
+    part = path.with_suffix(f".{secrets.token_hex(4)}.part")  # two may write the same file
+    try:
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE), "wb") as file:
+            os.fchmod(file.fileno(), FILE_MODE)
+            file.write(content)
+        part.rename(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING) -> None:
+    """Make a folder, or close one that is there to everybody but its owner; its files too, but not folders below.
+
+    `known` matches the names that the farm gives. A folder that is open to others and holds anything else is refused:
+    it may be somebody's home, or /tmp.
+
+    Raises:
+        StateError: it cannot be used, or others may have written into it.
+    """
+    try:
+        folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        _close(folder, known)
+    except OSError as error:
+        raise StateError(f"the state folder {folder} cannot be used: {error.strerror}") from None
+
+
+def _close(folder: Path, known: re.Pattern[str]) -> None:
+    status = folder.stat()
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    if status.st_uid != os.geteuid():
+        raise StateError(
+            f"the state folder {folder} belongs to user {status.st_uid}, who could read and change it; choose another"
+        )
+    if status.st_mode & OTHERS:
+        foreign = [entry.name for entry in entries if not known.fullmatch(entry.name)]
+        if foreign:
+            raise StateError(
+                f"the state folder {folder} is open to other users and holds {foreign[0]}, which is not a farm's;"
+                " choose another folder, or close it with `chmod 700`"
+            )
+        if entries and status.st_mode & stat.S_IWOTH:
+            raise StateError(f"every user could write into the state folder {folder}; choose a new one")
+        folder.chmod(FOLDER_MODE)
+    for entry in entries:
+        if known.fullmatch(entry.name):
+            _close_entry(entry)
+
+
+def _close_entry(entry: os.DirEntry[str]) -> None:
+    try:
+        status = entry.stat(follow_symlinks=False)
+    except FileNotFoundError:  # another process of the farm has just renamed or deleted it
+        return
+    if stat.S_ISLNK(status.st_mode):
+        raise StateError(f"{entry.path} is a symbolic link; a state folder holds files and folders of its own")
+    if status.st_uid != os.geteuid():
+        raise StateError(f"{entry.path} belongs to user {status.st_uid}; a state folder holds its owner's files alone")
+    if status.st_mode & OTHERS:
+        if status.st_mode & stat.S_IWOTH:
+            raise StateError(f"every user could write {entry.path}; choose a new state folder")
+        Path(entry.path).chmod(FOLDER_MODE if stat.S_ISDIR(status.st_mode) else FILE_MODE)

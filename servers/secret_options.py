@@ -1,0 +1,76 @@
+"""Options that carry secrets. The command line shows in the list of processes, so secrets come another way."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from servers.errors import RequestError
+
+PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
+NO_KEY = ("", "none")
+"""What an endpoint that wants no key is given."""
+
+
+def not_on_the_command_line(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """Refuse a secret that other users of the machine have just been able to read."""
+    if value not in (None, *NO_KEY) and _is_on_the_command_line(context, parameter):
+        file = f" or give {parameter.opts[0]}-file FILE" if parameter.name == "token" else ""
+        raise RequestError(
+            f"{parameter.opts[0]} on the command line shows in the list of processes: set {_variable(parameter)}{file}"
+        )
+    return value
+
+
+def without_password(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """Refuse a URL that has a secret in it, on the command line."""
+    if value is not None and PASSWORD.search(value) and _is_on_the_command_line(context, parameter):
+        raise RequestError(
+            f"a password in {parameter.opts[0]} shows in the list of processes: set {_variable(parameter)} to the URL"
+        )
+    return value
+
+
+def token_from(token: str | None, file: Path | None) -> str | None:
+    """The control token: of the environment, or of a file; `-` is standard input.
+
+    Raises:
+        RequestError: the file cannot be read, or has no token in it.
+    """
+    if file is None:
+        return token
+    try:
+        text = sys.stdin.readline() if str(file) == "-" else file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"--token-file {file}: cannot be read: {error}") from None
+    if not text.strip() or "\n" in text.strip():
+        raise RequestError(f"--token-file {file}: is not one line with a token")
+    return text.strip()
+
+
+def _is_on_the_command_line(context: typer.Context, parameter: typer.CallbackParam) -> bool:
+    source = context.get_parameter_source(parameter.name or "")
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _variable(parameter: typer.CallbackParam) -> str:
+    return str(parameter.envvar)
+
+
+Token = Annotated[
+    str | None,
+    typer.Option(
+        envvar="FARM_TOKEN",
+        callback=not_on_the_command_line,
+        help="The control token, if the farm was given one; only by the variable.",
+    ),
+]
+TokenFile = Annotated[Path | None, typer.Option(help="A file with the control token; `-` is standard input.")]
+ApiKey = Annotated[
+    str,
+    typer.Option(
+        envvar="OPENAI_API_KEY", callback=not_on_the_command_line, help="The endpoint's key; only by the variable."
+    ),
+]
