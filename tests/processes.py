@@ -123,10 +123,10 @@ class Running:
 
 @asynccontextmanager
 async def farm_up(
-    state: Path, *arguments: str | Path, home: Path, launcher: tuple[str, ...] = ()
+    state: Path, *arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str
 ) -> AsyncGenerator[Running]:
     """A farm that answers while inside; on leaving it is killed, if it has not ended."""
-    one = await started("up", "--state", state, *arguments, home=home, launcher=launcher)
+    one = await started("up", "--state", state, *arguments, home=home, launcher=launcher, **environment)
     try:
         yield Running(one, await _told_url(one), state)
     finally:

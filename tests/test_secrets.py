@@ -54,6 +54,27 @@ def modes(folder: Path) -> dict[str, int]:
     return {path: mode for path, mode in every.items() if mode & 0o077}
 
 
+def spied(state: Path) -> list[tuple[str, str]]:
+    """What another user reads of a state folder and of all processes."""
+    told = subprocess.run(
+        [shutil.which("python3") or sys.executable, "-c", SPY, str(state)],
+        input=json.dumps([str(path) for path in state.rglob("*")]).encode(),
+        user=NOBODY,
+        group=NOBODY,
+        extra_groups=[],
+        cwd="/",
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    return json.loads(told.stdout)
+
+
+def tracked_by_git(folder: Path, name: str) -> None:
+    """Make a folder a git work tree that has a file in its index."""
+    for command in (["init", "-q"], ["add", "-f", name]):
+        subprocess.run(["git", *command], cwd=folder, check=True)
+
+
 @pytest.fixture
 def common() -> Generator[Path]:
     """A folder that every user can enter, as homes often are."""
@@ -69,13 +90,7 @@ async def test_another_user_reads_nothing_and_opens_no_privileged_door(shelf: Pa
     async with farm_up(state, *options, home=common, FARM_TOKEN=TOKEN) as up, FarmClient(up.url, TOKEN) as client:
         leases = await client.launch("shop", count=2)
         secrets = [TOKEN, *(lease.token or "" for lease in leases)]
-        spy = subprocess.Popen(
-            [sys.executable, "-c", SPY, str(state)], user=NOBODY, group=NOBODY, extra_groups=[], cwd="/",
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-        )  # fmt: skip
-        paths = json.dumps([str(path) for path in state.rglob("*")]).encode()
-        told, _ = await asyncio.to_thread(spy.communicate, paths)
-        found: list[tuple[str, str]] = json.loads(told)
+        found = await asyncio.to_thread(spied, state)
         assert any(path.endswith("cmdline") and "farm" in text for path, text in found)
         assert [path for path, _ in found if path.startswith(str(state))] == []
         assert [path for path, text in found for secret in secrets if secret in text] == []
@@ -192,8 +207,7 @@ async def test_a_clients_file_with_a_token_is_its_owners_alone_and_kept_out_of_g
         assert stat.S_IMODE((tmp_path / ".mcp.json").stat().st_mode) == 0o400
         if shutil.which("git"):
             shutil.rmtree(tmp_path / ".git")
-            for command in (["init", "-q"], ["add", "-f", ".mcp.json"]):
-                subprocess.run(["git", *command], cwd=tmp_path, check=True)
+            await asyncio.to_thread(tracked_by_git, tmp_path, ".mcp.json")
             tracked = await farm("connect", "claude", "shop", "--lease", "--write", home=tmp_path)
             assert (tracked.code, "git tracks .mcp.json" in tracked.err) == (2, True)
             async with FarmClient(address.url, address.token) as client:
