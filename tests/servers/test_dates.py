@@ -22,10 +22,10 @@ WRONG = {
 
 
 @pytest.mark.parametrize("clock", WRONG)
-def test_a_date_that_is_none_is_refused_with_its_reason(shop: Path, clock: str) -> None:
-    with_description(shop, clock=clock)
+def test_a_date_that_is_none_is_refused_with_its_reason(shelf: Path, clock: str) -> None:
+    with_description(shelf / "shop", clock=clock)
     with pytest.raises(BundleError, match=WRONG[clock]):
-        load(shop)
+        load(shelf / "shop")
 
 
 @pytest.mark.parametrize("clock", ["2024-02-29 23:59:59", "0001-01-01 00:00:00", "9899-12-31 23:59:59"])
