@@ -1,5 +1,6 @@
 """When an instance may begin: dates that the calendar has, and that leave time for calls."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,10 +23,11 @@ WRONG = {
 
 
 @pytest.mark.parametrize("clock", WRONG)
-def test_a_date_that_is_none_is_refused_with_its_reason(shelf: Path, clock: str) -> None:
-    with_description(shelf / "shop", clock=clock)
+def test_a_date_that_is_none_is_refused_with_its_reason(shelf: Path, tmp_path: Path, clock: str) -> None:
+    shop = shutil.copytree(shelf / "shop", tmp_path / "shop")
+    with_description(shop, clock=clock)
     with pytest.raises(BundleError, match=WRONG[clock]):
-        load(shelf / "shop")
+        load(shop)
 
 
 @pytest.mark.parametrize("clock", ["2024-02-29 23:59:59", "0001-01-01 00:00:00", "9899-12-31 23:59:59"])
