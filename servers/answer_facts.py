@@ -7,8 +7,8 @@ from typing import NamedTuple
 from servers.answer.fact import AnswerCheckpoint, Cell, Fact
 from servers.answer.verdict import Question, Told, verdicts
 from servers.answer.wanted import Wanted, wanted
-from servers.errors import QueryError, RequestError
-from servers.reading import Reader
+from servers.errors import CheckpointError, QueryError, RequestError
+from servers.reading import BrokenQuery, Reader
 
 
 class AnswerFinding(NamedTuple):
@@ -42,6 +42,8 @@ def _question(checkpoint: AnswerCheckpoint, reader: Reader) -> Question | Answer
             given=checkpoint.given,
             silent=(*checkpoint.silent, *_words(checkpoint.silent_sql, reader)),
         )
+    except BrokenQuery as problem:
+        raise CheckpointError(f"checkpoint {checkpoint.id!r} cannot be asked: {problem}") from None
     except RequestError as problem:
         return AnswerFinding(False, error=str(problem))
 

@@ -115,13 +115,12 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
 
 
 async def _described(source: bytes, guests: Guests) -> tuple[list[dict[str, Any]], list[str]]:
-    async with guests.fresh() as guest:
-        try:
-            head, _ = await guest.ask({"do": "describe"}, source, seconds=START_SECONDS)
-        except GuestLate:
-            return [], [f"tools.py: takes more than {START_SECONDS:g} s to load"]
-        except GuestDied:
-            return [], ["tools.py: the process ended while it was loaded"]
+    try:
+        head, _ = await guests.job({"do": "describe"}, source, seconds=START_SECONDS)
+    except GuestLate:
+        return [], [f"tools.py: takes more than {START_SECONDS:g} s to load"]
+    except GuestDied:
+        return [], ["tools.py: the process ended while it was loaded"]
     return head["tools"], head["findings"]
 
 

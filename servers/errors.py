@@ -9,7 +9,8 @@ FarmError
 ├── CapacityError       the caller waits and tries again
 └── InfraError          us: never a reward of 0
     ├── GuestError      a guest cannot be started, or broke the protocol
-    └── StateError      a state file cannot be read or written
+    ├── StateError      a state file cannot be read or written
+    └── CheckpointError a checkpoint cannot be asked, whatever the agent did
 """
 
 
@@ -51,3 +52,7 @@ class GuestError(InfraError):
 
 class StateError(InfraError):
     """A state file cannot be read or written."""
+
+
+class CheckpointError(InfraError):
+    """A checkpoint cannot be asked, on this state or any other. `farm check` finds it; nobody is judged by it."""

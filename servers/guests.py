@@ -26,6 +26,7 @@ from servers.guest.covering import branches
 from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
 from servers.guest.walls import WALLS
 from servers.guest_memory import MOST_GUEST_MEMORY, excess, private_bytes
+from servers.process_clock import Deadline, Ending, cpu_seconds, is_ending
 
 CALL_SECONDS = 5.0
 START_SECONDS = 20.0
@@ -36,6 +37,10 @@ LEAST_ROOM = 15 * 1024 * 1024
 LONG_QUEUE = 32
 LONG_REQUEST = 0.25
 """Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
+MOST_AFTER = 0.05
+"""Seconds of processor time that a guest may use between its answer and the next request: it frees memory then."""
+DEATH_SECONDS = 5.0
+"""How long the zygote may take to tell how a guest ended."""
 LARGEST_REPLY = 64 * 1024 * 1024
 LARGEST_CALL_REPLY = 16 * 1024 * 1024
 """Bytes of what a guest says of a call: its text, and the rows that it changed, before and after."""
@@ -49,19 +54,46 @@ SMALL_BUFFER = 256 * 1024
 CLOSED = "closed its socket"
 
 Reply = tuple[dict[str, Any], list[bytes]]
+Doubt = Callable[[Reply], bool]
 Cause = Literal[
-    "done", "idle", "memory", "closing", "forgotten", "late", "abandoned", "lied", "tools", "walls", "zygote"
+    "done",
+    "idle",
+    "memory",
+    "closing",
+    "forgotten",
+    "late",
+    "asleep",
+    "stalled",
+    "restless",
+    "abandoned",
+    "lied",
+    "tools",
+    "walls",
+    "zygote",
 ]
 """Why we end a guest. One that ends by itself has the name of its signal, or its exit code, for a cause."""
+OWN_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP"})
+"""Signals that a process brings upon itself. SIGKILL is somebody else's, or the kernel's when memory runs out."""
+OWN_CAUSES = frozenset({"lied", "memory"})
+"""Causes for which we end a guest that has brought it about."""
+ENDINGS: dict[Ending, str] = {
+    "late": "used up its {0:g} s of processor time for {1!r}",
+    "asleep": "waited for something else than {1!r}, and did not answer",
+    "stalled": "was not let run for {1!r}, which needs at most {0:g} s of processor time",
+}
 log = logging.getLogger("farm.guests")
 
 
 class GuestDied(GuestError):
-    """The guest ended, or broke the protocol, while it was asked."""
+    """The guest ended, or broke the protocol, while it was asked. `Guests.own_doing` tells whose doing that was."""
 
 
 class GuestLate(GuestError):
-    """The guest did not answer in time, and was killed."""
+    """The guest used up its processor time, or waited for what never comes, and was killed: its own doing."""
+
+
+class GuestStalled(GuestError):
+    """The guest was not let run, and was killed: nobody's doing but this machine's."""
 
 
 class GuestHeld(GuestError):
@@ -141,6 +173,8 @@ class Guest:
         self._lock = asyncio.Lock()  # protects the socket: one request at a time
         self.walls: tuple[str, ...] = ()
         self.used = time.monotonic()
+        self.fate: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._cpu_at_rest = 0.0
         self._answer: asyncio.Future[Reply] | None = None
         self._frames: _Frames | None = None
 
@@ -169,7 +203,8 @@ class Guest:
 
         Raises:
             GuestDied: it ended, or what it said is not a frame.
-            GuestLate: it did not answer in time; it has been killed.
+            GuestLate: it used up `seconds` of processor time, or went to sleep; it has been killed.
+            GuestStalled: it was not let run for long; it has been killed.
         """
         if self.ended is not None or self._frames is None or self._frames.transport is None:
             raise GuestDied(f"a guest ended: {self.ended}")
@@ -184,22 +219,45 @@ class Guest:
         return answer, answer_parts
 
     async def _answered(self, what: str, seconds: float) -> Reply:
-        if self._answer is None:
+        answer = self._answer
+        if answer is None:
             raise GuestDied("a guest was not asked anything")
-        deadline = asyncio.get_running_loop().call_later(seconds, self._late, self._answer, what, seconds)
+
+        def end(ending: Ending) -> None:
+            if not answer.done():
+                why = ENDINGS[ending].format(seconds, what)
+                answer.set_exception((GuestStalled if ending == "stalled" else GuestLate)(f"a guest {why}"))
+                self.kill(ending, why)
+
         try:
-            return await self._answer
+            with Deadline(self.pid, seconds, end, is_told=self._is_told):
+                return await answer
         except asyncio.CancelledError:
             self.kill("abandoned", "its caller went away in the middle of a request")
             raise
         finally:
-            deadline.cancel()
             self._answer = None
+            self._rest()
 
-    def _late(self, answer: "asyncio.Future[Reply]", what: str, seconds: float) -> None:
-        if not answer.done():
-            answer.set_exception(GuestLate(f"a guest did not answer {what!r} within {seconds:g} s"))
-            self.kill("late", "did not answer in time")
+    def _is_told(self) -> bool:
+        transport = None if self._frames is None else self._frames.transport
+        return transport is None or transport.get_write_buffer_size() == 0
+
+    def _rest(self) -> None:
+        if self.ended is None:
+            with suppress(OSError):
+                self._cpu_at_rest = cpu_seconds(self.pid)
+
+    def end_if_restless(self) -> None:
+        """End it when it has used the processor since its last answer: what it does then nobody has asked for."""
+        if self.ended is not None or self._answer is not None:
+            return
+        try:
+            used = cpu_seconds(self.pid) - self._cpu_at_rest
+        except OSError:
+            return  # it has ended, which its socket tells
+        if used > MOST_AFTER:
+            self.kill("restless", f"used {used:.2g} s of processor time after its answer")
 
     def kill(self, cause: Cause | None, why: str) -> None:
         """End the process at once. Without a cause it has ended by itself."""
@@ -219,7 +277,8 @@ class Guest:
             self._answer.set_result(reply)
 
     def _lost(self, why: str) -> None:
-        self.kill(None if why == CLOSED else "lied", why)
+        if self.ended is None:
+            self.kill(None if why == CLOSED and is_ending(self.pid) else "lied", why)
         if self._answer is not None and not self._answer.done():
             self._answer.set_exception(GuestDied(f"a guest ended: {self.ended}"))
 
@@ -245,6 +304,7 @@ class _Turn:
             self._guest.waiting -= 1
             raise
         self._guest.held_since = time.monotonic()
+        self._guest.end_if_restless()
 
     async def __aexit__(self, *_: object) -> None:
         self._lock.release()
@@ -257,7 +317,8 @@ class Guests:
     """All guests of a worker. Entered with `async with`; leaving it ends them.
 
     At most `most_each` guests serve one environment; another is forked when all are busy. A call, or a checkpoint, has
-    `call_seconds` until its guest is killed. With `covering` they note which branches of the tools are taken.
+    `call_seconds` of processor time until its guest is killed. With `covering` they note which branches of the tools
+    are taken.
     """
 
     def __init__(
@@ -398,6 +459,12 @@ class Guests:
         for pid in excess(sizes, idle, most):
             guests[pid].kill("memory", f"held {sizes[pid]} bytes when all guests together held {self.memory}")
 
+    def end_restless(self) -> None:
+        """End the guests that use the processor though nobody has asked them anything."""
+        for guests in self._serving.values():
+            for guest in guests:
+                guest.end_if_restless()
+
     def forget(self, digest: str) -> None:
         """End the guests of an environment."""
         for guest in self._serving.pop(digest, []):
@@ -413,8 +480,48 @@ class Guests:
         finally:
             guest.kill("done", "its job is done")
 
+    async def job(self, head: dict[str, Any], *parts: bytes, seconds: float, doubtful: Doubt | None = None) -> Reply:
+        """Ask one thing of a fresh guest; a second guest is asked when the first one ended or its reply is doubtful.
+
+        Raises:
+            GuestDied, GuestLate: that is what this request does to a guest.
+            GuestError: the farm could not have it done, through no doing of the guest.
+        """
+        try:
+            reply = await self._fresh_answer(head, *parts, seconds=seconds)
+        except GuestError as trouble:
+            log.info("a job is done once more", extra={"request": head["do"], "detail": str(trouble)})
+        else:
+            if doubtful is None or not doubtful(reply):
+                return reply
+        return await self._fresh_answer(head, *parts, seconds=seconds)
+
+    async def _fresh_answer(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
+        async with self.fresh() as guest:
+            try:
+                return await guest.ask(head, *parts, seconds=seconds)
+            except GuestDied as error:
+                if await self.own_doing(guest):
+                    raise
+                raise GuestError(f"{error} ({guest.cause or 'killed from outside'})") from None
+
+    async def own_doing(self, guest: Guest) -> bool:
+        """True if a guest that has died brought it about: it broke the protocol, crashed, or exited by itself."""
+        if guest.cause is not None:
+            return guest.cause in OWN_CAUSES
+        try:
+            async with asyncio.timeout(DEATH_SECONDS):
+                fate = await asyncio.shield(guest.fate)
+        except TimeoutError:
+            return False
+        return fate.startswith("exit") or fate in OWN_SIGNALS
+
     async def fork(self) -> Guest:
-        """A new guest that knows nothing yet."""
+        """A new guest that knows nothing yet.
+
+        Raises:
+            GuestError: none can be started.
+        """
         async with self._forking:
             control = await self._started_zygote()
             loop = asyncio.get_running_loop()
@@ -435,7 +542,10 @@ class Guests:
             self._known.add(guest)  # before it says a word: who closes ends it as well
             if pid in self._alive:
                 self._alive[pid] = guest
-            await guest.open(ours)
+            try:
+                await guest.open(ours)
+            except GuestError as error:
+                raise GuestError(f"no guest can be started: {error}") from None
         missing = [wall for wall in WALLS if wall not in guest.walls]
         if missing and self.walls_required:
             guest.kill("walls", "a wall is missing")
@@ -495,6 +605,8 @@ class Guests:
         guest = self._alive.pop(pid, None)
         environment = why = None
         if guest is not None:
+            if not guest.fate.done():
+                guest.fate.set_result(cause)
             cause, environment, why = guest.cause or cause, guest.environment, guest.ended
         self.deaths[cause] = self.deaths.get(cause, 0) + 1
         log.info("guest ended", extra={"guest": pid, "environment": environment, "cause": cause, "detail": why})

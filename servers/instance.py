@@ -7,14 +7,14 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 from servers.bundle import Environment
 from servers.errors import InfraError
-from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests
+from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests, GuestStalled
 from servers.orders import OutcomeKind
 from servers.pace import Pace
 from servers.starts import Start
@@ -158,18 +158,28 @@ class Instance:
         return Outcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
 
     async def _run(self, tool: str, told: str) -> Outcome:
-        """Ask a guest; when one dies in the middle, ask another once."""
-        cause = ""
-        for _ in range(2):
-            try:
-                return await self._asked(tool, told.encode())
-            except GuestLate:
-                seconds = self.guests.call_seconds
-                text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
-                return Outcome("timeout", text, detail="killed at its deadline", micros=int(seconds * 1e6))
-            except GuestDied as error:
-                cause = str(error)
-        return Outcome("died", f"{tool} crashed; this is a fault of the tool, and nothing was changed", detail=cause)
+        """Ask a guest; when one dies in the middle, or is not let run, ask another once.
+
+        Raises:
+            GuestError: the second one did not come to an end either, through no doing of the tool.
+        """
+        with suppress(GuestDied, GuestStalled):
+            return await self._bounded(tool, told)
+        try:
+            return await self._bounded(tool, told)
+        except GuestDied as error:
+            if self.guest is None or not await self.guests.own_doing(self.guest):
+                raise
+            text = f"{tool} crashed; this is a fault of the tool, and nothing was changed"
+            return Outcome("died", text, detail=str(error))
+
+    async def _bounded(self, tool: str, told: str) -> Outcome:
+        try:
+            return await self._asked(tool, told.encode())
+        except GuestLate as error:
+            seconds = self.guests.call_seconds
+            text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
+            return Outcome("timeout", text, detail=str(error), micros=int(seconds * 1e6))
 
     async def _asked(self, tool: str, arguments: bytes) -> Outcome:
         seq = self.state.last + 1

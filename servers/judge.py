@@ -1,7 +1,9 @@
 """What the checkpoints say of a final state, and the reward.
 
-A guard that fails makes the reward 0; otherwise it is the weighted share of goals that hold. A checkpoint that breaks
-does not hold: what an agent can bring about is never an excuse.
+A guard that fails makes the reward 0; otherwise it is the weighted share of goals that hold. Three things can keep a
+checkpoint from saying yes or no. It fails on this state (it raises, or takes too many steps, processor time or memory):
+then it does not hold, since an agent could bring that about. It fails on every state: that is its author's fault. The
+farm cannot ask it to the end: it is asked once more. The last two are errors and never a verdict.
 """
 
 import asyncio
@@ -9,15 +11,16 @@ import json
 import operator
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeAlias
 
 from servers.answer.fact import AnswerCheckpoint
 from servers.answer_facts import asked_of
 from servers.changes import between
-from servers.errors import RequestError
-from servers.guests import GuestDied, GuestLate, Guests
+from servers.errors import CheckpointError, QueryError
+from servers.guests import GuestDied, GuestLate, Guests, Reply
 from servers.orders import Judgement, RowChange, Verdict
-from servers.reading import Reader, quoted
+from servers.reading import BrokenQuery, Reader, quoted
 from servers.scenario import (
     Allowance,
     Cell,
@@ -36,13 +39,22 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-Finding = tuple[bool, str]
-"""Whether a checkpoint holds, and what was seen."""
-UNASKED: Finding = (False, "")
 SLICE_SECONDS = 0.05
 """How long checkpoints in SQL are asked one after another in one job of a thread; then others may have a turn."""
-Verdicts: TypeAlias = list[Verdict]
-RunInThread: TypeAlias = Callable[[Callable[[], Verdicts]], Awaitable[Verdicts]]
+LONGEST_SEEN = 500
+
+
+class Finding(NamedTuple):
+    """Whether a checkpoint holds, and what was seen. `error` says what this state does to a checkpoint that fails."""
+
+    holds: bool
+    seen: str = ""
+    error: str | None = None
+
+
+UNASKED = Finding(holds=False)
+Findings: TypeAlias = list[Finding]
+RunInThread: TypeAlias = Callable[[Callable[[], Findings]], Awaitable[Findings]]
 
 
 async def judge(
@@ -55,71 +67,83 @@ async def judge(
     guests: Guests,
     run: RunInThread = asyncio.to_thread,
 ) -> Judgement:
-    """Ask every checkpoint, and weigh the verdicts. `run` runs a job in a thread: those in SQL are several of them."""
-    verdicts: Verdicts = []
-    while len(verdicts) < len(checkpoints):
-        rest = checkpoints[len(verdicts) :]
-        verdicts += await run(lambda rest=rest: _some_in_sql(rest, reader, answer))
+    """Ask every checkpoint, and weigh the verdicts. `run` runs a job in a thread: those in SQL are several of them.
+
+    Raises:
+        CheckpointError: a checkpoint cannot be asked about any state.
+        InfraError: the farm could not ask one to its end, twice.
+    """
+    case = Case(reader, answer, calls, now, guests)
+    findings: Findings = []
+    while len(findings) < len(checkpoints):
+        rest = checkpoints[len(findings) :]
+        findings += await run(lambda rest=rest: _some_asked_here(rest, case))
     about_answer = {place: one for place, one in enumerate(checkpoints) if isinstance(one, AnswerCheckpoint)}
     if about_answer:
-        asked = tuple(about_answer.values())
-        told = await run(lambda: _of_answer(asked, reader, answer, now))
-        verdicts = [told.pop(0) if place in about_answer else one for place, one in enumerate(verdicts)]
-    for place, checkpoint in enumerate(checkpoints):
-        if isinstance(checkpoint, PythonCheckpoint):
-            try:
-                finding = await _python(checkpoint, reader, answer=answer, calls=calls, now=now, guests=guests)
-                verdicts[place] = _verdict(checkpoint, finding)
-            except CheckpointError as problem:
-                verdicts[place] = _verdict(checkpoint, UNASKED, str(problem))
-    return weighed(verdicts)
+        told = await run(lambda: _of_answer(tuple(about_answer.values()), case))
+        findings = [told.pop(0) if place in about_answer else one for place, one in enumerate(findings)]
+    for place, one in enumerate(checkpoints):
+        if isinstance(one, PythonCheckpoint):
+            findings[place] = await _python(one, case)
+    return weighed([_verdict(one, finding) for one, finding in zip(checkpoints, findings, strict=True)])
 
 
-def _some_in_sql(checkpoints: Sequence[Checkpoint], reader: Reader, answer: str) -> Verdicts:
-    """What the first checkpoints say, as many as a slice of time holds: the way to a thread costs as much as one."""
+@dataclass(frozen=True)
+class Case:
+    """What is judged: a state beside its start, the agent's last words, and its calls."""
+
+    reader: Reader
+    answer: str
+    calls: list[dict[str, Any]]
+    now: str
+    guests: Guests
+
+
+def _some_asked_here(checkpoints: Sequence[Checkpoint], case: Case) -> Findings:
+    """Of the first checkpoints, as many as a slice of time holds: the way to a thread costs as much as one."""
     until = time.monotonic() + SLICE_SECONDS
-    verdicts: Verdicts = []
+    findings: Findings = []
     for checkpoint in checkpoints:
-        verdicts.append(_in_sql(checkpoint, reader, answer))
+        findings.append(_asked_here(checkpoint, case))
         if time.monotonic() > until:
             break
-    return verdicts
+    return findings
 
 
-def _in_sql(checkpoint: Checkpoint, reader: Reader, answer: str) -> Verdict:
+def _asked_here(checkpoint: Checkpoint, case: Case) -> Finding:
     """What a checkpoint over the rows says; one in Python is asked by a guest, those over the answer together."""
     try:
         match checkpoint:
             case SqlCheckpoint():
-                return _verdict(checkpoint, _sql(checkpoint, reader, answer))
+                return _sql(checkpoint, case)
             case FootprintCheckpoint():
-                return _verdict(checkpoint, _footprint(checkpoint, reader))
+                return _footprint(checkpoint, case.reader)
             case PythonCheckpoint() | AnswerCheckpoint():
-                return _verdict(checkpoint, UNASKED)
-    except RequestError as problem:
-        return _verdict(checkpoint, UNASKED, str(problem))
+                return UNASKED
+    except BrokenQuery as problem:
+        raise _broken(checkpoint, problem) from None
+    except QueryError as problem:
+        return Finding(holds=False, error=str(problem))
 
 
-def _of_answer(checkpoints: Sequence[AnswerCheckpoint], reader: Reader, answer: str, now: str) -> Verdicts:
-    found = asked_of(checkpoints, reader, answer, now)
-    return [_verdict(one, (told.holds, told.seen), told.error) for one, told in zip(checkpoints, found, strict=True)]
+def _of_answer(checkpoints: Sequence[AnswerCheckpoint], case: Case) -> Findings:
+    return [Finding(*told) for told in asked_of(checkpoints, case.reader, case.answer, case.now)]
 
 
-def _verdict(checkpoint: Checkpoint, finding: Finding, error: str | None = None) -> Verdict:
-    holds, seen = finding
+def _verdict(checkpoint: Checkpoint, finding: Finding) -> Verdict:
     return Verdict(
         checkpoint=checkpoint.id,
         role=checkpoint.role,
         question=checkpoint.question,
         weight=checkpoint.weight,
-        holds=holds,
-        seen=seen[:500],
-        error=error,
+        holds=finding.holds,
+        seen=finding.seen[:LONGEST_SEEN],
+        error=finding.error,
     )
 
 
-class CheckpointError(Exception):
-    """A Python checkpoint that raised, hung, or did not return True or False."""
+def _broken(checkpoint: Checkpoint, problem: object) -> CheckpointError:
+    return CheckpointError(f"checkpoint {checkpoint.id!r} cannot be asked: {problem}")
 
 
 def weighed(verdicts: Sequence[Verdict]) -> Judgement:
@@ -136,15 +160,15 @@ def weighed(verdicts: Sequence[Verdict]) -> Judgement:
     )
 
 
-def _sql(checkpoint: SqlCheckpoint, reader: Reader, answer: str) -> Finding:
-    found = reader.select(checkpoint.sql, answer=answer)
+def _sql(checkpoint: SqlCheckpoint, case: Case) -> Finding:
+    found = case.reader.select(checkpoint.sql, answer=case.answer)
     rows = [[cell(value) for value in row] for row in found.rows]
     seen = json.dumps(rows[:20], ensure_ascii=False)
     if isinstance(checkpoint.expect, Comparison):
         if len(rows) != 1 or len(rows[0]) != 1:
-            return False, seen
-        return _compares(rows[0][0], checkpoint.expect), seen
-    return not found.more and rows == checkpoint.expect, seen
+            return Finding(holds=False, seen=seen)
+        return Finding(holds=_compares(rows[0][0], checkpoint.expect), seen=seen)
+    return Finding(holds=not found.more and rows == checkpoint.expect, seen=seen)
 
 
 def _compares(value: Any, comparison: Comparison) -> bool:
@@ -154,19 +178,26 @@ def _compares(value: Any, comparison: Comparison) -> bool:
         return False
 
 
-async def _python(
-    checkpoint: PythonCheckpoint, reader: Reader, *, answer: str, calls: list[dict[str, Any]], now: str, guests: Guests
-) -> Finding:
-    head = {"do": "judge", "now": now, "answer": answer, "calls": calls}
-    images = (reader.connection.serialize("start"), reader.connection.serialize("main"))
-    async with guests.fresh() as guest:
-        try:
-            reply, _ = await guest.ask(head, checkpoint.python.encode(), *images, seconds=guests.call_seconds)
-        except (GuestDied, GuestLate) as error:
-            raise CheckpointError(f"the checkpoint broke: {error}") from None
+async def _python(checkpoint: PythonCheckpoint, case: Case) -> Finding:
+    """The finding of a guest of its own. Resources that ran out are believed when they run out again in another."""
+    head = {"do": "judge", "now": case.now, "answer": case.answer, "calls": case.calls}
+    images = (case.reader.connection.serialize("start"), case.reader.connection.serialize("main"))
+    seconds = case.guests.call_seconds
+    try:
+        reply, _ = await case.guests.job(
+            head, checkpoint.python.encode(), *images, seconds=seconds, doubtful=_ran_short
+        )
+    except (GuestDied, GuestLate) as error:
+        return Finding(holds=False, error=f"the checkpoint broke: {error}")
+    if "broken" in reply:
+        raise _broken(checkpoint, str(reply["broken"])[:LONGEST_SEEN])
     if "error" in reply:
-        raise CheckpointError(str(reply["error"])[:500])
-    return reply.get("holds") is True, ""
+        return Finding(holds=False, error=str(reply["error"])[:LONGEST_SEEN])
+    return Finding(holds=reply.get("holds") is True)
+
+
+def _ran_short(reply: Reply) -> bool:
+    return reply[0].get("short") is True
 
 
 def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
@@ -175,8 +206,9 @@ def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
     for change in between(reader):
         covering = [number for number, allowed in enumerate(checkpoint.allow) if _covers(allowed, change, reader)]
         if not placing.place(covering, set()):
-            return False, f"{change.operation} in {change.table}: {json.dumps(change.key, ensure_ascii=False)}"
-    return True, ""
+            key = json.dumps(change.key, ensure_ascii=False)
+            return Finding(holds=False, seen=f"{change.operation} in {change.table}: {key}")
+    return Finding(holds=True)
 
 
 class _Placing:

@@ -1,4 +1,4 @@
-"""Reading a state with SQL that is not ours: one SELECT over `main` and `start`, bounded in time, rows and size.
+"""Reading a state with SQL that is not ours: one SELECT over `main` and `start`, bounded in steps, rows and size.
 
 The state is a private copy in memory, so whatever happens here happens to nothing else.
 """
@@ -15,13 +15,31 @@ from servers.guest.lean import connect, distrust
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
 
-SECONDS = 1.0
+MOST_STEPS = 50_000_000
+"""Steps of SQLite's virtual machine: about half a second of ordinary ones, and the same number on every machine."""
+MOST_SECONDS = 5.0
+"""Seconds of processor time, for queries whose single steps are long ones."""
 MOST_ROWS = 1000
 LARGEST_VALUE = 1_000_000
 LARGEST_ANSWER = 16_000_000
 STEPS_BETWEEN_CHECKS = 1000
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
 HIDDEN_PREFIX = "_farm"
+FAULTS_OF_OURS = (
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.InternalError,
+    apsw.NoMemError,
+    apsw.NotADBError,
+    MemoryError,
+)
+"""What no query brings about: damage, a full disk, memory that ran out."""
+
+
+class BrokenQuery(QueryError):
+    """A query that cannot run on any state of this schema: it is not one SELECT, or names what is not there."""
 
 
 @dataclass(frozen=True)
@@ -60,43 +78,35 @@ class Reader:
     def close(self) -> None:
         self.connection.close(True)
 
-    def select(self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, seconds: float = SECONDS) -> Answer:
+    def select(self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, steps: int = MOST_STEPS) -> Answer:
         """Run one SELECT.
 
         Raises:
-            QueryError: it is not one SELECT over rows, it fails, or it takes too long.
-            apsw.CorruptError: the state is damaged.
+            BrokenQuery: it is not one SELECT over rows, or does not fit the schema.
+            QueryError: it fails on these rows, or takes too much.
+            StateError: the state is damaged, or this machine has no room to read it.
         """
-        until = time.monotonic() + seconds
-        self.connection.authorizer = select_only
-        self.connection.set_progress_handler(lambda: time.monotonic() > until, STEPS_BETWEEN_CHECKS)
+        statement = _OneStatement()
         cursor = self.connection.cursor()
-        statement = cursor.exec_trace = _OneStatement()
-        size = 0
-        found: list[Row] = []
+        cursor.exec_trace = statement
+        budget = _Budget(steps)
+        self.connection.authorizer = select_only
+        self.connection.set_progress_handler(budget.is_used_up, STEPS_BETWEEN_CHECKS)
         try:
-            for row in cursor.execute(sql, None if answer is None else {"answer": answer}):
-                if len(found) == rows:
-                    return Answer(statement.columns, found, more=True)
-                size += sum(len(value) for value in row if isinstance(value, (str, bytes)))
-                if size > LARGEST_ANSWER:
-                    raise QueryError("the rows are larger than 16 MB together; ask for less")
-                found.append(row)
+            return _fetched(cursor.execute(sql, None if answer is None else {"answer": answer}), statement, rows)
         except apsw.InterruptError:
-            raise QueryError(f"the query took more than {seconds:g} s; narrow it down") from None
+            raise QueryError(f"the query took more than {budget.told}; narrow it down") from None
         except apsw.AuthError as error:
-            raise QueryError(f"only a SELECT over the environment's tables is allowed here: {error}") from None
-        except apsw.CorruptError:
-            raise
-        except (apsw.Error, apsw.ExecTraceAbort, ValueError) as error:
-            raise QueryError(f"the query does not run: {error}") from None
+            raise BrokenQuery(f"only a SELECT over the environment's tables is allowed here: {error}") from None
+        except FAULTS_OF_OURS as error:
+            raise StateError(f"the state cannot be read: {type(error).__name__}: {error}") from None
+        except (apsw.Error, apsw.ExecTraceAbort, ValueError, LookupError, TypeError) as error:
+            kind = QueryError if statement.seen else BrokenQuery
+            raise kind(f"the query does not run: {error}") from None
         finally:
             cursor.close(True)
             self.connection.authorizer = None
             self.connection.set_progress_handler(None)
-        if not statement.columns:
-            raise QueryError("the query does not run: there is no statement in it")
-        return Answer(statement.columns, found, more=False)
 
     def tables(self, database: str = "main") -> list[str]:
         """The environment's tables."""
@@ -108,6 +118,40 @@ class Reader:
         return columns_of(self.connection, table)
 
 
+def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answer:
+    """The rows of a cursor, at most so many."""
+    size = 0
+    rows: list[Row] = []
+    for row in found:
+        if len(rows) == most:
+            return Answer(statement.columns, rows, more=True)
+        size += sum(len(value) for value in row if isinstance(value, (str, bytes)))
+        if size > LARGEST_ANSWER:
+            raise QueryError("the rows are larger than 16 MB together; ask for less")
+        rows.append(row)
+    if not statement.columns:
+        raise BrokenQuery("the query does not run: there is no statement in it")
+    return Answer(statement.columns, rows, more=False)
+
+
+class _Budget:
+    """Counts the steps of a query. The thread's own processor time is the limit of queries with few long steps."""
+
+    def __init__(self, steps: int) -> None:
+        self._steps = steps
+        self._until = time.thread_time() + MOST_SECONDS
+        self.told = f"{steps // 1_000_000:,} million steps"
+
+    def is_used_up(self) -> bool:
+        self._steps -= STEPS_BETWEEN_CHECKS
+        if self._steps <= 0:
+            return True
+        if time.thread_time() > self._until:
+            self.told = f"{MOST_SECONDS:g} s of processor time"
+            return True
+        return False
+
+
 class _OneStatement:
     """Lets the first statement of a text run, and refuses a second one. Knows the columns of the first."""
 
@@ -117,7 +161,7 @@ class _OneStatement:
 
     def __call__(self, cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
         if self.seen:
-            raise QueryError("one SELECT at a time")
+            raise BrokenQuery("one SELECT at a time")
         self.seen = True
         self.columns = tuple(column[0] for column in cursor.get_description())
         return True

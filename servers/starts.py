@@ -137,12 +137,11 @@ def beside_the_schema(image: bytes, schema: str) -> str | None:
 async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:
     """The image of a start, or what is wrong with its scripts."""
     scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
-    async with guests.fresh() as guest:
-        try:
-            head, parts = await guest.ask({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
-        except GuestLate:
-            return b"", f"schema.sql, seed.sql and setup: take more than {START_SECONDS:g} s to run"
-        except GuestDied as error:
-            memory = MEMORY // 1024**2
-            return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"
+    try:
+        head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
+    except GuestLate:
+        return b"", f"schema.sql, seed.sql and setup: take more than {START_SECONDS:g} s to run"
+    except GuestDied as error:
+        memory = MEMORY // 1024**2
+        return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"
     return parts[0], head["findings"][0] if head["findings"] else ""

@@ -35,7 +35,7 @@ from servers.watch import Watch
 
 IDLE_SECONDS = 30.0
 MEMORY_SECONDS = 1.0
-"""How often the memory of guests is measured."""
+"""How often the memory of guests is measured, and the processor time of those that nobody has asked anything."""
 IDLE_GUEST_SECONDS = 300.0
 FILES = re.compile(r"lock|secret|instances|starts|.*\.part")
 """What a worker keeps in its state folder."""
@@ -327,6 +327,7 @@ class Worker:
 
         Raises:
             StateError: the state is damaged: no checkpoint is asked then, since what it says would not be the agent's.
+            CheckpointError, GuestError: a checkpoint cannot be asked at all, or could not be asked to its end.
         """
         async with self._reader(instance_id) as (reader, instance):
             instance.state.check()
@@ -407,11 +408,12 @@ class Worker:
         return environment
 
     async def _tidy(self) -> None:
-        """Let go of what has not been used for a while, and keep guests within their memory."""
+        """Let go of what has not been used for a while, and keep guests within their memory and at rest."""
         looked = time.monotonic()
         while True:
             await asyncio.sleep(min(MEMORY_SECONDS, self.idle_seconds / 3))
             self.guests.end_excess()
+            self.guests.end_restless()
             if time.monotonic() - looked >= self.idle_seconds / 3:
                 looked = time.monotonic()
                 self.guests.end_idle(self.idle_guest_seconds)

@@ -9,7 +9,8 @@ Requests, by `"do"`:
     taken                                         → taken: the numbers of the branches, if it covers
     build     now; parts: schema, seed, setup     → findings; parts: image
     describe  parts: tools.py                     → tools, findings
-    judge     now, answer, calls; parts: source, start, final → holds or error
+    judge     now, answer, calls; parts: source, start, final
+                                                  → holds; or error, and short when memory ran out; or broken
 """
 
 import json
@@ -17,10 +18,13 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
+import apsw
+
 from servers.guest import building, calling, covering, describing, judging
 from servers.guest.frames import packed, receive
 from servers.guest.rows import Rows
 
+LONGEST_ERROR = 500
 Parts = list[bytes]
 Reply = tuple[dict[str, Any], Parts]
 
@@ -100,8 +104,11 @@ class Guest:
             verdict = judging.holds(
                 source.decode(), start, final, now=head["now"], answer=head["answer"], calls=head["calls"]
             )
+        except judging.BrokenCheckpoint as error:
+            return {"broken": str(error)[:LONGEST_ERROR]}, []
         except BaseException as error:
-            return {"error": f"{type(error).__name__}: {error}"[:500]}, []
+            short = isinstance(error, (MemoryError, apsw.NoMemError))
+            return {"error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR], "short": short}, []
         return {"holds": verdict}, []
 
 

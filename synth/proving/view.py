@@ -7,12 +7,12 @@ from typing import Any
 import apsw
 
 from servers.errors import QueryError
-from servers.reading import Reader, quoted
+from servers.reading import MOST_STEPS, Reader, quoted
 
 Row = dict[str, Any]
 MOST_ROWS = 200
 """Of one table or view; values are drawn from the first of them."""
-VIEW_SECONDS = 0.2
+VIEW_STEPS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -94,17 +94,17 @@ def view_of(reader: Reader, shape: Shape) -> View:
     """The rows of a state; of each table and view the first ones. A view that takes long or fails is left out."""
     rows: dict[str, list[Row]] = {}
     for table in shape.columns:
-        rows[table] = _some(reader, table, seconds=1.0)
+        rows[table] = _some(reader, table, steps=MOST_STEPS)
     for name in shape.views:
         try:
-            rows[name] = _some(reader, name, seconds=VIEW_SECONDS)
+            rows[name] = _some(reader, name, steps=VIEW_STEPS)
         except (QueryError, apsw.Error):
             continue
     return View(rows)
 
 
-def _some(reader: Reader, name: str, *, seconds: float) -> list[Row]:
-    found = reader.select(f"SELECT * FROM main.{quoted(name)} LIMIT {MOST_ROWS}", rows=MOST_ROWS, seconds=seconds)
+def _some(reader: Reader, name: str, *, steps: int) -> list[Row]:
+    found = reader.select(f"SELECT * FROM main.{quoted(name)} LIMIT {MOST_ROWS}", rows=MOST_ROWS, steps=steps)
     return [
         dict(zip(found.columns, row, strict=True))
         for row in found.rows

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from servers.bundle import reference_problems
 from servers.certified import digest_of
-from servers.errors import BundleError, NotFound
+from servers.errors import BundleError, CheckpointError, NotFound
 from servers.guests import Guests
 from servers.scenario import Certificate, Checkpoint, Difficulty, Scenario, Survivor
 from synth.proving.stage import Stage
@@ -46,6 +46,8 @@ async def examine(stage: Stage, scenario: Scenario) -> Examined:
         return seen
     try:
         await _examine(stage, reference, seen)
+    except CheckpointError as error:
+        seen.findings.append(str(error))
     finally:
         await reference.close()
     seen.seconds = time.perf_counter() - begin

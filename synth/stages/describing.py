@@ -10,13 +10,12 @@ from servers.parsing import parsed
 
 async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """The tools of a module by name, as the farm derives them, and what is wrong with the module."""
-    async with guests.fresh() as guest:
-        try:
-            head, _ = await guest.ask({"do": "describe"}, source.encode(), seconds=START_SECONDS)
-        except GuestLate:
-            return {}, [f"takes more than {START_SECONDS:g} s to load"]
-        except GuestDied:
-            return {}, ["the process ended while it was loaded"]
+    try:
+        head, _ = await guests.job({"do": "describe"}, source.encode(), seconds=START_SECONDS)
+    except GuestLate:
+        return {}, [f"takes more than {START_SECONDS:g} s to load"]
+    except GuestDied:
+        return {}, ["the process ended while it was loaded"]
     return {tool["name"]: tool for tool in head["tools"]}, [
         str(finding).removeprefix("tools.py: ") for finding in head["findings"]
     ]

@@ -1,4 +1,4 @@
-"""What checkpoints say of a final state, and what it is worth. A checkpoint that breaks is never an error."""
+"""What checkpoints say of a final state, and what it is worth. One that fails on this state does not hold."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from servers.errors import CheckpointError
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Judge, Judgement, Launch, Verdict
@@ -96,28 +97,52 @@ async def test_a_verdict_shows_what_was_seen(worker: Worker, instance: Instance)
     assert len(found.seen) <= 500
 
 
+LONG = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT {}) SELECT count(*) FROM c"
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        (LONG.format(10_000_000), "the query took more than 50 million steps; narrow it down"),
+        ("SELECT json(name) FROM things", "the query does not run: malformed JSON"),
+        ("SELECT abs(-9223372036854775807 - 1)", "the query does not run: integer overflow"),
+        ("SELECT length(zeroblob(2000000))", "the query does not run: string or blob too big"),
+        (f"{LONG.format(100)}, (SELECT hex(zeroblob(400000)))", "the rows are larger than 16 MB together"),
+    ],
+)
+async def test_sql_that_fails_on_this_state_does_not_hold_and_says_why(
+    worker: Worker, instance: Instance, text: str, error: str
+) -> None:
+    found = await verdict(worker, instance, sql(text.replace("count(*) FROM c,", "* FROM c,"), [[1]]))
+    assert not found.holds
+    assert (found.error or "").startswith(error)
+
+
+async def test_a_query_has_the_same_steps_on_every_machine(worker: Worker, instance: Instance) -> None:
+    """Ten times the time of an ordinary checkpoint, and far from the limit."""
+    assert (await verdict(worker, instance, sql(LONG.format(1_000_000), [[1_000_000]]))).holds
+
+
 @pytest.mark.parametrize(
     ("text", "error"),
     [
         ("SELECT missing", "the query does not run: no such column: missing"),
+        ("SELECT :other", "the query does not run: "),
+        ("SELECT ?1", "the query does not run: "),
         ("DELETE FROM things", "only a SELECT over the environment's tables is allowed here: not authorized"),
         ("SELECT 1; SELECT 2", "one SELECT at a time"),
         ("SELECT seed FROM _farm_instance", "only a SELECT over the environment's tables is allowed here: "),
         ("SELECT outcome FROM _farm_calls", "only a SELECT over the environment's tables is allowed here: "),
-        (
-            "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c",
-            "the query took more than 1 s; narrow it down",
-        ),
         ("SELECT 1\0", "the query does not run: null character in query"),
         ("-- nothing", "the query does not run: there is no statement in it"),
     ],
 )
-async def test_sql_that_breaks_does_not_hold_and_says_why(
+async def test_sql_that_runs_on_no_state_judges_nobody(
     worker: Worker, instance: Instance, text: str, error: str
 ) -> None:
-    found = await verdict(worker, instance, sql(text, [[1]]))
-    assert not found.holds
-    assert (found.error or "").startswith(error)
+    with pytest.raises(CheckpointError) as broken:
+        await judged(worker, instance, TRUE, sql(text, [[1]]))
+    assert str(broken.value).startswith(f"checkpoint 'c1' cannot be asked: {error}")
 
 
 @pytest.mark.parametrize(
@@ -152,18 +177,17 @@ async def test_python_sees_start_final_answer_and_calls(worker: Worker, instance
         (python("return 1 / 0"), "ZeroDivisionError: division by zero"),
         (python("raise SystemExit(0)"), "SystemExit: 0"),
         (python("import os", "os._exit(0)"), "the checkpoint broke: a guest ended: closed its socket"),
-        (python("while True: pass"), "the checkpoint broke: a guest did not answer 'judge' within 0.5 s"),
+        (
+            python("while True: pass"),
+            "the checkpoint broke: a guest used up its 0.5 s of processor time for 'judge'",
+        ),
+        (
+            python("import time", "time.sleep(1000)"),
+            "the checkpoint broke: a guest waited for something else than 'judge', and did not answer",
+        ),
         (python("return check(start, final, answer, calls)"), "RecursionError: maximum recursion depth exceeded"),
         (python("return len(bytearray(8 * 1024 ** 3)) > 0"), "MemoryError: "),
         (python("raise ValueError('x' * 10_000)"), "ValueError: xxx"),
-        (
-            {**python(), "python": "def chek(start, final): return True"},
-            "TypeError: defines no function",
-        ),
-        ({**python(), "python": "check = True"}, "TypeError: defines no function check(start, final, answer, calls)"),
-        ({**python(), "python": "def check(): return True"}, "TypeError: check() takes 0 positional arguments but 4"),
-        ({**python(), "python": "def check(:"}, "SyntaxError: "),
-        ({**python(), "python": "1 / 0"}, "ZeroDivisionError: "),
         (python("final.run('DELETE FROM things')", "return True"), "AuthError: not authorized"),
         (python("start.run('DELETE FROM things')", "return True"), "AuthError: not authorized"),
         (python("final.all('DELETE FROM things RETURNING id')", "return True"), "AuthError: not authorized"),
@@ -184,6 +208,25 @@ async def test_python_that_does_not_say_true_does_not_hold(
         assert len(found.error or "") <= 500
     assert await worker.diff(instance.id) == []
     assert (await verdict(worker, instance, python("return True"))).holds
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("def chek(start, final): return True", "defines no function check(start, final, answer, calls)"),
+        ("check = True", "defines no function check(start, final, answer, calls)"),
+        ("def check(): return True", "check does not take start, final, answer and calls: too many positional"),
+        ("def check(:", "SyntaxError: "),
+        ("1 / 0", "ZeroDivisionError: "),
+        ("import nowhere", "ModuleNotFoundError: "),
+    ],
+)
+async def test_python_that_is_no_checkpoint_judges_nobody(
+    worker: Worker, instance: Instance, text: str, error: str
+) -> None:
+    with pytest.raises(CheckpointError) as broken:
+        await judged(worker, instance, TRUE, {**python(), "python": text})
+    assert str(broken.value).startswith(f"checkpoint 'c1' cannot be asked: {error}")
 
 
 async def test_python_sees_calls_of_any_size(worker: Worker, instance: Instance) -> None:
@@ -279,11 +322,10 @@ async def test_nothing_changed_needs_no_allowance(worker: Worker, instance: Inst
 
 
 @pytest.mark.parametrize("where", ["nothing = 1", "1); DELETE FROM things; --", "(SELECT", "id = :answer"])
-async def test_an_allowance_that_does_not_run_does_not_hold(worker: Worker, instance: Instance, where: str) -> None:
+async def test_an_allowance_that_runs_on_no_state_judges_nobody(worker: Worker, instance: Instance, where: str) -> None:
     await instance.call("price", {"id": "t2", "cents": 250})
-    found = await verdict(worker, instance, footprint(LOG, {**UPDATE, "where": where}))
-    assert not found.holds
-    assert found.error is not None
+    with pytest.raises(CheckpointError, match="cannot be asked"):
+        await judged(worker, instance, footprint(LOG, {**UPDATE, "where": where}))
 
 
 def guard(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,8 +345,8 @@ def guard(checkpoint: Mapping[str, Any]) -> dict[str, Any]:
         ([TRUE, guard(FALSE)], 0.0, False),
         ([TRUE, FALSE, guard(TRUE)], 0.5, False),
         ([TRUE, guard(TRUE), guard(FALSE)], 0.0, False),
-        ([TRUE, guard(sql("SELECT missing", [[1]]))], 0.0, False),
-        ([TRUE, sql("SELECT missing", [[1]])], 0.5, False),
+        ([TRUE, guard(sql("SELECT json('{')", [[1]]))], 0.0, False),
+        ([TRUE, sql("SELECT json('{')", [[1]])], 0.5, False),
         ([TRUE, guard(python("raise ValueError"))], 0.0, False),
         ([guard(TRUE)], 0.0, False),
         ([], 0.0, False),

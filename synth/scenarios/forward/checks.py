@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from servers.errors import CheckpointError
 from servers.gate import checkpoint_problems
 from servers.record import Name, Record
 from servers.scenario import Checkpoint
@@ -85,6 +86,8 @@ async def _start_findings(checks: Checks, proposal: Proposal, stage: Stage) -> l
     try:
         idle = await scene.judge(checks.checkpoints)
         refused = await scene.judge(checks.checkpoints, answer=REFUSAL)
+    except CheckpointError as error:
+        return [str(error)]
     finally:
         await scene.close()
     found = [f"{said.checkpoint}: cannot be asked: {said.error}" for said in idle.verdicts if said.error]

@@ -85,7 +85,7 @@ async def test_without_a_footprint_the_wrong_states_pass_and_are_named(tmp_path:
         ),
         (
             {**GOAL, "id": "other", "sql": "SELECT wrong"},
-            "checkpoint other: does not hold after the reference: the query",
+            "checkpoint 'other' cannot be asked: the query does not run: no such column: wrong",
         ),
     ],
     ids=str,

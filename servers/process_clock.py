@@ -1,0 +1,105 @@
+"""How much processor time another process has had, and whether it wants any: what the limits of guests are counted in.
+
+Processor time is the process's own: it does not pass while the machine is busy with others, or while the process or
+its worker is stopped.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+
+CPU_CLOCK = 2
+"""Linux: the clock of all threads of a process, see clock_getcpuclockid(3)."""
+PF_EXITING = 0x4
+"""Linux: in a process's flags while it is put away, whatever ended it."""
+PATIENCE = 12
+"""A guest is waited for this many times its processor time; then it was not let run."""
+LEAST_LOOK = 0.2
+"""Seconds between two looks at a guest that is late."""
+
+Ending = Literal["late", "asleep", "stalled"]
+"""It used up its processor time; it waits for what never comes; it was not let run."""
+
+
+def cpu_seconds(pid: int) -> float:
+    """The processor time that a process has had. Needs no permission.
+
+    Raises:
+        OSError: there is no such process any more.
+    """
+    return time.clock_gettime(~pid << 3 | CPU_CLOCK)
+
+
+def is_asleep(pid: int) -> bool:
+    """True if a process waits of its own will: it is neither running, nor ready to run, nor stopped, nor swapped."""
+    told = _status(pid)
+    return told is not None and told[0] == "S"
+
+
+def is_ending(pid: int) -> bool:
+    """True if a process has ended, or the kernel is putting it away."""
+    told = _status(pid)
+    return told is None or bool(int(told[6]) & PF_EXITING)
+
+
+def _status(pid: int) -> list[str] | None:
+    """What the kernel says of a process after its name: see proc_pid_stat(5). None if there is no such process."""
+    try:
+        told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    return told.rpartition(")")[2].split()
+
+
+class Deadline:
+    """Calls `on_end` once when a process has had `seconds` of processor time, sleeps, or was waited for too long.
+
+    What was waited for is counted in the waits of this event loop, so that a worker that was stopped does not count
+    the time in which it was. `is_told` returns True once the process has been sent all that it was asked.
+    """
+
+    def __init__(
+        self, pid: int, seconds: float, on_end: Callable[[Ending], None], *, is_told: Callable[[], bool]
+    ) -> None:
+        self._pid = pid
+        self._seconds = seconds
+        self._on_end = on_end
+        self._is_told = is_told
+        self._begin = 0.0
+        self._seen = -1.0
+        self._waited = 0.0
+        self._loop = asyncio.get_running_loop()
+        self._handle: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> None:
+        with suppress(OSError):  # it has ended, which its socket tells
+            self._begin = cpu_seconds(self._pid)
+            self._handle = self._loop.call_later(self._seconds, self._look, self._seconds)
+
+    def __exit__(self, *_: object) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+
+    def _look(self, waited: float) -> None:
+        self._waited += waited
+        try:
+            used = cpu_seconds(self._pid) - self._begin
+        except OSError:
+            return  # it has ended, which its socket tells
+        ending = self._ending(used)
+        if ending is not None:
+            self._on_end(ending)
+            return
+        self._seen = used
+        pause = max(self._seconds - used, LEAST_LOOK)
+        self._handle = self._loop.call_later(pause, self._look, pause)
+
+    def _ending(self, used: float) -> Ending | None:
+        if used >= self._seconds:
+            return "late"
+        if used == self._seen and self._is_told() and is_asleep(self._pid):
+            return "asleep"
+        return "stalled" if self._waited >= PATIENCE * self._seconds else None
