@@ -409,9 +409,15 @@ async def test_an_answer_is_worth_nothing_where_the_state_has_nothing_of_the_kin
 ) -> None:
     told = telling({"type": "count", "value": 3}, only_if="SELECT count(*) = 0 FROM things")
     assert not (await verdict(worker, instance, told, answer="3")).holds
-    broken = await verdict(worker, instance, telling({"type": "count", "sql": "SELECT nothing"}), answer="3")
-    assert not broken.holds
-    assert broken.error is not None
+    empty = telling({"type": "count", "sql": "SELECT cents FROM things WHERE id = 'none'"})
+    found = await verdict(worker, instance, empty, answer="3")
+    assert not found.holds
+    assert (found.error or "").endswith("the SELECT gives no value")
+
+
+async def test_a_fact_whose_query_runs_on_no_state_judges_nobody(worker: Worker, instance: Instance) -> None:
+    with pytest.raises(CheckpointError, match="cannot be asked: the query does not run"):
+        await judged(worker, instance, telling({"type": "count", "sql": "SELECT nothing"}), answer="3")
 
 
 async def test_a_name_that_nobody_may_be_told_fails_a_guard(worker: Worker, instance: Instance) -> None:
