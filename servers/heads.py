@@ -1,63 +1,185 @@
-"""HTTP whose requests' heads are bounded in size and time, before anybody's token has been seen.
+"""HTTP whose connections are bounded in number, bytes and time, before anybody's token has been seen.
 
-Uvicorn keeps all of a head that has not ended, and reads a long header again with each piece of it.
+Uvicorn keeps all of a head, of trailers and of a body that have not ended, and waits without end for a client that
+neither sends nor reads.
 """
 
 import asyncio
+import resource
+import time
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from servers.buffer_budget import BufferBudget
+
 LARGEST_HEAD = 64 * 1024
+"""Bytes of a request that are not its body: its head, the frames of its chunks, its trailers."""
+LARGEST_REQUEST = 17 * 1024 * 1024
+"""Bytes of a whole request. Each door has a smaller bound of its own for bodies."""
+REQUEST_SECONDS = 30.0
+"""Seconds until a request is there whole, and until a client has read some of its answer."""
+LEAST_READ = 64 * 1024
+"""Bytes of an answer that a client reads in that time, if so much is left."""
+MOST_RECEIVED = 32 * 1024 * 1024
+"""Bytes of unfinished requests of all connections. The connection with the longest one is closed first."""
+SMALL_REQUEST = 4096
+"""Bytes up to which an unfinished request is not counted."""
+MOST_CONNECTIONS = 4096
+MOST_PIPELINED = 64
+"""Requests on one connection that wait for the answer to an earlier one."""
+FILES_EACH = 3
+"""One of so many files that this process may have open is a connection at most."""
+LOOK_SECONDS = 1.0
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+TOO_LONG = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+NO_ROOM = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nretry-after: 5\r\nconnection: close\r\n\r\n"
 
 
-class BoundedHeads(HttpToolsProtocol):
-    """Closes a connection whose request's head is too long, or does not end in time."""
+class Connections:
+    """All connections of one server, and what they share."""
 
-    seconds = 30.0
+    def __init__(
+        self,
+        *,
+        most: int = MOST_CONNECTIONS,
+        most_received: int = MOST_RECEIVED,
+        seconds: float = REQUEST_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most = max(1, min(most, files // FILES_EACH))
+        self._all: set[BoundedHttp] = set()
+        self._look_seconds = look_seconds
+        self.idle: dict[BoundedHttp, None] = {}  # those without a request under way, the longest idle one first
+        self.received = BufferBudget(most_received)
+        self.seconds = seconds
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def protocol(self, *args: Any, **options: Any) -> "BoundedHttp":
+        """A new connection, for uvicorn."""
+        return BoundedHttp(self, *args, **options)
+
+    def join(self, connection: "BoundedHttp") -> bool:
+        """Take a connection in, for which the one that was idle longest is closed when there are too many.
+
+        False when none is idle: then there is no room.
+        """
+        if len(self._all) >= self._most:
+            longest = next(iter(self.idle), None)
+            if longest is None:
+                return False
+            longest.give_up()
+            self.leave(longest)
+        self._all.add(connection)
+        self.idle[connection] = None
+        return True
+
+    def leave(self, connection: "BoundedHttp") -> None:
+        self._all.discard(connection)
+        self.idle.pop(connection, None)
+        self.received.release(connection)
+
+    async def watched(self) -> None:
+        """Close, for as long as this runs, whichever connection takes too long."""
+        while True:
+            await asyncio.sleep(self._look_seconds)
+            now = time.monotonic()
+            for connection in list(self._all):
+                connection.look(now)
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """One connection. It is closed when a request is too long or too slow, or when its answer is not read."""
+
+    def __init__(self, connections: Connections, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._pending = 0
-        self._whole = False
-        self._patience: asyncio.TimerHandle | None = None
+        self._connections = connections
+        self._is_whole = self._has_ended_one = True
+        self._raw = self._payload = 0
+        self._since: float | None = None
+        self._unread = 0
+        self._unread_since = 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self._wait()
-
-    def data_received(self, data: bytes) -> None:
-        begun = self._whole
-        super().data_received(data)
-        if self._whole:
-            self._pending = 0
-            return
-        self._wait()
-        if not begun:  # what came with the end of the request before is not counted
-            self._pending += len(data)
-        if self._pending > LARGEST_HEAD and not self.transport.is_closing():
-            self.transport.write(TOO_LARGE)
-            self.transport.close()
-
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._whole = False
-
-    def on_headers_complete(self) -> None:
-        self._whole = True
-        self._wait_no_more()
-        super().on_headers_complete()
+        self._since = time.monotonic()
+        if not self._connections.join(self):
+            transport.write(NO_ROOM)
+            transport.close()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._wait_no_more()
+        self._connections.leave(self)
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
-        if self._patience is None:
-            self._patience = self.loop.call_later(self.seconds, self.transport.close)
+    def data_received(self, data: bytes) -> None:
+        self._has_ended_one = False
+        super().data_received(data)
+        if self._is_whole:
+            return
+        if self._since is None:
+            self._since = time.monotonic()
+        if not self._has_ended_one:  # else this piece began with another request, and is counted as nothing
+            self._raw += len(data)
+        self._bound()
 
-    def _wait_no_more(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+    def _bound(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self._raw - self._payload > LARGEST_HEAD:
+            self.transport.write(TOO_LARGE)
+            self.transport.close()
+        elif self._raw > LARGEST_REQUEST:
+            self.transport.write(TOO_LONG)
+            self.transport.close()
+        elif self._raw > SMALL_REQUEST:
+            self._connections.received.hold(self, self._raw)
+
+    def give_up(self) -> None:
+        self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        if len(self.pipeline) >= MOST_PIPELINED:
+            raise ValueError("too many requests before the first answer")  # the parser's caller answers 400
+        super().on_message_begin()
+        self._is_whole = False
+        self._raw = self._payload = 0
+
+    def on_headers_complete(self) -> None:
+        self._connections.idle.pop(self, None)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._payload += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._is_whole = self._has_ended_one = True
+        self._since = None
+        self._connections.received.release(self)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.pipeline and not self.transport.is_closing():
+            self._connections.idle[self] = None
+
+    def look(self, now: float) -> None:
+        """Close this connection if it takes too long: politely while it sends, at once when it does not read."""
+        seconds = self._connections.seconds
+        unread = self.transport.get_write_buffer_size()
+        if not unread or not self._unread or unread <= self._unread - LEAST_READ:
+            self._unread, self._unread_since = unread, now
+        elif now - self._unread_since > seconds:
+            self.transport.abort()
+        if self._since is not None and now - self._since > seconds and not self.transport.is_closing():
+            self.transport.close()
+
+    def shutdown(self) -> None:
+        """The server ends: who has not sent the whole of a request gets no answer to it."""
+        if self._is_whole:
+            super().shutdown()
+        else:
+            self.transport.close()

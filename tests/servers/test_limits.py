@@ -3,14 +3,16 @@
 import asyncio
 import shutil
 import time
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import TypeAlias
 
 import apsw
 import httpx
 import pytest
-import uvicorn
-from starlette.types import Receive, Scope, Send
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry.client import FarmClient
 from registry.up import Options, running
@@ -18,7 +20,7 @@ from servers.bundle import load
 from servers.errors import BundleError
 from servers.guest.building import build
 from servers.guest.calling import Tools
-from servers.heads import BoundedHeads
+from servers.heads import Connections
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Launch
@@ -27,11 +29,11 @@ from servers.serving import listen, serving, url_of
 from servers.starts import beside_the_schema
 from servers.worker import Worker
 from tests.bundles import SCHEMA, SEED, with_description, write_bundle
-from tests.doubles import Server
 from tests.processes import until
 from tests.registry.farms import Clock
 from tests.test_up import called
 
+Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 NOW = "2026-03-16 09:00:00"
 
 
@@ -180,30 +182,181 @@ def test_a_start_image_holds_what_its_schema_says_and_nothing_else(schema: str, 
 # connections
 
 
-class Hasty(BoundedHeads):
-    seconds = 0.1
+async def fine(scope: Scope, receive: Receive, send: Send) -> None:
+    """An application that reads the body to its end, as far as there is one; its answer is as long as the path says."""
+    while scope["path"] != "/unread" and (await receive()).get("more_body"):
+        pass
+    length = int(scope["path"].strip("/") or 4) if scope["path"] != "/unread" else 4
+    headers = [(b"content-length", str(length).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": b"fine" * (length // 4)})
 
 
-@pytest.mark.parametrize("said", [b"", b"POST /i/x/mcp HTT", b"GET / HTTP/1.1\r\nHost: x\r\n"])
+@asynccontextmanager
+async def hasty(
+    app: ASGIApp = fine, *, seconds: float = 0.1, most: int = 100, most_received: int = 10_000_000
+) -> AsyncGenerator[Callable[[], Awaitable[Streams]]]:
+    """A server with tight limits; gives what opens a connection to it."""
+    listening = listen("127.0.0.1", 0)
+    address = listening.getsockname()
+    opened: list[Streams] = []
+
+    async def connection() -> Streams:
+        opened.append(await asyncio.open_connection(*address))
+        return opened[-1]
+
+    connections = Connections(most=most, most_received=most_received, seconds=seconds, look_seconds=0.02)
+    async with asyncio.timeout(30), serving(app, listening, connections):
+        yield connection
+        for _, writer in opened:
+            writer.transport.abort()
+
+
+GET = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+ANSWER = b"HTTP/1.1 200 OK\r\n"
+CHUNKED = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        b"",
+        b"POST /i/x/mcp HTT",
+        b"GET / HTTP/1.1\r\nHost: x\r\n",
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nslow",
+        b"POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nslow",
+        CHUNKED + b"1\r\nx\r\n",
+        CHUNKED + b"0\r\nX: trailer\r\n",
+    ],
+)
 async def test_a_connection_that_does_not_say_what_it_wants_is_closed(said: bytes) -> None:
-    async def app(scope: Any, _receive: Any, send: Any) -> None:
-        await send({"type": "http.response.start", "status": 200, "headers": []})
-        await send({"type": "http.response.body", "body": b"fine"})
-
-    with listen("127.0.0.1", 0) as listening:
-        server = Server(uvicorn.Config(app, log_level="critical", http=Hasty, ws="none", lifespan="off"))
-        task = asyncio.create_task(server.serve(sockets=[listening]))
-        await server.up.wait()
-        reader, writer = await asyncio.open_connection(*listening.getsockname())
+    async with hasty() as connection:
+        reader, writer = await connection()
         if said:  # a whole request first, which is answered
-            writer.write(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert (await reader.readuntil(b"0\r\n\r\n")).endswith(b"fine\r\n0\r\n\r\n")
+            writer.write(GET)
+            assert (await reader.readuntil(b"fine")).startswith(ANSWER)
             writer.write(said)
-        async with asyncio.timeout(10):
-            assert await reader.read() == b""
-        writer.close()
-        server.leave.set()
-        await task
+        assert b"x" not in await reader.read()
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        (CHUNKED + b"0\r\n", b"X: trailer\r\n"),
+        (CHUNKED, b"1\r\nx\r\n"),
+        (CHUNKED + b"1;", b"extension"),
+        (b"POST / HTTP/1.1\r\nX: ", b"y" * 100),
+        (b"POST / HTTP/1.1\r\nContent-Length: 999999999\r\n\r\n", bytes(1000)),
+        (b"POST /unread HTTP/1.1\r\nContent-Length: 999999999\r\n\r\n", bytes(1000)),
+    ],
+    ids=["trailers", "tiny chunks", "a chunk's extension", "a header", "a body", "a body that nobody reads"],
+)
+async def test_a_request_without_end_is_cut_off(pieces: tuple[bytes, bytes]) -> None:
+    begin, more = pieces
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(begin)
+        sent = 0
+        with suppress(ConnectionError):
+            while not reader.at_eof():
+                writer.write(more * 100)
+                await writer.drain()
+                sent += len(more) * 100
+                await asyncio.sleep(0)
+        assert sent < 100_000_000
+
+
+async def test_an_answer_that_is_not_read_is_dropped() -> None:
+    async with hasty() as connection:
+        reader, writer = await connection()
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        writer.write(GET.replace(b"/", b"/40000000", 1))
+        await until_lost(writer)
+        assert not reader.at_eof()
+
+
+async def until_lost(writer: asyncio.StreamWriter) -> None:
+    """Write until the other side is gone."""
+    with suppress(ConnectionError):
+        while not writer.is_closing():
+            writer.write(b"x")
+            await writer.drain()
+            await asyncio.sleep(0.01)
+
+
+async def test_the_longest_of_unfinished_requests_is_closed_when_all_are_too_long_together() -> None:
+    post = b"POST / HTTP/1.1\r\nContent-Length: 900000\r\n\r\n"
+    async with hasty(seconds=60, most_received=1_000_000) as connection:
+        (short_reader, short), (long_reader, long) = await connection(), await connection()
+        short.write(post + bytes(200_000))
+        long.write(post + bytes(890_000))
+        assert await long_reader.read() == b""
+        short.write(bytes(700_000))
+        assert (await short_reader.readuntil(b"fine")).startswith(ANSWER)
+
+
+async def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one() -> None:
+    async with hasty(seconds=60, most=2) as connection:
+        (first_reader, _), (second_reader, second) = await connection(), await connection()
+        second.write(GET)
+        await second_reader.readuntil(b"fine")
+        third_reader, third = await connection()
+        third.write(GET)
+        assert (await third_reader.readuntil(b"fine")).startswith(ANSWER)
+        assert await first_reader.read() == b""
+        second.write(GET)
+        assert (await second_reader.readuntil(b"fine")).startswith(ANSWER)
+
+
+async def test_a_connection_is_refused_when_all_are_busy() -> None:
+    async with hasty(seconds=60, most=1) as connection:
+        reader, writer = await connection()
+        writer.write(CHUNKED)
+        await asyncio.sleep(0)
+        writer.write(b"1\r\nx\r\n")
+        late_reader, _ = await connection()
+        said = await late_reader.read()
+        assert said.startswith(b"HTTP/1.1 503 ")
+        writer.write(b"0\r\n\r\n")
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+
+
+async def test_only_so_many_requests_wait_for_the_answer_to_an_earlier_one() -> None:
+    came: list[int] = []
+    seen = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        came.append(1)
+        await seen.wait()
+        await fine(scope, receive, send)
+
+    async with hasty(app, seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(GET * 200)
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+        assert came == [1]
+        seen.set()
+
+
+@pytest.mark.parametrize("said", [b"GET / HTTP", CHUNKED + b"1\r\nx\r\n", CHUNKED + b"0\r\nX: y\r\n"])
+async def test_the_end_of_a_server_with_an_unfinished_request_logs_nothing(
+    said: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    came = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        came.set()
+        await Request(scope, receive).body()
+
+    listening = listen("127.0.0.1", 0)
+    address = listening.getsockname()
+    async with serving(app, listening):
+        _, writer = await asyncio.open_connection(*address)
+        writer.write(said)
+        if b"POST" in said:
+            await came.wait()
+    writer.transport.abort()
+    assert [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
 
 
 async def test_the_time_of_a_guest_is_utc(instance: Instance) -> None:
@@ -273,4 +426,4 @@ async def test_requests_under_way_at_the_end_get_time_and_no_more(monkeypatch: p
             slow, stuck = asyncio.create_task(client.get("/slow")), asyncio.create_task(client.get("/stuck"))
             assert {await came.get(), await came.get()} == {"/slow", "/stuck"}
         assert (await slow).status_code == 204
-        assert (await stuck).status_code == 500
+        assert (await stuck).status_code == 503
