@@ -8,7 +8,9 @@ from typing import NamedTuple
 from servers.answer.vocabulary import ORDINALS, SCALES, TENS, TIMES, UNITS, alternatives
 
 DIGITS = r"\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?(?![\d])|\d+(?:[.,]\d+)?"
-_NUMBER = re.compile(rf"(?<![\w.,:/'-])(?:{DIGITS})(?![\w])|(?<=[(/\s~€$£-])(?:{DIGITS})(?!\w)|(?<=\d-)\d+(?!\w)|^\d+")
+_NUMBER = re.compile(
+    rf"(?<![\w.,:/'-])(?:{DIGITS})(?![\w]|:\d)|(?<=[(/\s~€$£-])(?:{DIGITS})(?!\w)|(?<=\d-)\d+(?!\w)|^\d+"
+)
 _ORDINAL = re.compile(
     rf"(?<![\w.,:/-])(?:(\d{{1,4}})(?:st|nd|rd|th|er|eme|e|o|a)|({alternatives(ORDINALS)}))(?!\w|-\w)"
 )
@@ -48,7 +50,7 @@ def numbers(text: str) -> Iterator[Number]:
 
 
 def read(digits: str) -> frozenset[Decimal]:
-    """What digits with separators may mean: `1,234` is a thousand and more, or one and a bit."""
+    """What digits with separators mean: `1,234` and `1.234` are a thousand and more, `12,5` is twelve and a half."""
     marks = re.sub(r"\d", "", digits)
     bare = re.sub(r"[^\d]", "", digits)
     if not marks:
@@ -61,7 +63,7 @@ def read(digits: str) -> frozenset[Decimal]:
         return frozenset({whole})
     if len(marks) > 1:
         return frozenset({whole if len(set(marks)) == 1 else cut})
-    return frozenset({whole, cut}) if after == 3 and last <= 3 else frozenset({cut})
+    return frozenset({whole}) if after == 3 and last <= 3 and digits[0] != "0" else frozenset({cut})
 
 
 def in_words(text: str) -> int:

@@ -89,13 +89,6 @@ def footprint(whole: Changed) -> FootprintCheckpoint:
     )
 
 
-def answer_goal(name: str, question: str, told: str) -> SqlCheckpoint:
-    """A goal over the agent's last words."""
-    return SqlCheckpoint(
-        id=name, role="goal", question=question, kind="sql", sql=f"SELECT {told}", expect=[[1]], weight=1.0
-    )
-
-
 def _is(name: str, value: Any) -> str:
     return f"{quoted(name)} IS {literal(value)}"
 

@@ -4,8 +4,9 @@ from random import Random
 
 from servers.changes import between
 from servers.scenario import Checkpoint, Scenario, Solution, SqlCheckpoint
+from synth.scenarios.answer_facts import answer_goal, told_in
 from synth.scenarios.essence import Window
-from synth.scenarios.goals import Changed, answer_goal, footprint, goal
+from synth.scenarios.goals import Changed, footprint, goal
 from synth.scenarios.profile import Wish
 from synth.scenarios.run import Made, play, steps_of
 from synth.scenarios.sending import sender_of
@@ -68,11 +69,6 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
     clauses = [command.clause for command in walk.commands]
     tells = _chosen(walk, made, random) if wish.tells else []
     refused = [command for command in walk.commands if command.kind == "refused"]
-    goals: list[Checkpoint] = [
-        *await _counted(walk, _goals(walk, made, whole)),
-        *(tell.goal(at) for at, tell in enumerate(tells, start=1)),
-    ]
-    goals += _reasons(refused, " ".join(clauses))
     task = composed(
         walk.setting.phrases,
         walk.voice,
@@ -82,6 +78,12 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
         may_fail=bool(refused),
         random=random,
     )
+    given = told_in(task, walk.setting.clock)
+    goals: list[Checkpoint] = [
+        *await _counted(walk, _goals(walk, made, whole)),
+        *(tell.goal(at, given) for at, tell in enumerate(tells, start=1)),
+        *_reasons(refused, task, walk.setting.clock),
+    ]
     tags = ["backward", walk.voice, *(["refusal"] if refused else []), *(one.drawn.tool for one in walk.commands)]
     return Scenario(
         id=wish.id,
@@ -124,12 +126,19 @@ def _goals(walk: Walk, made: list[Made], whole: Changed) -> list[SqlCheckpoint]:
     return goals
 
 
-def _reasons(refused: list[Command], given: str) -> list[Checkpoint]:
-    """Goals over what an answer must tell of the refusals: a date or an amount that cannot be guessed."""
-    found = [fact for command in refused for fact in facts_of(command.text, given)[:1]]
+def _reasons(refused: list[Command], task: str, clock: str) -> list[Checkpoint]:
+    """Goals over what an answer must tell of the refusals: one of the dates and amounts that stand in the way."""
+    given = told_in(task, clock)
+    reasons = [facts_of(command.text, task, clock) for command in refused]
     return [
-        answer_goal(f"why_{number}", f"Does the answer tell {fact}, which stands in the way?", expression)
-        for number, (fact, expression) in enumerate(found, start=1)
+        answer_goal(
+            f"why_{number}",
+            f"Does the answer tell {' or '.join(words for words, _ in found)}, which stands in the way?",
+            [fact for _, fact in found],
+            tell="any",
+            given=given,
+        )
+        for number, found in enumerate((one for one in reasons if one), start=1)
     ]
 
 
@@ -143,7 +152,9 @@ def _chosen(walk: Walk, made: list[Made], random: Random) -> list[Telling]:
         touched = {(one.table, next(iter(one.key.values()))) for one in command.changes}
         if command.kind == "ok" and result is not None and not after & (command.own_places(walk.person) | touched):
             values = Values(command.spoken, command.drawn.arguments)
-            options += tellings(walk.setting.phrases, command.drawn.tool, result, values, given, walk.setting.clock)
+            seen = tuple(one.outcome.structured for one in made if one.outcome.structured)
+            clock = walk.setting.clock
+            options += tellings(walk.setting.phrases, command.drawn.tool, result, values, given, clock, seen)
     chosen = random.sample(options, min(len(options), random.choice(HOW_MUCH_TO_TELL)))
     return list({tell.words: tell for tell in chosen}.values())
 

@@ -39,6 +39,6 @@ class Tally:
 def signature(scenario: Scenario) -> str:
     """What tells whether two scenarios ask for the same: their tools, whose they are, and the rows that they judge."""
     keys = sorted({key for one in scenario.checkpoints for key in LITERAL.findall(one.model_dump_json())})
-    told = sorted(one.sql for one in scenario.checkpoints if one.kind == "sql" and ":answer" in one.sql)
+    told = sorted(one.model_dump_json() for one in scenario.checkpoints if one.kind == "answer")
     only_told = len(told) == len(scenario.checkpoints) - 1
     return str((sorted(scenario.tags), scenario.title.partition(":")[0], keys, told if only_told else ""))

@@ -4,10 +4,11 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
+from servers.answer.fact import AnswerCheckpoint, Fact
 from servers.phrases import HOLE, Phrases
-from servers.scenario import SqlCheckpoint
-from synth.scenarios.facts import DATE, said, tells
-from synth.scenarios.goals import answer_goal
+from synth.scenarios.answer_facts import NO_CLOCK, answer_goal, fact_of, gives
+from synth.scenarios.facts import DATE, said
+from synth.scenarios.leaves import leaves
 from synth.scenarios.lookup import leaf
 from synth.scenarios.words import Values, filled
 
@@ -17,22 +18,32 @@ DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 @dataclass(frozen=True)
 class Telling:
-    """Something to be told: how it is asked for, what it is, how to see it, and how the reference says it."""
+    """Something to be told: how it is asked for, what it is, and how the reference says it."""
 
     ask: str
     words: str
-    expression: str
+    fact: Fact
     saying: str
 
-    def goal(self, number: int) -> SqlCheckpoint:
-        """The checkpoint that sees it."""
-        return answer_goal(f"told_{number}", f"Does the answer tell {self.ask}: {self.words}?", self.expression)
+    def goal(self, number: int, given: tuple[str, ...] = ()) -> AnswerCheckpoint:
+        """The checkpoint that sees it. The values that the task gives may be told as well."""
+        fact = self.fact.model_copy(update={"name": f"told_{number}"})
+        return answer_goal(f"told_{number}", f"Does the answer tell {self.ask}: {self.words}?", [fact], given=given)
 
 
 def tellings(
-    phrases: Phrases, tool: str, result: dict[str, Any], values: Values, given: str, clock: str
+    phrases: Phrases,
+    tool: str,
+    result: dict[str, Any],
+    values: Values,
+    given: str,
+    clock: str,
+    seen: tuple[dict[str, Any], ...] = (),
 ) -> list[Telling]:
-    """What may be asked about the result of a call, apart from what the task gives already."""
+    """What may be asked about the result of a call, apart from what the task gives already.
+
+    `seen` are the results of the other calls: what stands in their place of it could be told by mistake.
+    """
     found: list[Telling] = []
     for tell in phrases.tells.get(tool, ()):
         value = leaf(result, tell.value)
@@ -40,30 +51,31 @@ def tellings(
         ask = filled(tell.ask, Values({**_texts(result), **values.words}, values.arguments))
         if ask is None or value in (None, 0) or (isinstance(value, int) and value < 0):
             continue
-        expression = tells(name, value)
-        words = said(name, value, clock=clock, currency=phrases.currency)
-        if expression is None or words in given:
+        fact = fact_of(name, value, confusable=_others(name, seen), currency=phrases.currency)
+        if fact is None or gives(given, fact, clock):
             continue
+        words = said(name, value, clock=clock, currency=phrases.currency)
         saying = tell.say.replace("{value}", words)
         for hole in HOLE.finditer(saying):
             saying = saying.replace(hole[0], _texts(result).get(hole["name"], "It"))
-        found.append(Telling(ask, words, expression, saying))
+        found.append(Telling(ask, words, fact, saying))
     return found
 
 
-def facts_of(text: str, given: str) -> list[tuple[str, str]]:
-    """The dates and amounts that a refusal tells and that were not given, each with how to see it in an answer."""
-    found: list[tuple[str, str]] = []
-    for day in DAY.findall(text):
-        expression = tells("on", day)
-        if day not in given and expression and DATE.fullmatch(day):
-            found.append((day, expression))
-    for amount in MONEY.findall(text):
-        cents = int(amount.replace(".", ""))
-        expression = tells("cents", cents)
-        if str(cents) not in given and expression:
-            found.append((amount, expression))
-    return found
+def _others(name: str, seen: tuple[dict[str, Any], ...]) -> list[Any]:
+    """What stands under a name in some results."""
+    return [value for result in seen for path, value in leaves(result, "") if path.rpartition(".")[2] == name and value]
+
+
+def facts_of(text: str, given: str, clock: str = NO_CLOCK) -> list[tuple[str, Fact]]:
+    """The dates and amounts that a refusal tells and that were not given, each as it is written there."""
+    found: list[tuple[str, Fact]] = []
+    told = [(day, fact_of("on", day)) for day in DAY.findall(text) if DATE.fullmatch(day)]
+    told += [(amount, fact_of("cents", int(amount.replace(".", "")))) for amount in MONEY.findall(text)]
+    for words, fact in told:
+        if fact is not None and words not in given and not gives(given, fact, clock):
+            found.append((words, fact.model_copy(update={"name": f"reason_{len(found) + 1}"})))
+    return list({words: (words, fact) for words, fact in found}.values())
 
 
 def _texts(result: dict[str, Any]) -> dict[str, str]:

@@ -1,13 +1,12 @@
 """What only the person can tell: values that the reference takes from the task, and no query decides upon."""
 
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, cast
 
 from agent_client.references import REFERENCE
-from servers.guest.lean import connect
-from synth.scenarios.facts import is_money, said, tells
+from synth.scenarios.answer_facts import fact_of, gives
+from synth.scenarios.facts import is_money, said
 from synth.scenarios.leaves import leaves
 from synth.scenarios.plausible import enum_of
 from synth.scenarios.reference import Reference
@@ -77,11 +76,8 @@ def needed(reference: Reference) -> Needed:
 
 def is_told(name: str, value: Any, text: str) -> bool:
     """Whether a text tells a value, in any form that people use."""
-    expression = tells(_name(name), value)
-    if expression is None:
-        return False
-    with closing(connect()) as connection:
-        return connection.execute(f"SELECT {expression}", {"answer": text}).get == 1
+    fact = fact_of(_name(name), value)
+    return fact is not None and gives(text, fact)
 
 
 def _name(where: str) -> str:

@@ -174,7 +174,7 @@ async def test_a_refusal_that_tells_a_date_is_a_task_in_which_nothing_may_change
     async with Stage(shop) as stage:
         [scenario] = load_scenarios(stage.environment).values()
     why, guard = scenario.checkpoints
-    assert (why.id, why.role, why.kind) == ("why_1", "goal", "sql")
+    assert (why.id, why.role, why.kind) == ("why_1", "goal", "answer")
     assert guard.kind == "footprint"
     assert guard.allow == ()
     assert "until 2026-05-01" in scenario.reference().answer

@@ -1,23 +1,19 @@
 """An answer tells a fact in any form that people use, and another fact in none."""
 
-import apsw
 import pytest
 
+from synth.scenarios.answer_facts import fact_of, gives
 from synth.scenarios.answers import asks
-from synth.scenarios.facts import said, tells
+from synth.scenarios.facts import said
 
 CLOCK = "2026-03-16 09:00:00"
 
 
 def told(name: str, value: object, answer: str) -> bool:
     """Whether an answer tells a value."""
-    expression = tells(name, value)
-    assert expression is not None
-    connection = apsw.Connection(":memory:")
-    try:
-        return connection.execute(f"SELECT {expression}", {"answer": answer}).get == 1
-    finally:
-        connection.close()
+    fact = fact_of(name, value)
+    assert fact is not None
+    return gives(answer, fact, CLOCK)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +39,7 @@ def test_thousands_may_stand_apart(answer: str) -> None:
     assert told("grams", 1640, answer)
 
 
-@pytest.mark.parametrize("answer", ["11,640", "1,64", "640", "1640:00"])
+@pytest.mark.parametrize("answer", ["11,640", "1,64", "640", "16:40:00"])
 def test_another_number_is_not_that_number(answer: str) -> None:
     assert not told("grams", 1640, answer)
 
