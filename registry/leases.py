@@ -65,8 +65,9 @@ class Registry:
             CapacityError: there is no room.
         """
         scenario = None
+        library = self.catalogue.library
         if request.scenario is not None:
-            scenario = self.catalogue.library.scenario(request.environment, request.scenario)
+            scenario = await asyncio.to_thread(library.scenario, request.environment, request.scenario)
         order = Launch(
             environment=request.environment,
             scenario=request.scenario,
@@ -225,7 +226,7 @@ class Registry:
         if kept.scenario is None:
             raise Conflict(f"instance {instance} was launched without a scenario; nothing to judge by")
         begin = time.perf_counter()
-        scenario = self.catalogue.library.scenario(kept.environment, kept.scenario)
+        scenario = await asyncio.to_thread(self.catalogue.library.scenario, kept.environment, kept.scenario)
         at = dated(self.clock.wall())
         score = await judged(self.fleet.seat(kept.worker).door, instance, scenario, answer=answer, at=at)
         closing = self.clock.wall() if close and score.outcome == "scored" else None

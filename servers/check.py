@@ -1,20 +1,30 @@
 """Everything that is wrong with a bundle: what its text shows, and what a guest finds when it loads it."""
 
 from pathlib import Path
-from typing import Any
+
+from pydantic import ValidationError
 
 from servers.bundle import Environment, read_environment, read_scenarios
+from servers.bundle_files import text_of
 from servers.certified import is_current
+from servers.checkpoint_findings import question_findings
 from servers.environment import Tool
 from servers.errors import BundleError
 from servers.examples import example_findings
-from servers.gate import checkpoint_problems, tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
-from servers.imported_gate import imported_problems
+from servers.inspection import Gate, Source, function_findings, gate_of, inspected
 from servers.phrases import read_phrases
+from servers.record import Record
 from servers.rules import rule_findings
-from servers.scenario import Scenario
+from servers.scenario import Checkpoint, PythonCheckpoint, Scenario
 from servers.starts import built
+
+
+class _Described(Record):
+    """What a guest says of the tools that it has loaded. It has run them, so it is checked like any word of a guest."""
+
+    tools: tuple[Tool, ...] = ()
+    findings: tuple[str, ...] = ()
 
 
 async def findings(folder: Path, guests: Guests) -> list[str]:
@@ -22,11 +32,11 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     environment, found = await environment_findings(folder, guests)
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
-    found += _checkpoint_findings(folder, environment, scenarios)
+    found += await _checkpoint_findings(folder, environment, scenarios, guests)
     if environment is not None:
         found += read_phrases(folder, environment)[0]
         found += _certificate_findings(environment, scenarios)
-        found += await _setup_findings(environment, scenarios, guests)
+        found += await _start_findings(environment, scenarios, guests)
     return found
 
 
@@ -35,33 +45,40 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     found, environment = read_environment(folder)
     if environment is None:
         return None, found
-    path = folder / "tools.py"
-    problems = imported_problems if _is_imported(environment) else tool_problems
-    found += [f"{path}: {problem}" for problem in problems(environment.source) if "not Python" not in problem]
+    [inspection] = await inspected([Source(environment.source, gate_of(environment))], guests)
+    found += function_findings(folder, inspection, environment.tools)
+    found += [f"{folder / 'tools.py'}: {problem}" for problem in inspection.problems]
     found += rule_findings(folder, policy=environment.policy, schema=environment.schema, source=environment.source)
     found += example_findings(folder, environment.tools)
-    if not any("tools.py" in finding and "not Python" in finding for finding in found):
+    if inspection.not_python is None:
         found += await _tool_findings(environment, guests)
         _, wrong = await built(environment, "", environment.description.clock, guests)
         found += [f"{folder}: {wrong}"] if wrong else []
     return environment, found
 
 
-def _is_imported(environment: Environment | None) -> bool:
-    return environment is not None and environment.description.imported is not None
-
-
-def _checkpoint_findings(folder: Path, environment: Environment | None, scenarios: list[Scenario]) -> list[str]:
-    """What the Python of checkpoints says and may not. Text that is no Python has been found before."""
-    problems = imported_problems if _is_imported(environment) else checkpoint_problems
-    return [
-        f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints.{checkpoint.id}: {problem}"
+async def _checkpoint_findings(
+    folder: Path, environment: Environment | None, scenarios: list[Scenario], guests: Guests
+) -> list[str]:
+    """What the Python of checkpoints says and may not."""
+    imported = environment is not None and environment.description.imported is not None
+    gate: Gate = "imported" if imported else "checkpoint"
+    asked = [
+        (scenario, checkpoint)
         for scenario in scenarios
         for checkpoint in scenario.checkpoints
-        if checkpoint.kind == "python"
-        for problem in problems(checkpoint.python)
-        if "not Python" not in problem
+        if isinstance(checkpoint, PythonCheckpoint)
     ]
+    seen = await inspected([Source(checkpoint.python, gate) for _, checkpoint in asked], guests)
+    return [
+        f"{_place(folder, scenario, checkpoint)}: {problem}"
+        for (scenario, checkpoint), inspection in zip(asked, seen, strict=True)
+        for problem in ([inspection.not_python] if inspection.not_python else inspection.problems)
+    ]
+
+
+def _place(folder: Path, scenario: Scenario, checkpoint: Checkpoint) -> str:
+    return f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints.{checkpoint.id}"
 
 
 def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -> list[str]:
@@ -81,57 +98,61 @@ async def derived(folder: Path, guests: Guests) -> list[Tool]:
     Raises:
         BundleError: a signature or docstring from which no schema can be made.
     """
-    path = folder / "tools.py"
-    try:
-        source = path.read_bytes()
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
-    tools, found = await _described(source, guests)
-    if found:
-        raise BundleError("\n".join(f"{folder}: {finding}" for finding in found))
-    return [Tool.model_validate(tool) for tool in tools]
+    described = await _described(text_of(folder / "tools.py").encode(), guests)
+    if described.findings:
+        raise BundleError("\n".join(f"{folder}: {finding}" for finding in described.findings))
+    return list(described.tools)
 
 
 async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
     """Where the tools' own words and environment.json differ."""
-    tools, found = await _described(environment.source.encode(), guests)
-    wrong = [f"{environment.folder}: {finding}" for finding in found]
+    described = await _described(environment.source.encode(), guests)
+    wrong = [f"{environment.folder}: {finding}" for finding in described.findings]
     path = environment.folder / "environment.json"
     imported = environment.description.imported
     kept = imported is not None and imported.schemas == "kept"
     compared = ("writes",) if kept else ("description", "arguments", "result", "writes")
-    for told in tools:
-        declared = environment.tools.get(told["name"])
+    for told in described.tools:
+        declared = environment.tools.get(told.name)
         if declared is None:
             continue
-        fields = declared.model_dump()
         wrong += [
             f"{path}: tools.{declared.name}.{field}: is not what tools.py says; "
             "`farm derive BUNDLE --write` brings it up to date"
             for field in compared
-            if told[field] != fields[field]
+            if getattr(told, field) != getattr(declared, field)
         ]
     return wrong
 
 
-async def _described(source: bytes, guests: Guests) -> tuple[list[dict[str, Any]], list[str]]:
+async def _described(source: bytes, guests: Guests) -> _Described:
     try:
         head, _ = await guests.job({"do": "describe"}, source, seconds=START_SECONDS)
+        return _Described.model_validate(head)
     except GuestLate:
-        return [], [f"tools.py: takes more than {START_SECONDS:g} s to load"]
+        return _Described(findings=(f"tools.py: takes more than {START_SECONDS:g} s to load",))
     except GuestDied:
-        return [], ["tools.py: the process ended while it was loaded"]
-    return head["tools"], head["findings"]
+        return _Described(findings=("tools.py: the process ended while it was loaded",))
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_input=False)[0]
+        field = ".".join(str(part) for part in problem["loc"])
+        return _Described(findings=(f"tools.py: tells of itself what is no tool: {field}: {problem['msg']}"[:500],))
 
 
-async def _setup_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
-    """Every setup, run; nothing where the environment itself does not start, which has been found before."""
+async def _start_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
+    """Every setup, run, and every checkpoint, asked of the state that it leaves.
+
+    Nothing where the environment itself does not start, which has been found before.
+    """
     if (await built(environment, "", environment.description.clock, guests))[1]:
         return []
     found: list[str] = []
     for scenario in scenarios:
         clock = scenario.clock or environment.description.clock
-        _, wrong = await built(environment, scenario.setup, clock, guests)
+        image, wrong = await built(environment, scenario.setup, clock, guests)
         if wrong:
             found.append(f"{environment.folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: {wrong}")
+            continue
+        wrong_questions = await question_findings(image, scenario, clock, guests)
+        found += [f"{_place(environment.folder, scenario, one)}: {why}" for one, why in wrong_questions]
     return found

@@ -16,6 +16,7 @@ from rich.table import Table
 from servers import check as checking
 from servers.agent_door import AgentDoor, serve_stdio
 from servers.bundle import Environment, load, load_scenarios
+from servers.bundle_files import text_of, write_text
 from servers.certified import is_current
 from servers.doors.stdio import standard_streams
 from servers.errors import BundleError, NotFound, RequestError
@@ -26,7 +27,6 @@ from servers.logs import Level, to_stderr
 from servers.orders import Launch, Ticket
 from servers.scenario import Scenario
 from servers.serving import listen, run, serving, url_of
-from servers.whole import write_whole
 from servers.worker import Worker
 from servers.worker_process import die_with_parent, until_told_to_stop
 from servers.worker_process import serve as serve_worker
@@ -117,12 +117,12 @@ def derive(
         return
     path = folder / "environment.json"
     try:
-        description = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        description = json.loads(text_of(path))
+    except (ValueError, RecursionError) as error:
         raise BundleError(f"{path}: cannot be read: {error}") from None
     if not isinstance(description, dict):
         raise BundleError(f"{path}: the whole: is not an object")
-    write_whole(path, json.dumps({**description, "tools": tools}, indent=2, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps({**description, "tools": tools}, indent=2, ensure_ascii=False) + "\n")
     out.print(f"{path}: {len(tools)} tools written")
 
 

@@ -1,5 +1,6 @@
 """An environment as its `environment.json` describes it: what it is, its tools, and what made it."""
 
+from collections import Counter
 from typing import Any, Literal, cast
 
 from pydantic import Field, field_validator
@@ -63,8 +64,8 @@ class Description(Record):
     @field_validator("tools")
     @classmethod
     def names_differ(cls, tools: tuple[Tool, ...]) -> tuple[Tool, ...]:
-        names = [tool.name for tool in tools]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        names = Counter(tool.name for tool in tools)
+        twice = sorted(name for name, count in names.items() if count > 1)
         if twice:
             raise ValueError(f"two tools named {', '.join(twice)}")
         return tools

@@ -24,9 +24,8 @@ from servers.allowed import (
     STATE,
     UNDERSCORED,
 )
-from servers.bundle import NOT_PYTHON
 from servers.guest.ready import NAMES
-from servers.parsing import parsed
+from servers.parsing import NOT_PYTHON, parsed
 from servers.scopes import Comprehension, bound, targets
 
 Function = ast.FunctionDef | ast.Lambda

@@ -8,9 +8,8 @@ import ast
 from collections.abc import Iterator
 
 from servers.allowed import FRAMES, INSTEAD
-from servers.bundle import NOT_PYTHON
 from servers.guest.ready import IMPORTED_NAMES
-from servers.parsing import parsed
+from servers.parsing import NOT_PYTHON, parsed
 
 REPLACED = frozenset({"datetime", "time", "uuid", "secrets"})
 """Modules that tell the clock or draw: imported code takes those of `servers.imported` in their place."""

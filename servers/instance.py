@@ -17,6 +17,7 @@ from servers.errors import InfraError
 from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests, GuestStalled
 from servers.orders import OutcomeKind
 from servers.pace import Pace
+from servers.schema_subset import MOST_CHECKS_A_CALL
 from servers.starts import Start
 from servers.state import ChangesError, KeptCall, StateFile
 from servers.watch import Watch
@@ -151,6 +152,8 @@ class Instance:
             return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
         if not told:
             return _unreadable(tool)
+        if len(told) // 2 * self.environment.widths[tool] > MOST_CHECKS_A_CALL:  # a value takes two characters
+            return Outcome("invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once")
         try:
             problems = self.environment.checks[tool].problems(arguments, len(told))
         except ValueError:  # the validator has a depth of its own

@@ -1,23 +1,32 @@
 """The bundles that a farm serves: folders of folders, read when first asked for and again when their files change."""
 
+import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 from servers.bundle import SERVED_FILES, Environment, load, load_scenarios
+from servers.bundle_files import PACKAGED, Stamp, opened
 from servers.errors import BundleError, NotFound
 from servers.scenario import Scenario
 
-Signature = tuple[tuple[int, int], ...]
+Stamps = tuple[Stamp | None, ...]
+T = TypeVar("T")
+OWN_LIBRARY = PACKAGED
 SHOWN = 10  # names in a message
-OWN_LIBRARY = Path(__file__).parent / "library"
 
 
 class Library:
-    """Environments by id. The first folder that has one wins."""
+    """Environments by id. The first folder that has one wins.
+
+    What was wrong with a bundle is kept as what was right: it is read again when a file has changed, and not before.
+    Reading one takes tens of milliseconds, and may be asked for by several threads.
+    """
 
     def __init__(self, folders: list[Path]) -> None:
         self.folders = folders
-        self._loaded: dict[str, tuple[Signature, Environment]] = {}
-        self._scenarios: dict[str, tuple[Signature, dict[str, Scenario]]] = {}
+        self._loaded: dict[str, tuple[Stamps, Environment | BundleError]] = {}
+        self._scenarios: dict[str, tuple[Stamps, dict[str, Scenario] | BundleError]] = {}
 
     def ids(self) -> list[str]:
         """The ids of all bundles, by their folders' names; nothing is read."""
@@ -32,12 +41,7 @@ class Library:
             BundleError: there is one, and it cannot be read.
         """
         folder = self._folder(environment_id)
-        signature = _signature(folder, SERVED_FILES)
-        known = self._loaded.get(environment_id)
-        if known is None or known[0] != signature:
-            known = (signature, load(folder))
-            self._loaded[environment_id] = known
-        return known[1]
+        return _known(self._loaded, environment_id, _stamps(folder, SERVED_FILES), lambda: load(folder))
 
     def scenarios(self, environment_id: str) -> dict[str, Scenario]:
         """The scenarios of an environment, by id. For the registry and the judge alone.
@@ -47,12 +51,8 @@ class Library:
             BundleError: its scenarios cannot be read.
         """
         environment = self.environment(environment_id)
-        signature = _signature(environment.folder, (*SERVED_FILES, "scenarios.jsonl"))
-        known = self._scenarios.get(environment_id)
-        if known is None or known[0] != signature:
-            known = (signature, load_scenarios(environment))
-            self._scenarios[environment_id] = known
-        return known[1]
+        stamps = _stamps(environment.folder, (*SERVED_FILES, "scenarios.jsonl"))
+        return _known(self._scenarios, environment_id, stamps, lambda: load_scenarios(environment))
 
     def scenario(self, environment_id: str, scenario_id: str) -> Scenario:
         """One scenario.
@@ -69,7 +69,7 @@ class Library:
     def _folder(self, environment_id: str) -> Path:
         if environment_id.isidentifier():
             for folder in self.folders:
-                if (folder / environment_id / "environment.json").is_file():
+                if os.path.lexists(folder / environment_id / "environment.json"):
                     return folder / environment_id
         some = _some(self.ids()) or "none"
         raise NotFound(f"no environment {environment_id!r} in the library; there are: {some}")
@@ -81,13 +81,22 @@ def _some(names: list[str]) -> str:
     return ", ".join(names[:SHOWN]) + more
 
 
-def _signature(folder: Path, names: tuple[str, ...]) -> Signature:
-    """What tells that a file has changed."""
-    found: list[tuple[int, int]] = []
-    for name in names:
+def _stamps(folder: Path, names: tuple[str, ...]) -> Stamps:
+    with opened(folder) as files:
+        return files.stamps(names)
+
+
+def _known(
+    known: dict[str, tuple[Stamps, T | BundleError]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]
+) -> T:
+    """What is known of an environment, read if its files have changed. Raises BundleError, as reading it did."""
+    before = known.get(environment_id)
+    if before is None or before[0] != stamps:
         try:
-            stat = (folder / name).stat()
-        except OSError as error:
-            raise BundleError(f"{folder / name}: cannot be read: {error.strerror}") from None
-        found.append((stat.st_mtime_ns, stat.st_size))
-    return tuple(found)
+            before = (stamps, load_it())
+        except BundleError as error:
+            before = (stamps, error)
+        known[environment_id] = before
+    if isinstance(before[1], BundleError):
+        raise BundleError(str(before[1]))
+    return before[1]

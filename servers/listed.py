@@ -5,9 +5,9 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
+from servers.bundle_files import text_if_there
 from servers.errors import BundleError
 
-LARGEST_LIST = 1024 * 1024
 T = TypeVar("T")
 
 
@@ -18,14 +18,9 @@ def listed(path: Path, kind: TypeAdapter[tuple[T, ...]]) -> tuple[T, ...]:
         BundleError: the file cannot be read.
     """
     try:
-        if path.stat().st_size > LARGEST_LIST:
-            raise BundleError(f"{path}: larger than {LARGEST_LIST // 1024 // 1024} MiB")
-        return kind.validate_json(path.read_bytes())
-    except FileNotFoundError:
-        return ()
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
+        text = text_if_there(path)
+        return () if text is None else kind.validate_json(text)
     except ValidationError as error:
-        problem = error.errors(include_url=False)[0]
+        problem = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(str(part) for part in problem["loc"]) or "the whole"
         raise BundleError(f"{path}: {field}: {problem['msg']}") from None

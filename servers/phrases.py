@@ -11,7 +11,9 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from servers.bundle import Environment, table_names
+from servers.bundle_files import text_if_there
 from servers.environment import Provenance
+from servers.errors import BundleError
 from servers.record import Name, Record
 
 Speaking = Literal["self", "other", "chores"]
@@ -77,17 +79,17 @@ def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phr
     """The phrases of a bundle, or None where it has none, and everything that is wrong with them."""
     path = folder / "phrases.json"
     try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+        text = text_if_there(path)
+    except BundleError as error:
+        return [str(error)], None
+    if text is None:
         return [], None
-    except (OSError, UnicodeDecodeError) as error:
-        return [f"{path}: cannot be read: {error}"], None
     try:
         phrases = Phrases.model_validate_json(text)
     except ValidationError as error:
         return [
             f"{path}: {'.'.join(str(part) for part in problem['loc']) or 'the whole'}: {problem['msg']}"
-            for problem in error.errors(include_url=False)
+            for problem in error.errors(include_url=False, include_input=False)
         ], None
     return [f"{path}: {problem}" for problem in problems_of(phrases, environment)], phrases
 

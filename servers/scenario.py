@@ -1,5 +1,6 @@
 """A scenario: a start state, a task, the checkpoints that judge it, and a reference solution."""
 
+from collections import Counter
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
@@ -176,8 +177,8 @@ class Scenario(Record):
     @field_validator("checkpoints")
     @classmethod
     def a_goal_and_distinct_ids(cls, checkpoints: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
-        ids = [checkpoint.id for checkpoint in checkpoints]
-        twice = sorted({name for name in ids if ids.count(name) > 1})
+        ids = Counter(checkpoint.id for checkpoint in checkpoints)
+        twice = sorted(name for name, count in ids.items() if count > 1)
         if twice:
             raise ValueError(f"two checkpoints named {', '.join(twice)}")
         if not any(checkpoint.role == "goal" for checkpoint in checkpoints):

@@ -1,8 +1,11 @@
 """A file is written whole or not at all."""
 
+import os
 from pathlib import Path
 
 from servers.errors import RequestError
+
+PART = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_whole(path: Path, text: str) -> None:
@@ -15,7 +18,8 @@ def write_whole(path: Path, text: str) -> None:
         path.write_text(text, encoding="utf-8")
         return
     part = path.with_name(f".{path.name}.part")
-    with part.open("w", encoding="utf-8") as file:
+    part.unlink(missing_ok=True)  # a link that was laid there is not followed, and a pipe is not waited for
+    with os.fdopen(os.open(part, PART, 0o666), "w", encoding="utf-8") as file:
         file.write(text)
     part.replace(path)
 

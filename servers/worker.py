@@ -23,6 +23,7 @@ from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.fair_pool import FairThreadPool
 from servers.guests import CALL_SECONDS, Guests
 from servers.holding import MOST_HELD, Holding
+from servers.inspection import agree
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
@@ -73,6 +74,7 @@ class Worker:
         self._holding = Holding(self.guests, self.watch, most_held)
         self._ids: set[str] = set()
         self._suspended: set[str] = set()
+        self._agreed: set[str] = set()  # digests of environments
         self._secret = b""
         self.standing_walls: tuple[str, ...] = ()
         self._tidying: asyncio.Task[None] | None = None
@@ -139,7 +141,8 @@ class Worker:
         if self.live + order.count > self.most_instances:
             raise CapacityError(f"no room for {order.count} more instances ({self.live} live); close some and retry")
         begin = time.perf_counter()
-        environment = self.library.environment(order.environment)
+        environment = await asyncio.to_thread(self.library.environment, order.environment)
+        await self._see_that_it_agrees(environment)
         clock = order.clock or environment.description.clock
         start = await self.starts.build(environment, order.setup, clock)
         origin = Origin("", environment.id, environment.digest, start.digest, order.scenario, clock, order.seed)
@@ -148,6 +151,12 @@ class Worker:
             environment.id, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
         )
         return tickets
+
+    async def _see_that_it_agrees(self, environment: Environment) -> None:
+        """See once that the tools which agents are shown are those of the code. Raises BundleError."""
+        if environment.digest not in self._agreed:
+            await agree(environment, self.guests)
+            self._agreed.add(environment.digest)
 
     def find(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle.

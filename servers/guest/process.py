@@ -9,6 +9,7 @@ Requests, by `"do"`:
     taken                                         → taken: the numbers of the branches, if it covers
     build     now; parts: schema, seed, setup     → findings; parts: image
     describe  parts: tools.py                     → tools, findings
+    inspect   gate; parts: source                 → functions, problems; or not_python
     judge     now, answer, calls; parts: source, start, final
                                                   → holds; or error, and short when memory ran out; or broken
 """
@@ -20,7 +21,7 @@ from typing import Any
 
 import apsw
 
-from servers.guest import building, calling, covering, describing, judging
+from servers.guest import building, calling, covering, describing, inspecting, judging
 from servers.guest.frames import packed, receive
 from servers.guest.rows import Rows
 
@@ -44,6 +45,7 @@ class Guest:
             "taken": self.tell_taken,
             "build": self.build,
             "describe": self.describe,
+            "inspect": self.inspect,
             "judge": self.judge,
         }
 
@@ -97,6 +99,9 @@ class Guest:
         except BaseException as error:
             return {"tools": [], "findings": [calling.fault_text(error)]}, []
         return {"tools": tools, "findings": findings}, []
+
+    def inspect(self, head: dict[str, Any], parts: Parts) -> Reply:
+        return inspecting.inspect(parts[0].decode(), head["gate"]), []
 
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
         source, start, final = parts

@@ -103,11 +103,12 @@ def imported_in(folder: Path) -> list[Path]:
     Raises:
         NotFound: there is none.
     """
-    found = [folder] if (folder / "environment.json").is_file() else sorted(folder.glob("*/environment.json"))
+    there = folder.resolve()
+    found = [there] if (there / "environment.json").is_file() else sorted(there.glob("*/environment.json"))
     folders = [path if path.is_dir() else path.parent for path in found]
     if not folders:
         raise NotFound(f"{folder}: holds no bundle; `farm import envscaler` writes some")
-    return [path.resolve() for path in folders]
+    return folders
 
 
 async def audit(

@@ -8,10 +8,10 @@ from agent_client.errors import AgentError
 from agent_client.references import resolve
 from agent_client.trace import ToolResult
 from servers.bundle import load, load_scenarios
+from servers.bundle_files import write_text
 from servers.library import Library
 from servers.orders import Judge, Launch
 from servers.scenario import Scenario, Solution
-from servers.whole import write_whole
 from servers.worker import Worker
 from synth.envscaler.auditing import EnvironmentAudit, ScenarioAudit
 
@@ -53,4 +53,4 @@ async def _earns_all(worker: Worker, environment: str, scenario: Scenario, found
 
 
 def _write(folder: Path, scenarios: Iterable[Scenario]) -> None:
-    write_whole(folder / "scenarios.jsonl", "".join(one.model_dump_json(exclude_none=True) + "\n" for one in scenarios))
+    write_text(folder / "scenarios.jsonl", "".join(one.model_dump_json(exclude_none=True) + "\n" for one in scenarios))

@@ -4,9 +4,8 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from servers.bundle import NOT_PYTHON
 from servers.imported_gate import REPLACED, imported_problems
-from servers.parsing import parsed
+from servers.parsing import NOT_PYTHON, parsed
 from synth.envscaler.reading import Unreadable
 
 TYPED_DICT = "TypedDict"

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import jsonschema_rs
 
-from servers.bundle import validator
 from servers.errors import BundleError, QueryError
 from servers.examples import Example
 from servers.instance import Outcome
 from servers.reading import Reader
 from servers.rules import Rule
+from servers.schema_subset import validator
 from synth.proving.drawing import Drawer, Mode
 from synth.proving.integrity import broken_rows
 from synth.proving.places import Places

@@ -7,11 +7,11 @@ from typing import Literal
 from pydantic import ValidationError
 
 from servers.bundle import SERVED_FILES, as_json
+from servers.bundle_files import opened, text_if_there, write_text
 from servers.errors import BundleError
 from servers.examples import EXAMPLES_FILE
 from servers.record import Record
 from servers.rules import RULES_FILE, Holder
-from servers.whole import write_whole
 
 PROOF_FILE = "proof.json"
 PROVED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE)
@@ -90,15 +90,9 @@ def score_of(findings: tuple[Finding, ...], coverage: Coverage, rules: dict[str,
 
 def digests(folder: Path) -> dict[str, str]:
     """The digest of each file that a proof is about, of those that there are."""
-    found: dict[str, str] = {}
-    for name in PROVED_FILES:
-        try:
-            found[name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-        except FileNotFoundError:
-            continue
-        except OSError as error:
-            raise BundleError(f"{folder / name}: cannot be read: {error.strerror}") from None
-    return found
+    with opened(folder) as files:
+        texts = {name: files.text_if_there(name) for name in PROVED_FILES}
+    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items() if text is not None}
 
 
 def load_proof(folder: Path) -> Proof | None:
@@ -108,12 +102,11 @@ def load_proof(folder: Path) -> Proof | None:
         BundleError: there is one that cannot be read.
     """
     path = folder / PROOF_FILE
-    try:
-        proof = Proof.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
+    text = text_if_there(path)
+    if text is None:
         return None
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
+    try:
+        proof = Proof.model_validate_json(text)
     except ValidationError:
         raise BundleError(
             f"{path}: is not a proof of this version; `farm prove BUNDLE --write` makes it anew"
@@ -128,8 +121,5 @@ def write_proof(folder: Path, proof: Proof) -> Path:
         BundleError: the folder cannot be written.
     """
     path = folder / PROOF_FILE
-    try:
-        write_whole(path, as_json(proof))
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be written: {error.strerror}") from None
+    write_text(path, as_json(proof))
     return path

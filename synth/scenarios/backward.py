@@ -14,6 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from servers.bundle import Environment, load_scenarios
+from servers.bundle_files import text_if_there
 from servers.errors import BundleError
 from servers.scenario import Scenario
 from servers.whole import write_whole
@@ -194,7 +195,8 @@ class Shelf:
     def __init__(self, path: Path, stage: Stage) -> None:
         self.path = path
         own = path == stage.environment.folder / "scenarios.jsonl"
-        self._lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+        text = text_if_there(path) or "" if own else path.read_text(encoding="utf-8") if path.is_file() else ""
+        self._lines = text.removesuffix("\n").split("\n") if text else []
         if own:
             self.there = list(load_scenarios(stage.environment).values())
         else:

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from servers.errors import BundleError
+from servers.bundle_files import text_of, write_text
 from servers.scenario import Certificate
-from servers.whole import write_whole
 
 
 def write_certificate(folder: Path, scenario: str, certificate: Certificate | None) -> None:
@@ -16,11 +15,8 @@ def write_certificate(folder: Path, scenario: str, certificate: Certificate | No
         BundleError: it cannot be written.
     """
     path = folder / "scenarios.jsonl"
-    lines = [_with(line, scenario, certificate) for line in path.read_text(encoding="utf-8").splitlines()]
-    try:
-        write_whole(path, "".join(f"{line}\n" for line in lines))
-    except OSError as error:
-        raise BundleError(f"{path}: cannot be written: {error.strerror}") from None
+    lines = [_with(line, scenario, certificate) for line in text_of(path).split("\n")]
+    write_text(path, "\n".join(lines))
 
 
 def _with(line: str, scenario: str, certificate: Certificate | None) -> str:

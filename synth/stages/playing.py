@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import jsonschema_rs
 
-from servers.bundle import validator
 from servers.errors import BundleError
 from servers.instance import Outcome
 from servers.orders import RowChange
+from servers.schema_subset import validator
 from synth.proving.stage import Stage
 from synth.stages.bundling import Texts
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonschema_rs
 
-from servers.bundle import validator
+from servers.schema_subset import validator
 from synth.run.asker import Asker
 from synth.run.stage import Made
 from synth.run.together import together

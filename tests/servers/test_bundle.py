@@ -13,6 +13,8 @@ from servers.check import findings
 from servers.errors import BundleError, NotFound
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
+from servers.orders import Launch
+from servers.worker import Worker
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
 
 GOAL: dict[str, Any] = SOUND_SCENARIO["checkpoints"][0]
@@ -75,8 +77,11 @@ BROKEN: dict[str, tuple[Break, str]] = {
         lambda f: ((f / "policy.md").unlink(), (f / "policy.md").mkdir()),
         "policy.md: cannot be read",
     ),
-    "not UTF-8": (lambda f: (f / "policy.md").write_bytes(b"caf\xe9"), "policy.md: cannot be read: 'utf-8'"),
-    "too large": (lambda f: (f / "seed.sql").write_bytes(b" " * (16 * 1024 * 1024 + 1)), "seed.sql: larger than 16"),
+    "not UTF-8": (
+        lambda f: (f / "policy.md").write_bytes(b"caf\xe9"),
+        "policy.md: cannot be read: not UTF-8",
+    ),
+    "too large": (lambda f: (f / "seed.sql").write_bytes(b" " * (8 * 1024 * 1024 + 1)), "seed.sql: larger than 8 MiB"),
     "not JSON": (lambda f: (f / "environment.json").write_text("{"), "environment.json: the whole: Invalid JSON"),
     "not an object": (lambda f: (f / "environment.json").write_text("[]"), "environment.json: the whole: "),
     "an unknown key": (lambda f: with_description(f, port=80), "environment.json: port: Extra inputs"),
@@ -95,6 +100,37 @@ BROKEN: dict[str, tuple[Break, str]] = {
         lambda f: with_tool(f, 0, name="make"),
         "environment.json: tools: two tools named make",
     ),
+    "arguments that are no schema": (
+        lambda f: with_tool(f, 0, arguments={"type": "object", "properties": 3}),
+        "environment.json: tools.find.arguments: not a JSON Schema: ",
+    ),
+    "arguments that refer to elsewhere": (
+        lambda f: with_tool(f, 0, arguments={"type": "object", "$ref": "file:///etc/passwd"}),
+        "environment.json: tools.find.arguments: '$ref' is not among the keywords that may be used: ",
+    ),
+    "arguments of no object": (
+        lambda f: with_tool(f, 0, arguments={"type": "array"}),
+        "environment.json: tools.find.arguments: must be a schema of an object",
+    ),
+    "a NUL in the source": (
+        lambda f: (f / "tools.py").write_text("x = 1\0"),
+        "tools.py: holds a NUL character",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+async def test_what_is_wrong_with_an_environment_is_named_by_file_and_field(shop: Path, name: str) -> None:
+    break_it, finding = BROKEN[name]
+    break_it(shop)
+    with pytest.raises(BundleError) as refusal:
+        load(shop)
+    assert str(refusal.value).startswith(str(shop))
+    assert finding in str(refusal.value)
+    assert str(refusal.value) in await all_findings(shop)
+
+
+BROKEN_TOOLS: dict[str, tuple[Break, str]] = {
     "a tool without a function": (
         lambda f: with_tool(f, 0, name="search"),
         "environment.json: tools.search: has no function in tools.py; `farm derive",
@@ -115,36 +151,23 @@ BROKEN: dict[str, tuple[Break, str]] = {
         lambda f: replaced(f, "tools.py", "db: Database, *, id: str, cents: int", "db: Database, id: str, cents: int"),
         "tools.py: price: takes `db` first and its arguments by keyword: def price(db: Database, *, ...)",
     ),
-    "arguments that are no schema": (
-        lambda f: with_tool(f, 0, arguments={"type": "object", "properties": 3}),
-        "environment.json: tools.find.arguments: not a JSON Schema: ",
-    ),
-    "arguments that refer to elsewhere": (
-        lambda f: with_tool(f, 0, arguments={"type": "object", "$ref": "file:///etc/passwd"}),
-        "environment.json: tools.find.arguments: not a JSON Schema: ",
-    ),
-    "arguments of no object": (
-        lambda f: with_tool(f, 0, arguments={"type": "array"}),
-        "environment.json: tools.find.arguments: must be a schema of an object",
-    ),
     "an async tool": (
         lambda f: replaced(f, "tools.py", "def scrap", "async def scrap"),
         "tools.py: scrap: tools are plain functions, not async",
     ),
     "a syntax error": (lambda f: (f / "tools.py").write_text("x = 1\ndef (:"), "tools.py: line 2: not Python: "),
-    "a NUL in the source": (lambda f: (f / "tools.py").write_text("x = 1\0"), "tools.py: the whole: not Python: "),
 }
 
 
-@pytest.mark.parametrize("name", BROKEN)
-async def test_what_is_wrong_with_an_environment_is_named_by_file_and_field(shop: Path, name: str) -> None:
-    break_it, finding = BROKEN[name]
+@pytest.mark.parametrize("name", BROKEN_TOOLS)
+async def test_tools_that_are_not_those_of_the_code_are_found_and_not_launched(shop: Path, name: str) -> None:
+    break_it, finding = BROKEN_TOOLS[name]
     break_it(shop)
-    with pytest.raises(BundleError) as refusal:
-        load(shop)
-    assert str(refusal.value).startswith(str(shop))
+    assert any(finding in found and found.startswith(str(shop)) for found in await all_findings(shop))
+    async with Worker(Library([shop.parent]), shop.parent / "state") as worker:
+        with pytest.raises(BundleError) as refusal:
+            await worker.launch(Launch(environment="shop"))
     assert finding in str(refusal.value)
-    assert str(refusal.value) in await all_findings(shop)
 
 
 def goal(**fields: Any) -> dict[str, Any]:
@@ -209,7 +232,7 @@ async def test_python_in_a_checkpoint_is_parsed_and_not_run(shop: Path) -> None:
     broken = {"id": "read", "role": "goal", "question": "?", "kind": "python", "python": "def check(:"}
     with_scenarios(shop, {"checkpoints": [broken]})
     [finding] = await all_findings(shop)
-    assert "scenario 'dearer': checkpoints.read: not Python: invalid syntax" in finding
+    assert "scenario 'dearer': checkpoints.read: line 1: not Python: invalid syntax" in finding
 
 
 async def test_scenarios_that_are_missing_keep_nobody_from_serving_the_environment(shop: Path) -> None:

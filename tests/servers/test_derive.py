@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from servers.bundle import validator
 from servers.check import derived
 from servers.environment import Tool
 from servers.errors import BundleError
 from servers.guests import Guests
+from servers.schema_subset import validator
 from tests.bundles import HEAD, write
 
 

@@ -18,6 +18,7 @@ from registry.client import FarmClient
 from registry.up import private
 from registry.wire import ScenarioDetail
 from servers.bundle import SERVED_FILES
+from servers.bundle_files import text_of
 from servers.scenario import Scenario
 from servers.whole import write_whole
 from synth.scenarios.forward.solution import steps_of
@@ -73,7 +74,7 @@ async def _farm_of(bundle: Path, scenario: Scenario) -> AsyncGenerator[tuple[Far
         folder = Path(library) / bundle.name
         folder.mkdir()
         for name in SERVED_FILES:
-            write_whole(folder / name, (bundle / name).read_text(encoding="utf-8"))
+            write_whole(folder / name, text_of(bundle / name))
         write_whole(folder / "scenarios.jsonl", scenario.model_dump_json(exclude_defaults=True) + "\n")
         async with private((Path(library),)) as address, FarmClient(address.url, address.token) as farm:
             yield farm, await farm.scenario(bundle.name, scenario.id)

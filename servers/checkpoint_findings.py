@@ -1,0 +1,107 @@
+"""Checkpoints that could never be answered, found before anybody is judged by them.
+
+SQL is compiled against the schema and not run; Python runs once, in a guest, on the first state as both states.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import apsw
+import apsw.ext
+
+from servers.errors import FarmError
+from servers.guests import GuestDied, GuestLate, Guests
+from servers.reading import Reader, quoted, select_only
+from servers.scenario import Allowance, Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
+
+ANSWER = frozenset({"answer"})
+NO_NAMES = frozenset[str]()
+NEVER_RIGHT = ("NameError:", "UnboundLocalError:")
+"""Faults that depend on no state, beside those of its text. Others may say that a goal's row is not there yet."""
+SEEN_IN_THE_TEXT = ("SyntaxError:", "ImportError:", "ModuleNotFoundError:")
+NO_BOOLEAN = "; a checkpoint returns True or False"
+
+
+async def question_findings(
+    image: bytes, scenario: Scenario, clock: str, guests: Guests
+) -> list[tuple[Checkpoint, str]]:
+    """The checkpoints of a scenario that cannot be answered, with the reason, on the image of its start."""
+    try:
+        reader = Reader(image, image)
+    except FarmError as error:
+        return [(one, str(error)) for one in scenario.checkpoints]
+    try:
+        found = [(one, why) for one in scenario.checkpoints for why in _sql_findings(one, reader)]
+    finally:
+        reader.close()
+    for one in scenario.checkpoints:
+        if isinstance(one, PythonCheckpoint):
+            why = await _python_finding(one, image, clock, guests)
+            found += [(one, why)] if why else []
+    return found
+
+
+def _sql_findings(checkpoint: Checkpoint, reader: Reader) -> Iterator[str]:
+    match checkpoint:
+        case SqlCheckpoint():
+            why = _compiled(reader, checkpoint.sql, ANSWER)
+            if why:
+                yield f"sql: {why}"
+        case FootprintCheckpoint():
+            for number, allowance in enumerate(checkpoint.allow, start=1):
+                yield from (f"allow.{number}.{why}" for why in _allowance_findings(allowance, reader))
+        case PythonCheckpoint():
+            return
+
+
+def _allowance_findings(allowance: Allowance, reader: Reader) -> Iterator[str]:
+    if allowance.table not in reader.tables():
+        return  # that has been found by its text
+    columns, _ = reader.columns(allowance.table)
+    for name in allowance.columns or ():
+        if name not in columns:
+            yield f"columns: {allowance.table} has no column {name!r}"
+    if allowance.where is not None:
+        sql = f"SELECT 1 FROM main.{quoted(allowance.table)} WHERE 1 AND ({allowance.where})"
+        why = _compiled(reader, sql, NO_NAMES)
+        if why:
+            yield f"where: {why}"
+
+
+def _compiled(reader: Reader, sql: str, names: frozenset[str]) -> str | None:
+    """Why a text is no SELECT over the environment's rows with these parameters, or None. It is compiled, not run."""
+    connection = reader.connection
+    connection.authorizer = select_only
+    try:
+        compiled = apsw.ext.query_info(connection, sql)
+        rest = apsw.ext.query_info(connection, compiled.query_remaining or "")
+    except apsw.AuthError as error:
+        return f"only a SELECT over the environment's tables is allowed: {error}"
+    except (apsw.Error, ValueError) as error:
+        return f"does not run: {error}"
+    finally:
+        connection.authorizer = None
+    if not compiled.description:
+        return "does not run: there is no statement in it"
+    if rest.description:
+        return "does not run: one SELECT at a time"
+    unknown = sorted({name or "?" for name in compiled.bindings_names} - names)
+    if unknown:
+        told = ", ".join(f":{name}" for name in unknown)
+        return f"asks for {told}; " + ("only :answer is there" if names else "there are no parameters here")
+    return None
+
+
+async def _python_finding(checkpoint: PythonCheckpoint, image: bytes, clock: str, guests: Guests) -> str | None:
+    head: dict[str, Any] = {"do": "judge", "now": clock, "answer": "", "calls": []}
+    try:
+        reply, _ = await guests.job(head, checkpoint.python.encode(), image, image, seconds=guests.call_seconds)
+    except GuestLate:
+        return f"python: takes more than {guests.call_seconds:g} s on the first state"
+    except GuestDied:
+        return "python: the process that ran it on the first state ended; does it take much memory?"
+    broken, error = str(reply.get("broken", "")), str(reply.get("error", ""))
+    if broken and not broken.startswith(SEEN_IN_THE_TEXT):
+        return f"python: {broken[:500]}"
+    is_never_right = error.startswith(NEVER_RIGHT) or error.endswith(NO_BOOLEAN)
+    return f"python: {error[:500]}" if is_never_right else None

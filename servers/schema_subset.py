@@ -1,0 +1,110 @@
+"""The part of JSON Schema that a tool's arguments and results may be described in, and their check.
+
+A schema is a tree without references, so a value is checked in time that grows with the size of both, and no further.
+Regular expressions, references and conditions are left out: their cost is not bounded by their size.
+"""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import jsonschema_rs
+
+ANNOTATIONS = frozenset({"title", "description", "default", "examples", "format", "deprecated", "$schema"})
+NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
+COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
+CHOICES = ("anyOf", "oneOf", "allOf")
+KEYWORDS = frozenset(
+    {"type", "enum", "const", "properties", "required", "additionalProperties", "items", *CHOICES}
+    | ANNOTATIONS
+    | NUMBERS
+    | COUNTS
+)
+DEEPEST = 32
+MOST_CHECKS = 500
+"""Checks that a schema makes of one value: its types, choices, properties and enum values together."""
+MOST_CHECKS_A_CALL = 25_000_000
+"""Checks of all values of one call's arguments together; some 10 ns each."""
+SCALARS = (str, int, float, bool, type(None))
+
+
+def schema_problems(schema: dict[str, Any]) -> Iterator[str]:
+    """What keeps a schema from being used, by the place in it: `.items.pattern: …`."""
+    outside = list(_problems(schema, "", 0))
+    yield from outside
+    if outside:
+        return
+    try:
+        validator(schema)
+    except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError) as error:
+        yield f": not a JSON Schema: {str(error).splitlines()[0]}"
+
+
+def _problems(schema: object, place: str, depth: int) -> Iterator[str]:
+    """What of a schema is outside of the subset."""
+    if isinstance(schema, bool):
+        return
+    if not isinstance(schema, dict):
+        yield f"{place}: not a JSON Schema: neither an object nor true or false"
+        return
+    if depth > DEEPEST:
+        yield f"{place}: nested deeper than {DEEPEST}"
+        return
+    told = cast("dict[str, object]", schema)
+    for keyword in sorted(told.keys() - KEYWORDS):
+        yield f"{place}: {keyword!r} is not among the keywords that may be used: {', '.join(sorted(KEYWORDS))}"
+    for name, values in (("enum", _list(told.get("enum"))), ("const", [told.get("const")])):
+        if not all(isinstance(one, SCALARS) for one in values):
+            yield f"{place}.{name}: holds more than texts, numbers, true, false and null"
+    checks = checks_of(told)
+    if checks > MOST_CHECKS:
+        yield f"{place}: makes {checks} checks of one value, more than {MOST_CHECKS}; describe it with fewer"
+        return
+    for name, part in _parts(told):
+        yield from _problems(part, f"{place}.{name}", depth + 1)
+
+
+def checks_of(schema: object) -> int:
+    """How many checks a schema makes of one value at most, the parts of that value not counted."""
+    told = _dict(schema)
+    own = 1 + sum(len(_list(told.get(name))) for name in ("enum", "required", "type"))
+    own += len(_dict(told.get("properties")))
+    return own + sum(checks_of(one) for name in CHOICES for one in _list(told.get(name)))
+
+
+def most_checks_of(schema: object) -> int:
+    """The most checks that a schema, or a part of it, makes of one value."""
+    return max([checks_of(schema), *(most_checks_of(part) for _, part in _parts(_dict(schema)))])
+
+
+def validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
+    """The check of a schema.
+
+    Raises:
+        jsonschema_rs.ValidationError: it is not a JSON Schema.
+        jsonschema_rs.ReferencingError: it refers to something outside.
+    """
+    return jsonschema_rs.Draft202012Validator(schema, retriever=_nothing_outside)
+
+
+def _nothing_outside(uri: str) -> Any:
+    raise ValueError(f"{uri} is outside this schema")
+
+
+def _parts(schema: dict[str, object]) -> Iterator[tuple[str, object]]:
+    """The schemas in a schema, with their places."""
+    for name in ("items", "additionalProperties"):
+        if name in schema:
+            yield name, schema[name]
+    for name, part in _dict(schema.get("properties")).items():
+        yield f"properties.{name}", part
+    for name in CHOICES:
+        for number, part in enumerate(_list(schema.get(name))):
+            yield f"{name}.{number}", part
+
+
+def _list(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def _dict(value: object) -> dict[str, object]:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}
