@@ -9,6 +9,7 @@ from typing import Any
 import apsw
 import apsw.ext
 
+from servers.answer.fact import AnswerCheckpoint
 from servers.errors import FarmError
 from servers.guests import GuestDied, GuestLate, Guests
 from servers.reading import Reader, quoted, select_only
@@ -50,8 +51,20 @@ def _sql_findings(checkpoint: Checkpoint, reader: Reader) -> Iterator[str]:
         case FootprintCheckpoint():
             for number, allowance in enumerate(checkpoint.allow, start=1):
                 yield from (f"allow.{number}.{why}" for why in _allowance_findings(allowance, reader))
+        case AnswerCheckpoint():
+            for place, sql in _selects(checkpoint):
+                why = _compiled(reader, sql, NO_NAMES) if sql else None
+                if why:
+                    yield f"{place}: {why}"
         case PythonCheckpoint():
             return
+
+
+def _selects(checkpoint: AnswerCheckpoint) -> Iterator[tuple[str, str | None]]:
+    """The SELECTs of an answer's facts, with their places."""
+    yield from (("only_if", checkpoint.only_if), ("silent_sql", checkpoint.silent_sql))
+    for fact in checkpoint.facts:
+        yield from ((f"facts.{fact.name}.sql", fact.sql), (f"facts.{fact.name}.confusable_sql", fact.confusable_sql))
 
 
 def _allowance_findings(allowance: Allowance, reader: Reader) -> Iterator[str]:

@@ -15,6 +15,7 @@ from typing import Any, cast
 from servers.bundle import Environment
 from servers.errors import InfraError
 from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests, GuestStalled
+from servers.json_values import values_in
 from servers.orders import OutcomeKind
 from servers.pace import Pace
 from servers.schema_subset import MOST_CHECKS_A_CALL
@@ -130,7 +131,7 @@ class Instance:
     def _given(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], str]:
         """The arguments as the tool is to have them, and their JSON, or nothing where they are none."""
         told = _as_json(arguments)
-        if not told or tool not in self.environment.tools:
+        if not told or tool not in self.environment.tools or self._is_too_much_to_check(tool, told):
             return arguments, told
         given = self.environment.checks[tool].with_integers(arguments)
         return given, told if given is arguments else _as_json(given)
@@ -145,6 +146,9 @@ class Instance:
             return f"slow down: at most {self.pace.per_second:g} calls a second; nothing was done, call again later"
         return None
 
+    def _is_too_much_to_check(self, tool: str, told: str) -> bool:
+        return values_in(told) * self.environment.widths[tool] > MOST_CHECKS_A_CALL
+
     def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> Outcome | None:
         """What is wrong with a call that no guest needs to see."""
         if tool not in self.environment.tools:
@@ -152,7 +156,7 @@ class Instance:
             return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
         if not told:
             return _unreadable(tool)
-        if len(told) // 2 * self.environment.widths[tool] > MOST_CHECKS_A_CALL:  # a value takes two characters
+        if self._is_too_much_to_check(tool, told):
             return Outcome("invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once")
         try:
             problems = self.environment.checks[tool].problems(arguments, len(told))

@@ -41,6 +41,16 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a condition on nothing": (allowing(where="colour = 1"), "checkpoints.rest: allow.1.where: does not run: no such"),
     "a condition with a parameter": (allowing(where="id = :answer"), "allow.1.where: asks for :answer; there are no"),
     "a column of an allowance": (allowing(columns=["colour"]), "allow.1.columns: things has no column 'colour'"),
+    "a fact of nothing": (
+        {
+            "id": "told",
+            "role": "goal",
+            "question": "?",
+            "kind": "answer",
+            "facts": [{"name": "price", "type": "count", "sql": "SELECT colour FROM things"}],
+        },
+        "checkpoints.told: facts.price.sql: does not run: no such column: colour",
+    ),
     "no check": (python("x = 1"), "checkpoints.odd: python: defines no function check("),
     "an answer of another kind": (
         python("def check(start, final, answer, calls):\n    return 1"),
