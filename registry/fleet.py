@@ -80,6 +80,7 @@ class Seat:
     door: WorkerDoor
     live: int = 0
     answers: bool = True
+    restarts: int = 0
     walls: tuple[str, ...] = ()
 
 
@@ -131,16 +132,17 @@ class Fleet:
                     raise error
 
     def _place(self, count: int, *, without: set[str]) -> list[tuple[Seat, int]]:
-        """Which workers get how many of new instances: always the one with the fewest, silent ones last.
+        """Which workers get how many of new instances: always the one with the fewest. Silent ones get none.
 
         Raises:
-            CapacityError: there is no worker.
+            CapacityError: there is no worker that answers.
         """
         seats = [seat for seat in self.seats.values() if seat.name not in without]
         if not seats:
             raise CapacityError("no worker is there to take an instance; start one and retry")
-        if any(seat.answers for seat in seats):
-            seats = [seat for seat in seats if seat.answers]
+        seats = [seat for seat in seats if seat.answers]
+        if not seats:
+            raise CapacityError("no worker answers now; those that do not are started anew, retry in a few seconds")
         shares: Counter[str] = Counter()
         for _ in range(count):
             least = min(seats, key=lambda seat: seat.live + shares[seat.name])

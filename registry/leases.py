@@ -195,6 +195,8 @@ class Registry:
         if seat is None:
             return
         seat.live -= 1
+        if not seat.answers:
+            return
         with suppress(FarmError):
             await seat.door.suspend(kept.instance)
             now = await asyncio.to_thread(self.ledger.find, kept.instance)
@@ -208,6 +210,8 @@ class Registry:
             return
         if kept.status == "live":
             seat.live -= 1
+        if not seat.answers:
+            return
         with suppress(FarmError):
             await seat.door.close(kept.instance)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fastapi import APIRouter
 from fastapi.responses import Response
 from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
-from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from registry.access import Known
@@ -43,7 +43,7 @@ async def metrics(registry: Known) -> Response:
     answers = dict(zip((seat.name for seat in seats), told, strict=True))
     sources: list[Source] = [({}, families_in(registry.watch.counters))]
     sources += [({"worker": worker}, said) for worker, said in answers.items() if said is not None]
-    metrics = [leases, _answering(answers), *_merged(sources)]
+    metrics = [leases, _answering(answers), _restarts(seats), *_merged(sources)]
     return Response(await asyncio.to_thread(_as_text, metrics), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
@@ -73,6 +73,13 @@ def _answering(answers: dict[str, list[Family] | None]) -> Metric:
     for worker, said in answers.items():
         answering.add_metric([worker], said is not None)
     return answering
+
+
+def _restarts(seats: list[Seat]) -> Metric:
+    found = CounterMetricFamily("farm_worker_restarts", "Workers started anew: they were silent.", labels=["worker"])
+    for seat in seats:
+        found.add_metric([seat.name], seat.restarts)
+    return found
 
 
 def _merged(sources: list[Source]) -> Iterator[Metric]:

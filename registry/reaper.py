@@ -16,6 +16,7 @@ from servers.errors import FarmError, NotFound
 
 BATCH = 100
 GRACE_SECONDS = 60.0
+SECONDS_TO_ANSWER = 5.0
 PASSES_BETWEEN_RECONCILES = 5
 
 log = logging.getLogger("farm.reaper")

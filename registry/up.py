@@ -24,6 +24,7 @@ from registry.lease_clock import LeaseClock
 from registry.leases import KEEP_SECONDS, Registry
 from registry.ledger import Ledger
 from registry.remote_worker import RemoteWorker
+from registry.watchdog import Watchdog, WatchedWorker
 from servers import secret
 from servers.errors import CapacityError, InfraError, NotFound, StateError
 from servers.guest.walls import WALLS
@@ -120,10 +121,15 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             root = Doors(agents, control)
         else:
             root = control
+            watched: list[WatchedWorker] = []
             for process in await _worker_processes(options, stack):
-                door = RemoteWorker(process.url, process.token)
+                door, probe = (RemoteWorker(process.url, process.token) for _ in range(2))
                 stack.push_async_callback(door.aclose)
-                await registry.join(Seat(process.name, _public(options, process.url), door))
+                stack.push_async_callback(probe.aclose)
+                seat = Seat(process.name, _public(options, process.url), door)
+                await registry.join(seat)
+                watched.append(WatchedWorker(seat, probe, process.kill))
+            await stack.enter_async_context(Watchdog(watched))
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening))
         _leave_url(options.state / URL_FILE, url)
@@ -196,6 +202,11 @@ class WorkerProcess:
                 await asyncio.gather(keeping, return_exceptions=True)
                 if self._process is not None and self._process.returncode is None:
                     await _end(self._process)
+
+    def kill(self) -> None:
+        """kill -9; it is started again."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
 
     async def _keep(self) -> None:
         while True:
