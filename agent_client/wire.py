@@ -19,6 +19,7 @@ from agent_client.errors import FarmUnreachable
 
 PROTOCOL = "2026-07-28"
 INVALID_PARAMS = -32602  # JSON-RPC: the caller's own doing
+METHOD_NOT_FOUND = -32601
 META = {
     "io.modelcontextprotocol/protocolVersion": PROTOCOL,
     "io.modelcontextprotocol/clientInfo": {"name": "envfarm", "version": "1"},
@@ -94,13 +95,13 @@ class Wire:
             raise FarmUnreachable(
                 f"{self.url} refused the token (HTTP 401): use the one launched with it", status=status
             )
-        if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) and not _is_rpc(response):
+        if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) and _rpc_code(response) != METHOD_NOT_FOUND:
             raise FarmUnreachable(
                 f"no instance at {self.url} (HTTP {status}): it was closed, launch another", status=status
             )
         if status in TOO_LARGE:
             raise RpcError(INVALID_PARAMS, f"the call is too large (HTTP {status}): send less")
-        if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and _is_rpc(response):
+        if HTTPStatus.BAD_REQUEST <= status < HTTPStatus.INTERNAL_SERVER_ERROR and _rpc_code(response) is not None:
             return
         said = " ".join(response.text.split())[:200] or "nothing"
         raise FarmUnreachable(
@@ -108,12 +109,17 @@ class Wire:
         )
 
 
-def _is_rpc(response: httpx2.Response) -> bool:
+def _rpc_code(response: httpx2.Response) -> int | None:
+    """The code of the JSON-RPC error that a response is, if it is one."""
     try:
         body: object = response.json()
     except ValueError:
-        return False
-    return isinstance(body, dict) and "jsonrpc" in body
+        return None
+    match body:
+        case {"jsonrpc": "2.0", "error": {"code": int() as code}}:
+            return code
+        case _:
+            return None
 
 
 def _answer(response: httpx2.Response, number: int, url: str) -> dict[str, Any]:

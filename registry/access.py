@@ -1,8 +1,10 @@
 """What routes are given: the registry of their app, a page, and ids that are ids."""
 
-from typing import Annotated
+import re
+from typing import Annotated, Any
 
 from fastapi import Depends, Path, Query, Request
+from pydantic import BeforeValidator, Field
 
 from registry.leases import Registry
 from registry.reaper import Reaper
@@ -10,6 +12,24 @@ from servers.orders import InstanceId, Page
 from servers.record import Name
 
 FURTHEST = 1_000_000_000
+DIGITS = re.compile(r"0|-?[1-9][0-9]{0,30}")
+
+
+def _in_digits(value: Any) -> Any:
+    """A number of a query is written in digits, and in no other way that Python would read."""
+    if isinstance(value, str):
+        if not DIGITS.fullmatch(value):
+            raise ValueError("an integer is written in digits")
+        return int(value)
+    return value
+
+
+InDigits = BeforeValidator(_in_digits)
+Offset = Annotated[int, Field(ge=0, le=FURTHEST), InDigits, Query(description="How many to leave out.")]
+After = Annotated[
+    int, Field(ge=0, le=FURTHEST), InDigits, Query(description="The call after which to begin; 0 is the start.")
+]
+Limit = Annotated[int, Field(ge=1, le=1000), InDigits, Query(description="How many at most.")]
 
 
 async def _registry(request: Request) -> Registry:
@@ -21,8 +41,8 @@ async def _reaper(request: Request) -> Reaper:
 
 
 async def _page(
-    offset: Annotated[int, Query(ge=0, le=FURTHEST, description="How many to leave out.")] = 0,
-    limit: Annotated[int, Query(ge=1, le=1000, description="How many at most.")] = 100,
+    offset: Offset = 0,
+    limit: Limit = 100,
 ) -> Page:
     return Page(offset=offset, limit=limit)
 

@@ -13,6 +13,7 @@ from registry.environment_routes import routes as environment_routes
 from registry.instance_routes import routes as instance_routes
 from registry.leases import Registry
 from registry.metrics import routes as metrics_routes
+from registry.published import Published
 from registry.reaper import Reaper
 from registry.refusals import documented, name_errors
 from registry.wire import Health, Workers
@@ -37,7 +38,7 @@ open_routes = APIRouter(prefix="/v1", tags=["farm"])
 locked_routes = APIRouter(prefix="/v1", tags=["farm"])
 
 
-def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0) -> FastAPI:
+def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loopback_only: bool = False) -> FastAPI:
     """The registry as an ASGI application. Its lifespan runs the reaper; whoever mounts it enters that."""
     reaper = Reaper(registry, every_seconds=reap_every_seconds)
 
@@ -54,19 +55,22 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0) -> F
         openapi_url="/v1/openapi.json",
         docs_url="/v1/docs",
         redoc_url=None,
+        redirect_slashes=False,  # a redirect would lead to whatever host the request names
         lifespan=lifespan,
     )
     made.state.registry = registry
     made.state.reaper = reaper
     # The doorkeeper holds the lock; this only tells the OpenAPI of it.
-    locked = [Depends(HTTPBearer(auto_error=False, description="The registry's token."))]
+    published = Published(made)
+    strict = [Depends(published.nothing_else)]
+    locked = [*strict, Depends(HTTPBearer(auto_error=False, description="The registry's token."))]
     made.include_router(environment_routes, dependencies=locked)
     made.include_router(instance_routes, dependencies=locked)
     made.include_router(locked_routes, dependencies=locked)
     made.include_router(metrics_routes, dependencies=locked)
-    made.include_router(open_routes)
-    name_errors(made, registry.catalogue, registry.watch)
-    made.add_middleware(Doorkeeper, token=token, refused=registry.watch.refused)
+    made.include_router(open_routes, dependencies=strict)
+    name_errors(made, registry.catalogue, registry.watch, published)
+    made.add_middleware(Doorkeeper, token=token, refused=registry.watch.refused, loopback_only=loopback_only)
     return made
 
 

@@ -8,10 +8,12 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.refusals import refusal
 from registry.wire import LARGEST_BODY
+from servers.doors.http import bearer, header, misled
 
 OPEN = {"/v1/health", "/v1/openapi.json", "/v1/docs"}
 """What anybody may read: nothing there is secret."""
-LOCKED = "the registry's token goes into the header Authorization: Bearer; it is in the farm's state folder"
+LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"
+NOTHING_HERE = "there is nothing here"
 TOO_LARGE = f"the body is larger than {LARGEST_BODY // 1024 // 1024} MiB"
 
 
@@ -21,17 +23,25 @@ class Doorkeeper:
     `refused` is told the status of every answer that turns a request away, whoever gave it.
     """
 
-    def __init__(self, app: ASGIApp, *, token: str, refused: Callable[[int], None]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, token: str, refused: Callable[[int], None], loopback_only: bool = False
+    ) -> None:
         self.app = app
         self._refused = refused
-        self._expected = f"Bearer {token}".encode()
+        self._loopback_only = loopback_only
+        self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         send = self._noticing(send)
-        if scope["path"] not in OPEN and not self._opens(scope):
+        wrong = misled(scope) if self._loopback_only else None
+        if wrong is not None:
+            await refusal(wrong[0], "misled", wrong[1])(scope, receive, send)
+        elif not _is_ours(scope["path"]):
+            await refusal(404, "not_found", NOTHING_HERE)(scope, receive, send)
+        elif scope["path"] not in OPEN and not self._opens(scope):
             await refusal(401, "unauthorized", LOCKED)(scope, receive, send)
         elif _announced(scope) > LARGEST_BODY:
             await refusal(413, "too_large", TOO_LARGE)(scope, receive, send)
@@ -47,16 +57,17 @@ class Doorkeeper:
         return noticing
 
     def _opens(self, scope: Scope) -> bool:
-        return hmac.compare_digest(_header(scope, b"authorization"), self._expected)
+        return hmac.compare_digest(bearer(scope), self._expected)
 
 
-def _header(scope: Scope, name: bytes) -> bytes:
-    return next((value for key, value in scope["headers"] if key == name), b"")
+def _is_ours(path: str) -> bool:
+    """Whether a path may lead anywhere. Where none does, no token is asked for: whoever comes is at the wrong door."""
+    return path == "/metrics" or path.startswith("/v1/")
 
 
 def _announced(scope: Scope) -> int:
-    length = _header(scope, b"content-length")
-    return int(length) if length.isdigit() else 0
+    length = header(scope, b"content-length")
+    return int(length[:19]) if length.isdecimal() else 0
 
 
 def _bounded(receive: Receive) -> Receive:

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Path, Query
 from fastapi.responses import Response
 
-from registry.access import FURTHEST, InstanceInPath, Known, Wanted
+from registry.access import After, InstanceInPath, Known, Limit, Wanted
 from registry.refusals import documented
 from registry.wire import (
     Diff,
@@ -36,8 +36,6 @@ IMAGE: dict[int | str, dict[str, Any]] = {
 TableInPath = Annotated[str, Path(max_length=200, description="A table's name.", examples=["loans"])]
 OfStatus = Annotated[LeaseStatus | None, Query(description="Only leases of this status.")]
 OfEnvironment = Annotated[Name | None, Query(description="Only leases of this one.", examples=["library_loans"])]
-After = Annotated[int, Query(ge=0, le=FURTHEST, description="The call after which to begin; 0 is the start.")]
-Limit = Annotated[int, Query(ge=1, le=1000, description="How many at most.")]
 
 routes = APIRouter(prefix="/v1/instances", tags=["instances"])
 

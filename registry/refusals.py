@@ -10,8 +10,10 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from registry.catalogue import Catalogue
+from registry.published import Published
 from registry.watch import Watch
 from registry.wire import LARGEST_BODY, Error, ErrorKind
+from servers.doors.http import is_json
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 
 RETRY_SECONDS = 5
@@ -19,7 +21,11 @@ SHOWN = 2000
 
 STATUS: dict[int, tuple[ErrorKind, str, str]] = {
     400: ("invalid", "The body is not JSON.", "the body is not JSON: Expecting value at character 0"),
-    401: ("unauthorized", "The token is missing or wrong.", "the registry's token goes into the header Authorization"),
+    401: (
+        "unauthorized",
+        "The token is missing or wrong.",
+        "the registry's token goes into the header Authorization: Bearer TOKEN",
+    ),
     404: ("not_found", "It is not there.", "there is no instance 'a3f09c51e77b2d40'; it was never launched"),
     409: ("conflict", "It is there, but this cannot be done now.", "the lease of instance a3f09c51e77b2d40 is expired"),
     413: ("too_large", "The body is too large.", f"the body is larger than {LARGEST_BODY} bytes"),
@@ -76,7 +82,7 @@ def refusal(status: int, kind: ErrorKind, message: str) -> Response:
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
-def name_errors(app: FastAPI, catalogue: Catalogue, watch: Watch) -> None:
+def name_errors(app: FastAPI, catalogue: Catalogue, watch: Watch, published: Published) -> None:
     """Let an app answer what its routes raise with that one body."""
 
     async def farm_error(request: Request, error: Exception) -> Response:
@@ -85,9 +91,15 @@ def name_errors(app: FastAPI, catalogue: Catalogue, watch: Watch) -> None:
             watch.failed_at(request.url.path, error)
         return refusal(status, kind, catalogue.without_folders(str(error)))
 
+    async def http_error(request: Request, error: Exception) -> Response:
+        answer = _http_error(error)
+        if answer.status_code == 405 and (methods := published.methods(request.url.path)):
+            answer.headers["Allow"] = ", ".join(methods)
+        return answer
+
     app.add_exception_handler(FarmError, farm_error)
     app.add_exception_handler(RequestValidationError, _invalid)
-    app.add_exception_handler(HTTPException, _http_error)
+    app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(Exception, _fault)
 
 
@@ -95,16 +107,20 @@ def _answer_to(error: Exception) -> tuple[int, ErrorKind]:
     return next((status, kind) for one, status, kind in KINDS if isinstance(error, one))
 
 
-async def _invalid(_request: Request, error: Exception) -> Response:
+async def _invalid(request: Request, error: Exception) -> Response:
     problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else []
     if any(problem["type"] == "json_invalid" for problem in problems):
         problem = problems[0]
         return refusal(400, "invalid", f"the body is not JSON: {problem['ctx']['error']} at {problem['loc'][-1]}")
+    if any(problem["loc"] == ("body",) for problem in problems) and not is_json(
+        request.headers.get("content-type", "")
+    ):
+        return refusal(422, "invalid", "the body needs the header Content-Type: application/json")
     said = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:10]]
     return refusal(422, "invalid", "; ".join(said))
 
 
-async def _http_error(_request: Request, error: Exception) -> Response:
+def _http_error(error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
     detail = str(error.detail) if isinstance(error, HTTPException) else ""
     answer = refusal(status, OF_HTTP.get(status, "infra"), detail)

@@ -105,7 +105,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         stack.callback(ledger.close)
         begin = claim(ledger, options.state)
         registry = Registry(library, ledger, Fleet(), clock=LeaseClock(begin), keep_seconds=options.keep_seconds)
-        control = api(registry, token=token)
+        control = api(registry, token=token, loopback_only=options.loopback_only)
         url = _public(options, url_of(listening))
         if options.workers == 1:
             worker, agents = await stack.enter_async_context(

@@ -3,9 +3,9 @@
 Light to import: clients have it too.
 """
 
-from typing import Annotated, Generic, Literal, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
-from pydantic import AwareDatetime, Field
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from servers.environment import Provenance, Tool
 from servers.orders import CallRecord, InstanceId, RowChange, Table, Verdict
@@ -15,20 +15,39 @@ from servers.scenario import Scenario
 LARGEST_BODY = 4 * 1024 * 1024
 LARGEST_ANSWER = 1_000_000
 LARGEST_QUERY = 100_000
-LARGEST_NUMBER = 2**63 - 1
+LARGEST_NUMBER = 2**53 - 1
+"""The largest integer of a request: every reader of JSON and of the OpenAPI has it exactly."""
 
+
+def _as_integer(value: Any) -> Any:
+    """JSON has one kind of number: 1.0 is an integer, as the schema says."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_NUMBER else value
+
+
+AsInteger = BeforeValidator(_as_integer)
 Item = TypeVar("Item")
 LeaseStatus = Literal["live", "closed", "expired"]
 ErrorKind = Literal[
-    "invalid", "unauthorized", "not_found", "method_not_allowed", "conflict", "too_large", "bundle", "capacity", "infra"
+    "invalid",
+    "unauthorized",
+    "misled",
+    "not_found",
+    "method_not_allowed",
+    "conflict",
+    "too_large",
+    "bundle",
+    "capacity",
+    "infra",
 ]
 
 EnvironmentId = Annotated[Name, Field(description="An environment's id.", examples=["library_loans"])]
 ScenarioId = Annotated[Name, Field(description="A scenario's id.", examples=["renew_before_due"])]
 Digest = Annotated[str, Field(description="SHA-256 of what it was made from.", examples=["9f2c…"])]
-Count = Annotated[int, Field(ge=1, le=1000)]
-Ttl = Annotated[int, Field(ge=10, le=604_800, description="Seconds without a heartbeat until the lease ends.")]
-Seed = Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="What the ids that the tools make are drawn from.")]
+Count = Annotated[int, Field(ge=1, le=1000), AsInteger]
+Ttl = Annotated[
+    int, Field(ge=10, le=604_800, description="Seconds without a heartbeat until the lease ends."), AsInteger
+]
+Seed = Annotated[int, Field(ge=0, description="What the ids that the tools make are drawn from.")]
 
 
 class Problem(Record):
@@ -115,14 +134,20 @@ class ScenarioDetail(Record):
     scenario: Scenario
 
 
-class LaunchRequest(Record):
+class Order(Record):
+    """The body of a request: what its schema says, and nothing that could be read as that."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class LaunchRequest(Order):
     """Instances to launch: of which environment, at which scenario."""
 
     environment: EnvironmentId
     scenario: ScenarioId | None = Field(default=None, description="Without one, there is nothing to score by.")
     count: Count = Field(default=1, description="How many instances.")
     ttl_seconds: Ttl = 3600
-    seed: Seed = 0
+    seed: Annotated[Seed, Field(le=LARGEST_NUMBER), AsInteger] = 0
 
 
 class Lease(Record):
@@ -160,23 +185,23 @@ class LeasePart(Part[Lease]):
     """Leases, the newest first."""
 
 
-class ForkRequest(Record):
+class ForkRequest(Order):
     """New instances that begin where one stands."""
 
     count: Count = Field(default=1, description="How many instances.")
 
 
-class RewindRequest(Record):
+class RewindRequest(Order):
     """A call to go back to: every later one is undone."""
 
-    call: int = Field(ge=0, le=LARGEST_NUMBER, description="0 is the start.", examples=[3])
+    call: Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="0 is the start.", examples=[3]), AsInteger]
 
 
-class QueryRequest(Record):
+class QueryRequest(Order):
     """One SELECT over the state (`main`) and its start (`start`)."""
 
     sql: str = Field(min_length=1, max_length=LARGEST_QUERY, examples=["SELECT count(*) FROM main.loans"])
-    limit: int = Field(default=1000, ge=1, le=1000, description="At most so many rows.")
+    limit: Annotated[int, Field(ge=1, le=1000, description="At most so many rows."), AsInteger] = 1000
 
 
 class TableCard(Record):
@@ -210,7 +235,7 @@ class HistoryPart(Part[CallRecord]):
     """Calls, oldest first, each with the rows that it changed."""
 
 
-class ScoreRequest(Record):
+class ScoreRequest(Order):
     """The last words of the agent, if the scenario asks for any."""
 
     answer: str = Field(default="", max_length=LARGEST_ANSWER, examples=["The loan is due on 2026-03-30."])

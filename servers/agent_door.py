@@ -5,23 +5,22 @@ a bearer token opens it. Nothing that is said here tells of checkpoints, of othe
 """
 
 import hmac
-import json
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import anyio
 import mcp_types as mcp
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-from mcp.server.transport_security import TransportSecuritySettings
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from starlette.types import Message, Receive, Scope, Send
 
-from servers.doors.json_rpc import REFUSED
+from servers.doors.http import TooLarge, again, bearer, body_of, header, is_json, misled
+from servers.doors.json_rpc import REFUSED, Problem, error_body, problem_of
 from servers.doors.stdio import LineWire
 from servers.environment import Tool
 from servers.errors import FarmError, NotFound, RequestError
@@ -34,9 +33,22 @@ MOST_REMEMBERED = 1024
 LEASE_OVER = "the lease of this instance is over; whoever launched it can prolong it, or launch a new one"
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
 NO_ANSWER_NOW = "the environment cannot answer now, and nothing was changed; try again"
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+PLAIN_FORM = [(b"content-type", b"application/json"), (b"accept", b"application/json, text/event-stream")]
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
+
+
+class Refusal(NamedTuple):
+    """Why a request does not reach the protocol: a status, a word for programs, a sentence."""
+
+    status: int
+    kind: str
+    message: str
+
+
+NOTHING_HERE = Refusal(404, "not_found", "there is no instance here; it was closed, or never launched")
+
+NO_TOKEN = Refusal(401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN")
 
 
 class AgentDoor:
@@ -55,14 +67,14 @@ class AgentDoor:
         express: Express | None = None,
     ) -> None:
         self._worker = worker
-        self._express = express or Express(SERVER_INFO, hosts=LOOPBACK if loopback_only else None)
-        self._bearer_of = lru_cache(MOST_REMEMBERED)(self._bearer)
+        self._loopback_only = loopback_only
+        self._express = express or Express(SERVER_INFO)
+        self._token_of = lru_cache(MOST_REMEMBERED)(self._token)
         self._manager = StreamableHTTPSessionManager(
             server or _server(self._of_request),
             json_response=True,
             stateless=True,
             max_request_body_size=LARGEST_BODY,
-            security_settings=_loopback_settings() if loopback_only else None,
         )
 
     @asynccontextmanager
@@ -80,37 +92,54 @@ class AgentDoor:
         # RFC 9110, 5.5: blanks around a header's value are none of it; uvicorn's faster parser leaves those behind it.
         scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         instance_id = _instance_in(scope["path"])
+        refusal = self._refusal(scope, instance_id)
+        if refusal is not None or instance_id is None:
+            await self._refuse(send, refusal or NOTHING_HERE)
+            return
+        try:
+            body = await body_of(scope, receive, LARGEST_BODY)
+        except TooLarge:
+            await self._refuse(send, Refusal(413, "too_large", f"a request has at most {LARGEST_BODY} bytes"))
+            return
+        if body is None:
+            return
+        scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
+        if await self._express.answer(scope, body, send, lambda: self._worker.find(instance_id)):
+            return
+        problem = problem_of(body)
+        if problem is not None:
+            self._worker.watch.refused("agent", 400)
+            await _send(send, 400, error_body(problem))
+            return
+        await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
+
+    def _refusal(self, scope: Scope, instance_id: str | None) -> Refusal | None:
+        """Why a request is turned away before its body is read. A stranger learns no more than that."""
+        if self._loopback_only and (wrong := misled(scope)) is not None:
+            return Refusal(wrong[0], "misled", wrong[1])
         if instance_id is None or not self._worker.has(instance_id):
-            await self._refuse(send, 404, "not_found", "there is no instance here; it was closed, or never launched")
-            return
-        if not self._opens(scope, instance_id):
-            await self._refuse(
-                send, 401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer"
-            )
-            return
+            return NOTHING_HERE
+        if not hmac.compare_digest(bearer(scope), self._token_of(instance_id)):
+            return NO_TOKEN
         if self._worker.is_suspended(instance_id):
-            await self._refuse(send, 410, "lease_over", LEASE_OVER)
-            return
-        if scope["method"] != "POST":
-            await self._refuse(send, 405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
-            return
+            return Refusal(410, "lease_over", LEASE_OVER)
+        return _malformed(scope) or self._unfit(instance_id)
+
+    def _unfit(self, instance_id: str) -> Refusal | None:
+        """Why an instance that is there cannot be served."""
         try:
             self._worker.find(instance_id)
         except RequestError as error:
-            await self._refuse(send, 404 if isinstance(error, NotFound) else 409, "request", str(error))
-            return
+            return Refusal(404 if isinstance(error, NotFound) else 409, "request", str(error))
         except FarmError as error:
             self._worker.watch.could_not("open an instance", error, instance=instance_id)
-            await self._refuse(send, 503, "infra", "this instance cannot be served now; try again, or launch a new one")
-            return
-        unanswered = await self._express.answer(scope, receive, send, lambda: self._worker.find(instance_id))
-        if unanswered is not None:
-            scope["farm.instance"] = instance_id
-            await self._manager.handle_request(scope, unanswered, self._noticing(send))
+            return Refusal(503, "infra", "this instance cannot be served now; try again, or launch a new one")
+        return None
 
-    async def _refuse(self, send: Send, status: int, kind: str, message: str) -> None:
-        self._worker.watch.refused("agent", status)
-        await _refuse(send, status, kind, message)
+    async def _refuse(self, send: Send, refusal: Refusal) -> None:
+        self._worker.watch.refused("agent", refusal.status)
+        problem = Problem(None, REFUSED, refusal.message)
+        await _send(send, refusal.status, error_body(problem, {"kind": refusal.kind}))
 
     def _noticing(self, send: Send) -> Send:
         """The same `send`; what the SDK turns away is counted."""
@@ -122,12 +151,8 @@ class AgentDoor:
 
         return noticing
 
-    def _opens(self, scope: Scope, instance_id: str) -> bool:
-        given = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
-        return hmac.compare_digest(given, self._bearer_of(instance_id))
-
-    def _bearer(self, instance_id: str) -> bytes:
-        return f"Bearer {self._worker.token_of(instance_id)}".encode()
+    def _token(self, instance_id: str) -> bytes:
+        return self._worker.token_of(instance_id).encode()
 
     def _of_request(self, ctx: Context) -> Instance:
         if ctx.request is None:
@@ -225,23 +250,35 @@ def as_mcp(tool: Tool) -> mcp.Tool:
 
 def _instance_in(path: str) -> str | None:
     match path.split("/"):
-        case ["", "i", instance_id, "mcp"]:
+        case ["", "i", instance_id, "mcp"] | ["", "i", instance_id, "mcp", ""]:
             return instance_id
         case _:
             return None
 
 
-def _loopback_settings() -> TransportSecuritySettings:
-    """Browsers on this machine may be led here by names that are not ours: only loopback names are answered."""
-    return TransportSecuritySettings(
-        enable_dns_rebinding_protection=True,
-        allowed_hosts=[f"{host}:*" for host in LOOPBACK] + list(LOOPBACK),
-        allowed_origins=[f"http://{host}:*" for host in LOOPBACK],
-    )
+def _malformed(scope: Scope) -> Refusal | None:
+    """What is wrong with a request's method and headers."""
+    if scope["method"] != "POST":
+        return Refusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
+    if not is_json(header(scope, b"content-type")):
+        return Refusal(415, "unsupported_media_type", "a message is sent with Content-Type: application/json")
+    if not _accepts_json(header(scope, b"accept")):
+        return Refusal(406, "not_acceptable", "answers are JSON: send Accept: application/json, text/event-stream")
+    return None
 
 
-async def _refuse(send: Send, status: int, kind: str, message: str) -> None:
-    body = json.dumps({"error": {"kind": kind, "message": message}}).encode()
+def _accepts_json(accept: str) -> bool:
+    kinds = {one.partition(";")[0].strip().lower() for one in accept.split(",")}
+    return not kinds.isdisjoint({"application/json", "application/*", "*/*"})
+
+
+def _in_plain_form(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Headers in which content types stand as the SDK compares them; the door has read them as HTTP does."""
+    kept = [(name, value) for name, value in headers if name not in dict(PLAIN_FORM)]
+    return [*kept, *PLAIN_FORM]
+
+
+async def _send(send: Send, status: int, body: bytes) -> None:
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

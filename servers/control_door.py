@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from servers.doors.http import bearer, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
 from servers.metrics import Family, families_of
 from servers.orders import (
@@ -128,16 +129,21 @@ SNAPSHOT = "snapshot"
 class ControlDoor:
     """An ASGI application that answers the registry."""
 
-    def __init__(self, worker: Worker, token: str) -> None:
+    def __init__(self, worker: Worker, token: str, *, loopback_only: bool = False) -> None:
         self._worker = worker
-        self._expected = f"Bearer {token}".encode()
+        self._loopback_only = loopback_only
+        self._expected = token.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        given = request.headers.get("authorization", "").encode("latin-1")
-        if not hmac.compare_digest(given, self._expected):
+        wrong = misled(scope) if self._loopback_only else None
+        if wrong is not None:
+            response: Response = _error(wrong[0], "RequestError", wrong[1])
+        elif not scope["path"].startswith("/w/"):
+            response = _error(404, "NotFound", "there is nothing here")
+        elif not hmac.compare_digest(bearer(scope), self._expected):
             self._worker.watch.refused("control", 401)
-            response: Response = _error(401, "Unauthorized", "this door opens for the registry's token alone")
+            response = _error(401, "Unauthorized", "this door opens for the registry's token alone")
         elif request.method != "POST":
             response = _error(405, "RequestError", "orders are posted")
         else:
@@ -148,12 +154,12 @@ class ControlDoor:
         try:
             body = await _bounded(request)
             if name == SNAPSHOT:
-                order = Of.model_validate_json(body)
+                order = Of.model_validate_json(body, strict=True)
                 return Response(await self._worker.snapshot(order.instance), media_type="application/vnd.sqlite3")
             if name not in OPERATIONS:
                 return _error(404, "NotFound", f"no operation {name!r}")
             operation = OPERATIONS[name]
-            answer = await operation.run(self._worker, operation.order.model_validate_json(body))
+            answer = await operation.run(self._worker, operation.order.model_validate_json(body, strict=True))
             return Response(operation.answer.dump_json(answer), media_type="application/json")
         except ValidationError as error:
             return _error(422, "RequestError", str(error))

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json
-from starlette.types import Message, Receive, Scope, Send
+from starlette.types import Scope, Send
 
+from servers.doors.json_rpc import is_id
 from servers.errors import FarmError
 from servers.instance import Instance, Outcome
 
@@ -45,38 +46,24 @@ class Call(NamedTuple):
 class Express:
     """Answers ordinary calls. `server_info` is what the SDK would stamp into the results of the modern era."""
 
-    def __init__(self, server_info: dict[str, str], *, hosts: tuple[str, ...] | None) -> None:
-        self._hosts = hosts
+    def __init__(self, server_info: dict[str, str]) -> None:
         meta = json.dumps({f"{META}serverInfo": server_info}, separators=(",", ":"))
         self._modern_end = f',"resultType":"complete","_meta":{meta}}}}}'.encode()
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send, find: Callable[[], Instance]) -> Receive | None:
-        """Answer a request, or return a `receive` with which somebody else can."""
-        headers = self._ordinary_headers(scope)
-        if headers is None:
-            return receive
-        message = await receive()
-        call = _ordinary_call(message, headers)
+    async def answer(self, scope: Scope, body: bytes, send: Send, find: Callable[[], Instance]) -> bool:
+        """Answer a request that the door lets in, or leave it to somebody else."""
+        headers = dict(cast("list[tuple[bytes, bytes]]", scope["headers"]))
+        if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
+            return False  # one is there twice, or asks for something special
+        call = _ordinary_call(body, headers)
         if call is None:
-            return _again(message, receive)
+            return False
         try:
             outcome = await find().call(call.tool, call.arguments)
         except FarmError:
-            return _again(message, receive)  # nothing was changed: the SDK tries once more, and words the failure
+            return False  # nothing was changed: the SDK tries once more, and words the failure
         await _send(send, self._body(call, outcome))
-        return None
-
-    def _ordinary_headers(self, scope: Scope) -> dict[bytes, bytes] | None:
-        """The headers, if none is there twice, is missing, or asks for something special."""
-        if scope["method"] != "POST":
-            return None
-        headers = dict(cast("list[tuple[bytes, bytes]]", scope["headers"]))
-        if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
-            return None
-        if headers.get(b"content-type") != b"application/json" or not _accepts(headers, b"application/json"):
-            return None
-        host = headers.get(b"host", b"").decode("latin-1").rpartition(":")[0]
-        return headers if self._hosts is None or host in self._hosts else None
+        return True
 
     def _body(self, call: Call, outcome: Outcome) -> bytes:
         """The same JSON as the SDK's; a result's own text is put in as it came from the tool."""
@@ -93,14 +80,12 @@ class Express:
         return b"".join(pieces)
 
 
-def _ordinary_call(message: Message, headers: dict[bytes, bytes]) -> Call | None:
-    """The call that a request makes, if it is complete and has nothing beside the call in it."""
-    if message["type"] != "http.request" or message.get("more_body"):
-        return None
+def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> Call | None:
+    """The call that a request makes, if it has nothing beside the call in it."""
     version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
     read = json.loads if version == MODERN else from_json  # each era's own reader: what one takes, the other may not
     try:
-        match read(message["body"]):
+        match read(body):
             case {
                 "jsonrpc": "2.0",
                 "id": int() | str() as number,
@@ -115,7 +100,7 @@ def _ordinary_call(message: Message, headers: dict[bytes, bytes]) -> Call | None
         return None
     tool, arguments = parameters.get("name"), parameters.get("arguments", {})
     ordinary = _is_modern(version, parameters, headers) or _is_handshake(version, parameters, headers)
-    if more or isinstance(number, bool) or not isinstance(tool, str) or not isinstance(arguments, dict) or not ordinary:
+    if more or not is_id(number) or not isinstance(tool, str) or not isinstance(arguments, dict) or not ordinary:
         return None
     return Call(number, tool, cast("dict[str, Any]", arguments), version)
 
@@ -147,26 +132,7 @@ def _is_plain_meta(meta: dict[str, Any]) -> bool:
 
 
 def _is_handshake(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
-    return (
-        version in HANDSHAKE
-        and _accepts(headers, b"text/event-stream")
-        and b"mcp-method" not in headers
-        and params.keys() <= {"name", "arguments"}
-    )
-
-
-def _accepts(headers: dict[bytes, bytes], kind: bytes) -> bool:
-    return kind in (one.strip() for one in headers.get(b"accept", b"").split(b","))
-
-
-def _again(message: Message, receive: Receive) -> Receive:
-    """A `receive` that begins with a message that has been read already."""
-    read = [message]
-
-    async def again() -> Message:
-        return read.pop() if read else await receive()
-
-    return again
+    return version in HANDSHAKE and b"mcp-method" not in headers and params.keys() <= {"name", "arguments"}
 
 
 async def _send(send: Send, body: bytes) -> None:

@@ -69,7 +69,7 @@ async def serve(
             walls_required=walls_required,
             calls_per_second=calls_per_second,
         ) as (worker, door),
-        serving(Doors(door, ControlDoor(worker, token)), listening),
+        serving(Doors(door, ControlDoor(worker, token, loopback_only=loopback_only)), listening),
     ):
         await until_told_to_stop()
 

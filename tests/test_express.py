@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult
-from starlette.types import Receive, Scope, Send
+from starlette.types import Scope, Send
 
 from agent_client.toolbox import connect
 from agent_client.trace import ToolResult
-from servers.agent_door import LOOPBACK, SERVER_INFO, AgentDoor
+from servers.agent_door import SERVER_INFO, AgentDoor
 from servers.express import Express
 from servers.instance import Instance
 from servers.library import Library
@@ -39,23 +39,23 @@ class Counted(Express):
     """Counts what it answers."""
 
     def __init__(self) -> None:
-        super().__init__(SERVER_INFO, hosts=LOOPBACK)
+        super().__init__(SERVER_INFO)
         self.answered = 0
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send, find: Callable[[], Instance]) -> Receive | None:
-        unanswered = await super().answer(scope, receive, send, find)
-        self.answered += unanswered is None
-        return unanswered
+    async def answer(self, scope: Scope, body: bytes, send: Send, find: Callable[[], Instance]) -> bool:
+        answered = await super().answer(scope, body, send, find)
+        self.answered += answered
+        return answered
 
 
 class Closed(Express):
     """Answers nothing."""
 
     def __init__(self) -> None:
-        super().__init__(SERVER_INFO, hosts=LOOPBACK)
+        super().__init__(SERVER_INFO)
 
-    async def answer(self, scope: Scope, receive: Receive, send: Send, find: Callable[[], Instance]) -> Receive | None:
-        return receive
+    async def answer(self, scope: Scope, body: bytes, send: Send, find: Callable[[], Instance]) -> bool:
+        return False
 
 
 class Answer(NamedTuple):

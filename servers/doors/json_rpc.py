@@ -34,9 +34,9 @@ def problem_of(text: bytes) -> Problem | None:
 
 
 def _envelope_problem(message: dict[str, Any]) -> Problem | None:
-    if "id" in message and "method" in message and not _is_id(message["id"]):
+    if "id" in message and "method" in message and not is_id(message["id"]):
         return Problem(None, INVALID_REQUEST, "the id of a request is a string or an integer")
-    number = message["id"] if _is_id(message.get("id")) else None
+    number = message["id"] if is_id(message.get("id")) else None
     if message.get("jsonrpc") != "2.0":
         return Problem(number, INVALID_REQUEST, 'a message says "jsonrpc": "2.0"')
     if "method" not in message and not message.keys() & {"result", "error"}:
@@ -48,7 +48,8 @@ def _envelope_problem(message: dict[str, Any]) -> Problem | None:
     return None
 
 
-def _is_id(value: Any) -> bool:
+def is_id(value: Any) -> bool:
+    """Whether a value can be the id of a request."""
     return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, str) and _is_text(value))
 
 

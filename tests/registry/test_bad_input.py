@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest_asyncio
 
+from registry.api import app
 from registry.wire import LARGEST_BODY, Error
 from tests.registry.farms import TOKEN, Farm
 
@@ -20,7 +21,7 @@ ROUTES = [
     ("POST", "/v1/instances/0123456789abcdef/score"),
     ("GET", "/v1/workers"),
     ("GET", "/v1/nowhere"),
-    ("GET", "/"),
+    ("GET", "/metrics"),
 ]
 
 
@@ -158,3 +159,111 @@ async def test_what_is_not_a_route_or_not_its_method_is_said_to_be_so(farm: Farm
     answer = await farm.http.put("/v1/instances")
     assert problem(answer, farm) == (405, "method_not_allowed")
     assert answer.headers["Allow"]
+
+
+async def test_where_nothing_is_nobody_is_asked_for_a_token_or_told_of_one(
+    farm: Farm, stranger: httpx.AsyncClient
+) -> None:
+    """Clients of agents look for OAuth at the root of a host; what they find is 404, and no word about tokens."""
+    paths = ["/", "/favicon.ico", "/register", "/token", "/authorize", "/mcp", "/v1", "/docs", "/openapi.json"]
+    paths += [f"/.well-known/{name}" for name in ("oauth-protected-resource", "oauth-authorization-server/i/x/mcp")]
+    for path in paths:
+        for http in (stranger, farm.http):
+            for method in ("GET", "POST", "OPTIONS"):
+                answer = await http.request(method, path)
+                assert problem(answer, farm) == (404, "not_found")
+                assert "token" not in answer.text
+
+
+async def test_the_scheme_of_the_token_is_read_in_any_case(farm: Farm, stranger: httpx.AsyncClient) -> None:
+    for given in (f"bearer {TOKEN}", f"BEARER   {TOKEN}"):
+        answer = await stranger.get("/v1/workers", headers={"Authorization": given})
+        assert answer.status_code == 200
+
+
+LAX_ORDERS: list[tuple[str, dict[str, Any]]] = [
+    ("rewind", {"call": False}),
+    ("rewind", {"call": "0"}),
+    ("rewind", {"call": None}),
+    ("rewind", {"call": 0.5}),
+    ("score", {"close": 0}),
+    ("score", {"close": "false"}),
+    ("score", {"answer": 5}),
+    ("fork", {"count": True}),
+    ("fork", {"count": "1"}),
+    ("query", {"sql": "SELECT 1", "limit": "60"}),
+    ("query", {"sql": ["SELECT 1"]}),
+]
+
+
+async def test_what_only_looks_like_an_order_is_refused(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    await farm.call(instance, "price", id="t2", cents=250)
+    for name, order in LAX_ORDERS:
+        answer = await farm.http.post(f"/v1/instances/{instance}/{name}", json=order)
+        assert problem(answer, farm) == (422, "invalid"), (name, order)
+    for order in ({"count": True}, {"count": "1"}, {"ttl_seconds": "60"}, {"seed": False}, {"seed": 2**53}):
+        answer = await farm.http.post("/v1/instances", json={"environment": "shop", **order})
+        assert problem(answer, farm) == (422, "invalid"), order
+    assert farm.worker.ids() == [instance]
+    assert (await farm.worker.standing(instance)).calls == 1
+
+
+async def test_an_integer_may_be_written_with_a_point(farm: Farm) -> None:
+    answer = await farm.http.post("/v1/instances", json={"environment": "shop", "count": 1.0, "seed": 2**53 - 1})
+    assert answer.status_code == 201
+    assert answer.json()["items"][0]["seed"] == 2**53 - 1
+
+
+async def test_a_query_has_what_is_published_and_nothing_else(farm: Farm) -> None:
+    for query in ("limit=true", "limit=1.0", "limit=%201", "limit=1_0", "limit=%2B1", "limit=01", "limit=", "limit=٣"):
+        assert problem(await farm.http.get(f"/v1/instances?{query}"), farm) == (422, "invalid"), query
+    answer = await farm.http.get("/v1/instances?stauts=live&limit=1&limit=2")
+    assert problem(answer, farm) == (422, "invalid")
+    message = answer.json()["error"]["message"]
+    assert "query.stauts: no such name; there are: status, environment, offset, limit" in message
+    assert "query.limit: given twice" in message
+    assert problem(await farm.http.get("/v1/health?verbose=1"), farm) == (422, "invalid")
+
+
+async def test_allow_names_every_method_of_a_path(farm: Farm) -> None:
+    instance = await farm.launched()
+    for path, allowed in (
+        ("/v1/instances", "GET, POST"),
+        (f"/v1/instances/{instance}", "DELETE, GET"),
+        (f"/v1/instances/{instance}/rewind", "POST"),
+        ("/metrics", "GET"),
+    ):
+        answer = await farm.http.request("PATCH", path)
+        assert (problem(answer, farm), answer.headers["Allow"]) == ((405, "method_not_allowed"), allowed)
+
+
+async def test_a_body_without_its_content_type_is_told_what_it_lacks(farm: Farm) -> None:
+    for content_type in ({}, {"Content-Type": "text/plain"}):
+        answer = await farm.http.post("/v1/instances", content=b'{"environment": "shop"}', headers=content_type)
+        assert problem(answer, farm) == (422, "invalid")
+        assert answer.json()["error"]["message"] == "the body needs the header Content-Type: application/json"
+
+
+async def test_no_answer_leads_to_another_host(farm: Farm) -> None:
+    for path in ("/v1/instances/", "/v1/environments/", "/v1/..//evil.example/", "/v1//instances", "/v1/docs/"):
+        answer = await farm.http.get(path, headers={"Host": "evil.example"})
+        assert answer.status_code == 404, path
+        assert "location" not in answer.headers
+
+
+async def test_a_farm_on_loopback_answers_to_no_other_name(farm: Farm) -> None:
+    door = app(farm.registry, token=TOKEN, loopback_only=True)
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(door), base_url="http://127.0.0.1:8700") as http:
+        assert (await http.get("/v1/health")).status_code == 200
+        for odd, status in (
+            ({"Host": "evil.example"}, 421),
+            ({"Host": "localhost.evil.example:8700"}, 421),
+            ({"Origin": "http://evil.example"}, 403),
+            ({"Origin": "null"}, 403),
+        ):
+            for path in ("/v1/health", "/v1/instances", "/"):
+                assert problem(await http.get(path, headers=headers | odd), farm) == (status, "misled")
+        for fine in ({"Host": "localhost:1"}, {"Host": "[::1]:8700"}, {"Origin": "http://localhost:3000"}):
+            assert (await http.get("/v1/workers", headers=headers | fine)).status_code == 200

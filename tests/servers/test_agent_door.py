@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import traceback
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -12,9 +13,10 @@ import pytest
 import pytest_asyncio
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
-from servers.agent_door import AgentDoor
+from servers.agent_door import LARGEST_BODY, AgentDoor
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch, Ticket
 from servers.serving import listen, serving, url_of
@@ -82,6 +84,11 @@ def modern_headers(ticket: Ticket, method: str, **more: str) -> dict[str, str]:
         "mcp-method": method,
         **more,
     }
+
+
+def refused(kind: str, message: str) -> dict[str, Any]:
+    """The body of an answer of the door itself."""
+    return {"jsonrpc": "2.0", "id": None, "error": {"code": -32000, "message": message, "data": {"kind": kind}}}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -165,10 +172,7 @@ async def test_a_state_that_is_broken_is_told_without_a_path(worker: Worker, tic
             door + ticket.path, json=modern("tools/list"), headers=modern_headers(ticket, "tools/list")
         )
     assert answer.status_code == 503
-    assert answer.json()["error"] == {
-        "kind": "infra",
-        "message": "this instance cannot be served now; try again, or launch a new one",
-    }
+    assert answer.json() == refused("infra", "this instance cannot be served now; try again, or launch a new one")
 
 
 @pytest.mark.parametrize(
@@ -184,8 +188,89 @@ async def test_only_the_token_of_an_instance_opens_it(worker: Worker, ticket: Ti
             answer = await http.post(door + path, json=modern("tools/list"), headers=headers)
             assert answer.status_code == 401
             assert answer.headers["www-authenticate"] == "Bearer"
-            assert answer.json()["error"]["kind"] == "unauthorized"
+            assert answer.json()["error"]["data"] == {"kind": "unauthorized"}
     assert (await worker.standing(ticket.instance)).calls == 0
+
+
+@pytest.mark.parametrize("scheme", ["bearer", "BEARER", "Bearer "])
+async def test_the_scheme_and_content_types_are_read_in_any_case(worker: Worker, ticket: Ticket, scheme: str) -> None:
+    odd = {
+        "authorization": f"{scheme} {ticket.token}",
+        "content-type": "APPLICATION/JSON; Charset=UTF-8",
+        "accept": "APPLICATION/JSON",
+    }
+    legacy = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False) as http:
+        for path in (ticket.path, f"{ticket.path}/"):
+            headers = modern_headers(ticket, "tools/list") | odd
+            answer = await http.post(door + path, json=modern("tools/list"), headers=headers)
+            assert len(answer.json()["result"]["tools"]) == 4
+            answer = await http.post(door + path, json=legacy, headers=odd)
+            assert len(answer.json()["result"]["tools"]) == 4
+
+
+REFUSALS: list[tuple[int, str, dict[str, Any]]] = [
+    (401, "unauthorized", {"headers": {"authorization": "Bearer wrong"}}),
+    (404, "not_found", {"path": "/i/0123456789abcdef/mcp"}),
+    (404, "not_found", {"path": "/.well-known/oauth-protected-resource"}),
+    (404, "not_found", {"path": "/register"}),
+    (404, "not_found", {"path": "/"}),
+    (404, "not_found", {"path": "/favicon.ico"}),
+    (403, "misled", {"headers": {"origin": "http://evil.example"}}),
+    (403, "misled", {"headers": {"origin": "null"}}),
+    (403, "misled", {"headers": {"origin": "http://127.0.0.1.evil.example"}}),
+    (421, "misled", {"headers": {"host": "evil.example"}}),
+    (421, "misled", {"headers": {"host": "127.0.0.1:x"}}),
+    (405, "method_not_allowed", {"method": "GET"}),
+    (406, "not_acceptable", {"headers": {"accept": "text/html"}}),
+    (415, "unsupported_media_type", {"headers": {"content-type": "text/plain"}}),
+    (413, "too_large", {"content": b" " * (LARGEST_BODY + 1)}),
+]
+
+
+@pytest.mark.parametrize(("status", "kind", "odd"), REFUSALS, ids=lambda value: str(value)[:40])
+async def test_what_the_door_refuses_is_told_in_json_rpc(
+    worker: Worker, ticket: Ticket, status: int, kind: str, odd: dict[str, Any]
+) -> None:
+    request: dict[str, Any] = {"method": "POST", "content": json.dumps(modern("tools/list")), "path": ticket.path}
+    request |= odd
+    request["headers"] = modern_headers(ticket, "tools/list") | odd.get("headers", {})
+    async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False) as http:
+        answer = await http.request(url=door + request.pop("path"), **request)
+    body = answer.json()
+    assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
+    assert body == refused(kind, body["error"]["message"])
+    assert str(worker.folder) not in answer.text
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_the_official_client_is_told_why_its_token_does_not_open(
+    worker: Worker, ticket: Ticket, mode: Mode
+) -> None:
+    headers = {"authorization": "Bearer wrong"}
+    async with open_door(worker) as door, httpx2.AsyncClient(headers=headers, trust_env=False) as http:
+        client = Client(streamable_http_client(door + ticket.path, http_client=http), mode=mode)
+        with pytest.raises((MCPError, ExceptionGroup)) as caught:
+            async with client:
+                await client.list_tools()
+    told = "".join(traceback.format_exception(caught.value))
+    assert "the token of this instance goes into the header Authorization" in told
+
+
+ODD_IDS: list[Any] = [None, 1.5, True, {}, [], "\ud800"]
+
+
+@pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
+@pytest.mark.parametrize("number", ODD_IDS, ids=repr)
+async def test_a_request_whose_id_is_none_is_answered_with_an_error(
+    worker: Worker, ticket: Ticket, version: str, number: Any
+) -> None:
+    headers = modern_headers(ticket, "tools/list") | {"mcp-protocol-version": version}
+    body = json.dumps({**modern("tools/list"), "id": number})
+    async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False, headers=headers) as http:
+        answer = await http.post(door + ticket.path, content=body)
+    assert answer.status_code == 400
+    assert (answer.json()["id"], answer.json()["error"]["code"]) == (None, -32600)
 
 
 async def test_a_request_without_a_token_is_refused_whatever_it_is(worker: Worker, ticket: Ticket) -> None:
@@ -196,7 +281,7 @@ async def test_a_request_without_a_token_is_refused_whatever_it_is(worker: Worke
 
 @pytest.mark.parametrize(
     "path",
-    ["/", "/i", "/i/", "/i//mcp", "/i/{id}", "/i/{id}/", "/i/{id}/mcp/", "/i/{id}/mcp/x", "/x/{id}/mcp", "/mcp",
+    ["/", "/i", "/i/", "/i//mcp", "/i/{id}", "/i/{id}/", "/i/{id}/mcp/x", "/x/{id}/mcp", "/mcp",
      "/i/abcdefgh/mcp", "/i/..%2f{id}/mcp", "/i/%2e%2e/mcp", "/v1/instances", "/docs", "/openapi.json"],
 )  # fmt: skip
 async def test_nothing_else_is_behind_the_door(worker: Worker, ticket: Ticket, path: str) -> None:
@@ -205,10 +290,7 @@ async def test_nothing_else_is_behind_the_door(worker: Worker, ticket: Ticket, p
         url = door + path.replace("{id}", ticket.instance)
         answer = await http.post(url, json=modern("tools/list"), headers=headers)
     assert answer.status_code == 404
-    assert answer.json()["error"] == {
-        "kind": "not_found",
-        "message": "there is no instance here; it was closed, or never launched",
-    }
+    assert answer.json() == refused("not_found", "there is no instance here; it was closed, or never launched")
 
 
 async def test_a_closed_instance_is_gone_for_a_client_that_is_connected(worker: Worker, ticket: Ticket) -> None:

@@ -1,0 +1,52 @@
+"""What the OpenAPI publishes of a request, held against requests: the methods of a path, the names in a query."""
+
+from collections import Counter
+from functools import cached_property
+from re import Pattern
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from starlette.routing import compile_path
+
+METHODS = {"get", "put", "post", "delete", "patch", "head", "options", "trace"}
+
+
+class Published:
+    """The paths of an app's OpenAPI."""
+
+    def __init__(self, app: FastAPI) -> None:
+        self._app = app
+
+    @cached_property
+    def _paths(self) -> list[tuple[Pattern[str], dict[str, Any]]]:
+        return [(compile_path(path)[0], operations) for path, operations in self._app.openapi()["paths"].items()]
+
+    def _operations(self, path: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        return next((operations for pattern, operations in self._paths if pattern.match(path)), found)
+
+    def methods(self, path: str) -> list[str]:
+        """The methods that a path answers to."""
+        return sorted(name.upper() for name in self._operations(path).keys() & METHODS)
+
+    async def nothing_else(self, request: Request) -> None:
+        """Refuse a query that has what is not published, or the same twice.
+
+        Raises:
+            RequestValidationError: naming each.
+        """
+        operation = self._operations(request.url.path).get(request.method.lower(), {})
+        names = [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
+        known = f"there are: {', '.join(names)}" if names else "there are none"
+        problems = [
+            {
+                "type": "query",
+                "loc": ("query", name),
+                "msg": "given twice" if name in names else f"no such name; {known}",
+            }
+            for name, times in Counter(name for name, _ in request.query_params.multi_items()).items()
+            if name not in names or times > 1
+        ]
+        if problems:
+            raise RequestValidationError(problems)

@@ -1,0 +1,75 @@
+"""What both doors ask of a request before they read it: its token, and whether it may be meant for them at all."""
+
+from starlette.types import Message, Receive, Scope
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class TooLarge(Exception):
+    """A body is larger than it may be."""
+
+
+def header(scope: Scope, name: bytes) -> str:
+    """The first header of a name, or nothing."""
+    return next((value for key, value in scope["headers"] if key == name), b"").decode("latin-1").strip(" \t")
+
+
+def bearer(scope: Scope) -> bytes:
+    """The token of `Authorization: Bearer TOKEN`, or nothing. A scheme is read in any case (RFC 9110, 11.1)."""
+    scheme, _, token = header(scope, b"authorization").partition(" ")
+    return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
+
+
+def is_json(content_type: str) -> bool:
+    return content_type.partition(";")[0].strip().lower() == "application/json"
+
+
+def misled(scope: Scope) -> tuple[int, str] | None:
+    """Why a request is not meant for who listens on loopback alone: a status and a sentence.
+
+    Pages of other places may lead a browser of this machine here, by a name of their own or by ours.
+    """
+    if not _is_loopback(header(scope, b"host")):
+        return 421, f"only requests to {', '.join(LOOPBACK)} are answered here: see the header Host"
+    origin = header(scope, b"origin")
+    scheme, _, host = origin.partition("://")
+    if origin and not (scheme.lower() in ("http", "https") and _is_loopback(host)):
+        return 403, "pages of other places may not ask here: see the header Origin"
+    return None
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether an address, with its port or without, is one of this machine."""
+    name, colon, port = host.lower().rpartition(":")
+    return host.lower() in LOOPBACK or (bool(colon) and port.isdecimal() and name in LOOPBACK)
+
+
+async def body_of(scope: Scope, receive: Receive, largest: int) -> bytes | None:
+    """The whole body of a request, or None when the client has gone.
+
+    Raises:
+        TooLarge: it has more than `largest` bytes, or says that it will.
+    """
+    announced = header(scope, b"content-length")
+    if announced.isdecimal() and int(announced[:19]) > largest:
+        raise TooLarge
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return None
+        body += message.get("body", b"")
+        if len(body) > largest:
+            raise TooLarge
+        if not message.get("more_body"):
+            return bytes(body)
+
+
+def again(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that begins with a body that has been read already."""
+    read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def received() -> Message:
+        return read.pop() if read else await receive()
+
+    return received
