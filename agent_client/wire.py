@@ -97,7 +97,8 @@ class Wire:
             )
         if status in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE) and _rpc_code(response) != METHOD_NOT_FOUND:
             raise FarmUnreachable(
-                f"no instance at {self.url} (HTTP {status}): it was closed, launch another", status=status
+                f"no instance at {self.url} (HTTP {status}): it was closed, or its lease is over; launch another",
+                status=status,
             )
         if status in TOO_LARGE:
             raise RpcError(INVALID_PARAMS, f"the call is too large (HTTP {status}): send less")
