@@ -39,7 +39,7 @@ def _make_sure_of(ledger: Ledger, folder: Path) -> None:
     """See that a ledger that no farm has claimed yet is not the wrong one."""
     if ledger.belongs_to() is not None:
         return
-    instances = [path.stem for path in folder.glob("worker-*/instances/*.db")]
+    instances = [path.stem for path in folder.glob("worker-*/instances/*.history")]
     if instances and not ledger.known(instances):
         raise RequestError(
             f"the ledger is new, and knows none of the {len(instances)} instances in {folder}: give the --ledger that"

@@ -1,20 +1,40 @@
 """Which rows differ: between the start and the end of an instance, and in what one call changed."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import apsw
 
+from servers.errors import QueryError
+from servers.guest.tables import Table, quoted
 from servers.orders import RowChange
-from servers.reading import Reader, quoted
+from servers.reading import Reader
+
+MOST_DIFFERENCES = 20_000
+"""Rows of one difference that is told."""
 
 
 def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:
+    """The rows that differ between `start` and `main`, as a list.
+
+    Raises:
+        QueryError: there are too many.
+    """
+    found = list(islice(differences(reader, tables), MOST_DIFFERENCES + 1))
+    if len(found) > MOST_DIFFERENCES:
+        raise QueryError(f"more than {MOST_DIFFERENCES:,} rows differ; ask for some of them with a query")
+    return found
+
+
+def differences(reader: Reader, tables: list[str] | None = None) -> Iterator[RowChange]:
     """The rows that differ between `start` and `main`, computed from the two databases, by table and key.
 
-    Inserted and deleted rows carry every column; updated ones the columns that differ.
+    Inserted and deleted rows carry every column; updated ones the columns that differ. Generated columns follow from
+    the others and are left out.
     """
-    return [change for table in (tables or reader.tables()) for change in _of_table(reader, table)]
+    for table in tables or reader.tables():
+        yield from _of_table(reader, table)
 
 
 def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
@@ -22,24 +42,25 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
     name = quoted(table)
     same_key = " AND ".join(f"a.{quoted(key)} IS b.{quoted(key)}" for key in keys)
     order = ", ".join(f"a.{quoted(key)}" for key in keys)
+    mine, theirs = (", ".join(f"{one}.{quoted(column)}" for column in columns) for one in "ab")
     # to the byte: a column's own collation may hold different texts for the same
     differs = " OR ".join(f"a.{quoted(column)} IS NOT b.{quoted(column)} COLLATE BINARY" for column in columns)
     connection = reader.connection
 
     def only_in(here: str, there: str) -> str:
         missing = f"NOT EXISTS (SELECT 1 FROM {there}.{name} b WHERE {same_key})"
-        return f"SELECT a.* FROM {here}.{name} a WHERE {missing} ORDER BY {order}"
+        return f"SELECT {mine} FROM {here}.{name} a WHERE {missing} ORDER BY {order}"
 
-    for row in connection.execute(only_in("start", "main")).fetchall():
+    for row in connection.execute(only_in("start", "main")):
         before = _cells(columns, row)
         yield RowChange(table=table, operation="delete", key=_only(before, keys), before=before, after={})
-    for row in connection.execute(only_in("main", "start")).fetchall():
+    for row in connection.execute(only_in("main", "start")):
         after = _cells(columns, row)
         yield RowChange(table=table, operation="insert", key=_only(after, keys), before={}, after=after)
     both = connection.execute(
-        f"SELECT a.*, b.* FROM start.{name} a JOIN main.{name} b ON {same_key} WHERE {differs} ORDER BY {order}"
+        f"SELECT {mine}, {theirs} FROM start.{name} a JOIN main.{name} b ON {same_key} WHERE {differs} ORDER BY {order}"
     )
-    for row in both.fetchall():
+    for row in both:
         old, new = row[: len(columns)], row[len(columns) :]
         before, after = _cells(columns, old), _cells(columns, new)
         changed = [column for column, was, now in zip(columns, old, new, strict=True) if was != now]
@@ -52,11 +73,11 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
         )
 
 
-def in_changeset(changes: bytes, columns: dict[str, tuple[list[str], list[str]]]) -> list[RowChange]:
-    """The rows of one call's changeset. `columns` gives each table's columns and key columns."""
+def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:
+    """The rows of one call's changeset, which was verified when it was kept."""
     found: list[RowChange] = []
     for change in apsw.Changeset.iter(changes):
-        names, keys = columns[change.name]
+        names, keys = tables[change.name].columns, tables[change.name].key_columns
         operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}[change.op]
         before = _cells(names, change.old) if change.old else {}
         after = _cells(names, change.new) if change.new else {}
@@ -70,7 +91,7 @@ def in_changeset(changes: bytes, columns: dict[str, tuple[list[str], list[str]]]
     return sorted(found, key=lambda change: (change.table, str(change.key)))
 
 
-def _cells(columns: list[str], row: Sequence[Any]) -> dict[str, Any]:
+def _cells(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     return {
         column: f"<{len(value)} bytes>" if isinstance(value, bytes) else value
         for column, value in zip(columns, row, strict=True)

@@ -341,6 +341,7 @@ class Guests:
         self._alive: dict[int, Guest | None] = {}
         self._known: weakref.WeakSet[Guest] = weakref.WeakSet()
         self._serving: dict[str, list[Guest]] = {}
+        self._verifying: dict[str, Guest] = {}
         self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
         self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
         self._zygote: subprocess.Popen[bytes] | None = None
@@ -359,6 +360,7 @@ class Guests:
         for guest in list(self._known):
             guest.kill("closing", "the worker closes")
         self._serving.clear()
+        self._verifying.clear()
         await self._end_zygote()
 
     async def serving(self, environment: Environment, instance: str, before: Guest | None = None) -> Guest:
@@ -392,6 +394,19 @@ class Guests:
         if "error" in head:
             guest.kill("tools", "could not load its tools")
             raise GuestError(f"{environment.id}: {head['error']}")
+        return guest
+
+    async def verifier(self, environment: Environment) -> Guest:
+        """The guest that verifies changesets for an environment. It loads no tools.
+
+        Raises:
+            GuestError: none can be started.
+        """
+        async with self._growing:
+            guest = self._verifying.get(environment.digest)
+            if guest is None or guest.ended is not None:
+                guest = self._verifying[environment.digest] = await self.fork()
+                guest.environment = environment.id
         return guest
 
     async def taken(self, environment: Environment) -> set[int]:
@@ -443,6 +458,11 @@ class Guests:
             for guest in guests:
                 if guest.used < old and guest.waiting == 0:
                     guest.kill("idle", "it had nothing to do")
+        for digest, guest in list(self._verifying.items()):
+            if guest.used < old and guest.waiting == 0:
+                guest.kill("idle", "it had nothing to do")
+            if guest.ended is not None:
+                del self._verifying[digest]
         self._serving = {
             digest: living
             for digest, guests in self._serving.items()
@@ -467,7 +487,8 @@ class Guests:
 
     def forget(self, digest: str) -> None:
         """End the guests of an environment."""
-        for guest in self._serving.pop(digest, []):
+        verifier = self._verifying.pop(digest, None)
+        for guest in [*self._serving.pop(digest, []), *([verifier] if verifier else [])]:
             guest.kill("forgotten", "its environment is gone")
 
     @asynccontextmanager

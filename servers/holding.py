@@ -1,7 +1,7 @@
 """The instances that a worker holds open: as few as will do, and the least recently used are let go of first.
 
-An instance that is let go of costs nothing; opening it again costs about a millisecond, most of which SQLite spends on
-reading its schema. So more are held while those that were let go of keep coming back: then each takes some 160 kB.
+An instance that is let go of costs nothing; opening it again reads its history. So more are held while those that were
+let go of keep coming back.
 """
 
 import resource
@@ -17,8 +17,8 @@ from servers.watch import Watch
 LEAST_HELD, MOST_HELD = 256, 4608
 MORE_HELD = 8
 """How many more are held for each one that comes back."""
-FILES_EACH = 3
-"""Files that one takes at most, of those that this process may have open: the rest are connections."""
+FILES_EACH = 2
+"""Files that this process may have open for each: its own one, and a connection."""
 MOST_ROOM = 432 * 1024 * 1024
 """Bytes of rows that guests hold in memory, all together, when the most instances are held."""
 

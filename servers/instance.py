@@ -8,19 +8,22 @@ import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
 from servers.bundle import Environment
+from servers.changes import in_changeset
 from servers.errors import InfraError
+from servers.guest.tables import ChangesError
 from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests, GuestStalled
 from servers.json_values import values_in
-from servers.orders import OutcomeKind
+from servers.orders import OutcomeKind, RowChange
 from servers.pace import Pace
 from servers.schema_subset import MOST_CHECKS_A_CALL
 from servers.starts import Start
-from servers.state import ChangesError, KeptCall, StateFile
+from servers.state import KeptCall, StateFile
+from servers.verification import Verification
 from servers.watch import Watch
 
 SECONDS_PER_CALL = 60
@@ -58,6 +61,7 @@ class Instance:
     start: Start
     state: StateFile
     guests: Guests
+    verification: Verification
     watch: Watch
     pace: Pace | None = None
     used: float = field(default_factory=time.monotonic)
@@ -107,13 +111,9 @@ class Instance:
             async with self.turn:
                 given, told = self._given(tool, arguments)
                 outcome = self._refusal(tool, given, told) or await self._run(tool, told)
-                try:
-                    self._keep(tool, told, outcome)
-                except ChangesError as error:
-                    if self.guest is not None:
-                        self.guest.kill("lied", str(error))
-                    outcome = self._fault(tool, str(error), outcome.micros)
-                    self._keep(tool, told, outcome)
+                if outcome.changes:
+                    outcome = await self._verified(tool, outcome)
+                self._keep(tool, told, outcome)
                 return self._told(tool, outcome, begin)
         except InfraError as error:
             self.watch.could_not("answer a call", error, instance=self.id, seq=self.state.last + 1)
@@ -121,6 +121,18 @@ class Instance:
         finally:
             self.waiting -= 1
             self.used = time.monotonic()
+
+    async def image(self, *, plain: bool = False) -> bytes:
+        """The rows as they are now, as the bytes of a SQLite database. To be asked within a turn.
+
+        Raises:
+            StateError: the state file is damaged.
+        """
+        return await self.verification.image(self.environment, self.start, self.state, plain=plain)
+
+    def changed_rows(self, changes: bytes) -> list[RowChange]:
+        """A kept changeset, readable."""
+        return in_changeset(changes, self.start.tables) if changes else []
 
     def now(self, seq: int | None = None) -> str:
         """The instance's time at call `seq` (from 1); by default at the next one."""
@@ -140,7 +152,7 @@ class Instance:
         """Why there is no room for one more call. What is turned away here is not among the calls of the history."""
         if self.waiting >= MOST_WAITING:
             return f"more than {MOST_WAITING} calls at once; wait for the earlier ones"
-        if self.state.size > LARGEST_STATE:
+        if self.state.size + len(self.start.image) > LARGEST_STATE:
             return f"this instance has used up its {LARGEST_STATE // 1024 // 1024} MiB; it takes no more calls"
         if self.pace is not None and not self.pace.take():
             return f"slow down: at most {self.pace.per_second:g} calls a second; nothing was done, call again later"
@@ -194,7 +206,7 @@ class Instance:
             "do": "call",
             "instance": self.id,
             "revision": self.state.revision,
-            "next_revision": f"{self.state.origin.generation}.{seq}",
+            "next_revision": self.state.next_revision,
             "tool": tool,
             "now": self.now(),
             "id_seed": f"{self.state.origin.seed}/{seq}",
@@ -228,12 +240,37 @@ class Instance:
             "image": self.start.digest,
             "room": self.guests.room_each,
         }
-        changes = self.state.changes_since_start()
+        changes = await self.verification.changes_since_start(self.state)
         seconds = self.guests.call_seconds
         reply, _ = await guest.ask(head, changes, seconds=seconds)
         if "need" in reply:
             await guest.ask({"do": "image", "digest": self.start.digest}, self.start.image, seconds=seconds)
             await guest.ask(head, changes, seconds=seconds)
+
+    async def _verified(self, tool: str, outcome: Outcome) -> Outcome:
+        """An outcome whose changes were verified, or what became of the call instead. Then no rows have changed.
+
+        Raises:
+            GuestError: nobody could verify them.
+        """
+        try:
+            changes = await self.verification.verify(self.environment, self.start, self.state, outcome.changes)
+            return replace(outcome, changes=changes)
+        except ChangesError as error:
+            self.state.disown()
+            if self.guest is not None:
+                self.guest.kill("lied", str(error))
+            return self._fault(tool, str(error), outcome.micros)
+        except GuestLate:
+            self.state.disown()
+            text = f"{tool} was stopped: the rules of the database took too long to check; nothing was changed"
+            return Outcome("timeout", text, detail="killed while it verified the changes", micros=outcome.micros)
+        except GuestDied as error:
+            self.state.disown()
+            return self._fault(tool, f"its changes could not be verified: {error}", outcome.micros)
+        except BaseException:
+            self.state.disown()
+            raise
 
     def _believed(self, tool: str, reply: dict[str, Any], parts: list[bytes]) -> Outcome:
         """A guest's word as an outcome, once it has been checked. Raises what reading it raises."""

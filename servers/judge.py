@@ -16,11 +16,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from servers.answer.fact import AnswerCheckpoint
 from servers.answer_facts import asked_of
-from servers.changes import between
+from servers.changes import differences
 from servers.errors import CheckpointError, QueryError
+from servers.guest.tables import quoted
 from servers.guests import GuestDied, GuestLate, Guests, Reply
 from servers.orders import Judgement, RowChange, Verdict
-from servers.reading import BrokenQuery, Reader, quoted
+from servers.reading import BrokenQuery, Reader
 from servers.scenario import (
     Allowance,
     Cell,
@@ -203,7 +204,7 @@ def _ran_short(reply: Reply) -> bool:
 def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
     """Every changed row must have a place in an allowance that covers it, and no allowance may be exceeded."""
     placing = _Placing(checkpoint.allow)
-    for change in between(reader):
+    for change in differences(reader):
         covering = [number for number, allowed in enumerate(checkpoint.allow) if _covers(allowed, change, reader)]
         if not placing.place(covering, set()):
             key = json.dumps(change.key, ensure_ascii=False)

@@ -24,7 +24,6 @@ LARGEST_VALUE = 1_000_000
 LARGEST_ANSWER = 16_000_000
 STEPS_BETWEEN_CHECKS = 1000
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
-HIDDEN_PREFIX = "_farm"
 FAULTS_OF_OURS = (
     apsw.CantOpenError,
     apsw.CorruptError,
@@ -51,10 +50,10 @@ class Answer:
     more: bool
 
 
-def select_only(action: int, first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
+def select_only(action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
     """The authorizer: look at the environment's rows, nothing else."""
     if action == apsw.SQLITE_READ:
-        return apsw.SQLITE_DENY if (first or "").startswith(HIDDEN_PREFIX) else apsw.SQLITE_OK
+        return apsw.SQLITE_OK
     if action == apsw.SQLITE_FUNCTION:
         return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
     return apsw.SQLITE_OK if action in (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE) else apsw.SQLITE_DENY
@@ -111,7 +110,7 @@ class Reader:
     def tables(self, database: str = "main") -> list[str]:
         """The environment's tables."""
         found = self.connection.execute(f"SELECT name FROM {database}.sqlite_schema WHERE type = 'table' ORDER BY name")
-        return [str(name) for (name,) in found if not str(name).startswith(("sqlite_", HIDDEN_PREFIX))]
+        return [str(name) for (name,) in found if not str(name).startswith("sqlite_")]
 
     def columns(self, table: str) -> tuple[list[str], list[str]]:
         """All columns of a table, and those of its primary key."""
@@ -168,12 +167,7 @@ class _OneStatement:
 
 
 def columns_of(connection: apsw.Connection, table: str) -> tuple[list[str], list[str]]:
-    """All columns of a table of `main`, and those of its primary key in the key's order."""
+    """The columns of a table of `main` but the generated ones, and those of its primary key in the key's order."""
     found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()
     keys = sorted((int(str(place)), str(name)) for name, place in found if place)
     return [str(name) for name, _ in found], [name for _, name in keys]
-
-
-def quoted(name: str) -> str:
-    """An identifier as SQL."""
-    return '"' + name.replace('"', '""') + '"'

@@ -3,7 +3,9 @@
 They are built in a guest, since schema and setup are text that a model may have written.
 """
 
+import asyncio
 import hashlib
+import logging
 import re
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -15,24 +17,34 @@ from servers.bundle import Environment
 from servers.errors import BundleError, GuestError, StateError
 from servers.fair_pool import FairLimit
 from servers.guest.lean import connect, distrust
+from servers.guest.tables import Table, tables_of
 from servers.guest.walls import MEMORY
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.private_files import FOLDER_MODE, write_private
-from servers.state import template_of
+from servers.schema_cost import is_cheap
+from servers.state import DIGEST_BYTES, content_digest
 
 MOST_BYTES = 128 * 1024 * 1024
 MOST_BUILDS = 16
 """Builds at once, of as many environments: one environment's endless build holds up nobody else's."""
+LARGEST_SCHEMA = 256 * 1024
+"""Characters of schema.sql. The worker parses the schema of each start."""
+DIGEST_LENGTH = 2 * DIGEST_BYTES
 CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")
+log = logging.getLogger("farm.starts")
 
 
 @dataclass(frozen=True)
 class Start:
-    """Where instances begin: the environment's rows, and the same as a state file."""
+    """Where instances begin: the environment's rows, and what its schema says of them."""
 
     digest: str
     image: bytes
-    template: bytes
+    content: str
+    """The digest of the image's bytes."""
+    tables: dict[str, Table]
+    is_cheap: bool
+    """Whether rows can be written in this process: no rule of the schema costs much."""
 
 
 class Starts:
@@ -50,30 +62,35 @@ class Starts:
         Raises:
             BundleError: schema, seed or setup do not run.
         """
+        if len(environment.schema) > LARGEST_SCHEMA:
+            raise BundleError(f"{environment.folder / 'schema.sql'}: is longer than {LARGEST_SCHEMA} characters")
         digest = hashlib.sha256()
         for text in (environment.schema, environment.seed, setup, clock):
             digest.update(f"{len(text)}\n".encode() + text.encode())
         name = digest.hexdigest()[:32]
-        held = self._find(name)
+        held = self._sound(name)
         if held is not None:
             return held
         async with self._building.taken(environment.id):
-            held = self._find(name)
+            held = self._sound(name)
             if held is not None:
                 return held
             image = await self._built(environment, setup, clock)
+            start = await asyncio.to_thread(started, name, image)
             self._write(name, image)
-            return self._hold(Start(name, image, template_of(image)))
+            return self._hold(start)
 
-    def load(self, digest: str) -> Start:
-        """A start that was built before.
+    def load(self, digest: str, content: str) -> Start:
+        """A start that was built before, with the content that it had then.
 
         Raises:
-            StateError: it is not there any more.
+            StateError: it is not there any more, or it is damaged.
         """
         held = self._find(digest)
         if held is None:
             raise StateError(f"the start image {digest} is gone from the state folder; launch new instances")
+        if held.content != content:
+            raise StateError(f"the start image {digest} is not the one that the instance began with; launch a new one")
         return held
 
     async def _built(self, environment: Environment, setup: str, clock: str) -> bytes:
@@ -91,25 +108,52 @@ class Starts:
             self._held.move_to_end(name)
             return held
         try:
-            image = (self.folder / f"{name}.db").read_bytes()
+            digest, image = split((self.folder / f"{name}.start").read_bytes())
         except FileNotFoundError:
             return None
         except OSError as error:
             raise StateError(f"the start image {name} cannot be read: {error.strerror}") from None
-        return self._hold(Start(name, image, template_of(image)))
+        if content_digest(image) != digest:
+            raise StateError(f"the start image {name} is damaged; launch new instances")
+        return self._hold(started(name, image))
+
+    def _sound(self, name: str) -> Start | None:
+        """A start that is there and not damaged. A damaged one is built again for new instances."""
+        try:
+            return self._find(name)
+        except StateError as error:
+            log.error("start image is built again", extra={"detail": str(error)})
+            return None
 
     def _hold(self, start: Start) -> Start:
         self._held[start.digest] = start
-        while len(self._held) > 1 and sum(2 * len(held.image) for held in self._held.values()) > MOST_BYTES:
+        while len(self._held) > 1 and sum(len(held.image) for held in self._held.values()) > MOST_BYTES:
             self._held.popitem(last=False)
         return start
 
     def _write(self, name: str, image: bytes) -> None:
         try:
             self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-            write_private(self.folder / f"{name}.db", image)
+            write_private(self.folder / f"{name}.start", content_digest(image).encode() + image)
         except OSError as error:
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
+
+
+def started(name: str, image: bytes) -> Start:
+    """A start from its image.
+
+    Raises:
+        StateError: the image is not a sound database.
+    """
+    try:
+        return Start(name, image, content_digest(image), tables_of(image), is_cheap(image))
+    except (apsw.Error, LookupError, ValueError) as error:
+        raise StateError(f"a start image cannot be used: {error}") from None
+
+
+def split(content: bytes) -> tuple[str, bytes]:
+    """The digest at the head of a start's file, and the image after it."""
+    return content[:DIGEST_LENGTH].decode("ascii", "replace"), content[DIGEST_LENGTH:]
 
 
 def beside_the_schema(image: bytes, schema: str) -> str | None:

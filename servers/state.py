@@ -1,58 +1,34 @@
-"""The state file of one instance: its rows and its calls in one SQLite file, written by the worker alone.
+"""The state file of one instance: where it comes from and every call, written by the worker alone.
 
-A call's changes and its entry in the history are one transaction, so an answered call is there after `kill -9`, and an
-unanswered one is there whole or not at all. Guests never see the file; they are told the changes since the start.
+An instance is its start image and the changesets of its calls, so this file holds no rows. A record is appended with
+one write before its call is answered; a record that a killed process left unfinished is cut off at the next opening.
+Each record carries a digest of itself and of all before it: a changed byte is found, and nothing of the file is used.
 """
 
+import errno
+import json
 import os
-from collections.abc import Callable
-from dataclasses import dataclass
+import struct
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import wraps
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import apsw
 
-from servers.applying import Applying, is_environment_table
-from servers.changes import in_changeset
 from servers.errors import Conflict, StateError
-from servers.guest.lean import connect, distrust, shrink
-from servers.orders import RowChange
 from servers.private_files import write_private
-from servers.reading import HIDDEN_PREFIX, columns_of
 
-FARM_SCHEMA = f"""
-CREATE TABLE {HIDDEN_PREFIX}_instance (
-    id TEXT PRIMARY KEY, environment TEXT NOT NULL, digest TEXT NOT NULL, start TEXT NOT NULL,
-    scenario TEXT, clock TEXT NOT NULL, seed INTEGER NOT NULL, generation INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE TABLE {HIDDEN_PREFIX}_calls (
-    seq INTEGER PRIMARY KEY, tool TEXT NOT NULL, arguments TEXT NOT NULL, outcome TEXT NOT NULL,
-    text TEXT NOT NULL, detail TEXT, changes BLOB NOT NULL, micros INTEGER NOT NULL, at REAL NOT NULL
-);
-"""
-
-
-SETTINGS = (
-    "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = OFF; PRAGMA journal_mode = WAL; PRAGMA cell_size_check = ON"
-)
-"""The lock comes first: whoever is alone needs no shared memory. The third writes, which a disk would be waited for."""
-STANDING = f"""
-SELECT *,
-    (SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls),
-    (SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls WHERE length(changes) > 0),
-    (SELECT (page_count - freelist_count) * page_size
-        FROM pragma_page_count, pragma_freelist_count, pragma_page_size)
-FROM {HIDDEN_PREFIX}_instance
-"""
-
-ROLLBACK_JOURNAL = b"\1\1"
-WRITE_AHEAD_LOG = b"\2\2"
-"""Bytes 18 and 19 of a SQLite file: whether it is in WAL mode, which a database in memory cannot be in."""
-
-
-WRITTEN_ONCE = b"\0\0\0\1"
-"""Bytes 24 to 27 and 92 to 95 of a SQLite file: how often it was written, which is none of its content."""
+SUFFIX = ".history"
+FORMER_SUFFIX = ".db"
+"""What state files were called when they were SQLite databases. They are not read any more, only deleted."""
+FORMAT = 2
+HEAD = struct.Struct("<III")
+"""Bytes of a record's text, bytes of its changes, and a checksum of these two numbers."""
+DIGEST_BYTES = 16
 
 
 class Origin(NamedTuple):
@@ -62,6 +38,8 @@ class Origin(NamedTuple):
     environment: str
     digest: str
     start: str
+    content: str
+    """The digest of the start image's bytes."""
     scenario: str | None
     clock: str
     seed: int
@@ -82,8 +60,13 @@ class KeptCall(NamedTuple):
     at: float
 
 
-class ChangesError(StateError):
-    """What a guest says that a call changed does not fit the rows. Nothing of it was kept."""
+class _Record(NamedTuple):
+    """One record of the file: its text, its changes, and the digest of the file up to its end."""
+
+    text: bytes
+    changes: bytes
+    digest: bytes
+    end: int
 
 
 P = ParamSpec("P")
@@ -91,134 +74,143 @@ R = TypeVar("R")
 
 
 def _named(method: "Callable[Concatenate[StateFile, P], R]") -> "Callable[Concatenate[StateFile, P], R]":
-    """Let what SQLite says about a file become a StateError that names it."""
+    """Turn an error of the disk into a StateError that names the file."""
 
     @wraps(method)
     def named(self: "StateFile", *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             return method(self, *args, **kwargs)
-        except apsw.FullError:
-            raise StateError(f"the disk of the state folder is full ({self.path.name})") from None
-        except apsw.Error as error:
-            raise StateError(f"state file {self.path.name}: {error}") from None
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise StateError(f"the disk of the state folder is full ({self.path.name})") from None
+            raise StateError(f"state file {self.path.name}: {error.strerror}") from None
 
     return named
 
 
 @dataclass
 class StateFile:
-    """An open state file. Close it to let go of its handles; nothing is lost by not closing it."""
+    """An open state file. Close it to give its handle back; nothing is lost by not closing it."""
 
     path: Path
-    connection: apsw.Connection
+    handle: int
     origin: Origin
     last: int
     changed: int
     size: int
-    """Bytes of rows and history, about: exact when it was opened, with what was kept since."""
-    applying: Applying
+    """Bytes of the file."""
+    digest: bytes
+    """The digest of the last record: what the file must end with when it is read again."""
     file: tuple[int, int] | None
+    net: bytes | None = field(default=None, repr=False)
+    """The changes since the start, if they were asked for and nothing was changed since."""
 
     @classmethod
-    def create(cls, path: Path, template: bytes, origin: Origin) -> None:
-        """Write a new state file, whole or not at all. The template may be another instance's image: a fork."""
+    def create(cls, path: Path, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
+        """Write a new state file, whole or not at all. With calls it is a fork.
+
+        Raises:
+            StateError: the state folder takes none.
+        """
         try:
-            connection = connect()
-            connection.deserialize("main", template)
-            distrust(connection)
-            connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_instance").fetchall()
-            connection.execute(
-                f"INSERT INTO {HIDDEN_PREFIX}_instance VALUES (?, ?, ?, ?, ?, ?, ?, ?)", tuple(origin)
-            ).fetchall()
-            image = bytearray(connection.serialize("main"))
-            connection.close()
-            image[18:20] = WRITE_AHEAD_LOG
-            write_private(path, bytes(image))
-        except (OSError, apsw.Error) as error:
-            raise StateError(f"the state folder takes no new instance: {_reason(error)}") from None
+            write_private(path, _whole(origin, calls))
+        except OSError as error:
+            raise StateError(f"the state folder takes no new instance: {error.strerror}") from None
 
     @classmethod
     def open(cls, path: Path) -> "StateFile":
-        """Open a state file, repairing what a killed process left.
+        """Open a state file, and cut off what a killed process left unfinished.
 
         Raises:
-            StateError: it is not there, or it is not a state file of ours.
+            StateError: it is not there, it is damaged, or it is not a state file of ours.
         """
+        handle = -1
         try:
-            connection = connect(str(path), create=False)
-            distrust(connection)
-            connection.execute(SETTINGS, can_cache=False).fetchall()
-            [row] = cast("list[tuple[Any, ...]]", connection.execute(STANDING, can_cache=False).fetchall())
-            *columns, last, changed, size = row
-            origin = Origin(*columns)
-            shrink(connection)
-        except (apsw.Error, ValueError, TypeError) as error:
-            raise StateError(f"state file {path.name} cannot be opened: {error}") from None
-        return cls(path, connection, origin, last, changed, size, Applying(connection), identity(path))
+            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            return cls._opened(path, handle)
+        except (OSError, ValueError, TypeError, LookupError) as error:
+            if handle >= 0:
+                os.close(handle)
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            if path.with_suffix(FORMER_SUFFIX).exists():
+                reason = "it was written by an earlier version of Envfarm; close it and launch a new one"
+            raise StateError(f"state file {path.name} cannot be opened: {reason}") from None
+
+    @classmethod
+    def _opened(cls, path: Path, handle: int) -> "StateFile":
+        whole = _content(handle)
+        records = _records(whole)
+        first = next(records, None)
+        if first is None:
+            raise ValueError("it is empty")
+        said = json.loads(first.text)
+        if said.pop("format", None) != FORMAT:
+            raise ValueError("it was written by another version of Envfarm")
+        state = cls(path, handle, Origin(**said), 0, 0, first.end, first.digest, identity(path))
+        for record in records:
+            state.last += 1
+            state.changed = state.last if record.changes else state.changed
+            state.size, state.digest = record.end, record.digest
+        if state.size < len(whole):
+            os.ftruncate(handle, state.size)
+        return state
 
     @property
     def revision(self) -> str:
         """Changes whenever the rows do; never the same for different rows of one instance."""
         return f"{self.origin.generation}.{self.changed}"
 
+    @property
+    def next_revision(self) -> str:
+        """The revision after the next call, if that changes rows."""
+        return f"{self.origin.generation}.{self.last + 1}"
+
+    def disown(self) -> None:
+        """Give the rows a new revision: what others hold under the present one is not what was kept."""
+        self.origin = self.origin._replace(generation=self.origin.generation + 1)
+
     @_named
     def keep(self, call: KeptCall) -> None:
-        """Apply a call's changes and write it into the history, both or neither.
+        """Append a call to the history, whole or not at all. Its changes must have been verified.
 
         Raises:
-            ChangesError: the changes do not fit.
-            StateError: the file cannot be written. What a guest holds now is forgotten, since no revision names it.
+            StateError: the file cannot be written. What others hold now is forgotten, since no revision names it.
         """
         try:
             self._still_there()
-            self.connection.execute("BEGIN IMMEDIATE").fetchall()
-            if call.changes and not self._apply_ordinary(call.changes):
-                self._apply(call.changes)
-            self.connection.execute(
-                f"INSERT INTO {HIDDEN_PREFIX}_calls VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", tuple(call)
-            ).fetchall()
-            self.connection.execute("COMMIT").fetchall()
+            record = packed(_text_of(call), call.changes, self.digest)
+            self._append(record)
         except BaseException:
-            self.origin = self.origin._replace(generation=self.origin.generation + 1)
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK").fetchall()
+            self.disown()
             raise
         self.last = call.seq
-        self.size += len(call.arguments) + len(call.text) + 2 * len(call.changes)
+        self.size += len(record)
+        self.digest = record[-DIGEST_BYTES:]
         if call.changes:
             self.changed = call.seq
+            self.net = None
 
     @_named
     def changes_since_start(self) -> bytes:
         """Everything that the calls changed, as one changeset."""
-        builder = apsw.ChangesetBuilder()
-        empty = True
-        for (changes,) in self.connection.execute(
-            f"SELECT changes FROM {HIDDEN_PREFIX}_calls WHERE length(changes) > 0 ORDER BY seq"
-        ):
-            builder.add(changes)
-            empty = False
-        return b"" if empty else builder.output()
+        if self.changed == 0:
+            return b""
+        if self.net is None:
+            builder = apsw.ChangesetBuilder()
+            for call in self._calls():
+                if call.changes:
+                    builder.add(call.changes)
+            self.net = builder.output()
+        return self.net
 
     @_named
     def calls(self, *, after: int = 0, limit: int = 1000) -> list[KeptCall]:
-        """The history, oldest first."""
-        found = self.connection.execute(
-            f"SELECT * FROM {HIDDEN_PREFIX}_calls WHERE seq > ? ORDER BY seq LIMIT ?", (after, limit)
-        )
-        return [KeptCall(*row) for row in found]
+        """The history, oldest first, read again from the disk.
 
-    @_named
-    def changed_rows(self, changes: bytes) -> list[RowChange]:
-        """A kept changeset, readable."""
-        return in_changeset(changes, self._columns()) if changes else []
-
-    @_named
-    def image(self) -> bytes:
-        """The rows now, as the bytes of a SQLite database that also holds the farm's own tables."""
-        image = bytearray(self.connection.serialize("main"))
-        image[18:20] = ROLLBACK_JOURNAL
-        return bytes(image)
+        Raises:
+            StateError: it is not as it was written.
+        """
+        return [call for call in self._calls() if call.seq > after][:limit]
 
     @_named
     def rewind(self, seq: int) -> None:
@@ -230,79 +222,55 @@ class StateFile:
         if not 0 <= seq <= self.last:
             raise Conflict(f"there is no call {seq} to go back to; the history has {self.last}")
         self._still_there()
-        try:
-            self.connection.execute("BEGIN IMMEDIATE").fetchall()
-            undone = self.connection.execute(
-                f"SELECT changes FROM {HIDDEN_PREFIX}_calls WHERE seq > ? AND length(changes) > 0 ORDER BY seq DESC",
-                (seq,),
-            ).fetchall()
-            for (changes,) in undone:
-                undo = apsw.Changeset.invert(cast("bytes", changes))
-                apsw.Changeset.apply(undo, self.connection, filter=is_environment_table)
-            self.connection.execute(f"DELETE FROM {HIDDEN_PREFIX}_calls WHERE seq > ?", (seq,)).fetchall()
-            self.connection.execute(f"UPDATE {HIDDEN_PREFIX}_instance SET generation = generation + 1").fetchall()
-            self.connection.execute("COMMIT").fetchall()
-        except BaseException:
-            if self.connection.in_transaction:
-                self.connection.execute("ROLLBACK").fetchall()
-            raise
-        self.origin = self.origin._replace(generation=self.origin.generation + 1)
-        self.last = seq
-        self.changed = self.connection.execute(
-            f"SELECT coalesce(max(seq), 0) FROM {HIDDEN_PREFIX}_calls WHERE length(changes) > 0"
-        ).get
-        self.size = _size(self.connection)
+        origin = self.origin._replace(generation=self.origin.generation + 1)
+        kept = [call for call in self._calls() if call.seq <= seq] if seq else []
+        write_private(self.path, _whole(origin, kept))
+        opened = StateFile.open(self.path)
+        os.close(self.handle)
+        self.handle, self.origin, self.last, self.changed = opened.handle, origin, seq, opened.changed
+        self.size, self.digest, self.file, self.net = opened.size, opened.digest, opened.file, None
 
     @_named
     def check(self) -> None:
-        """Look through the whole file for damage.
+        """Read the whole file again.
 
         Raises:
-            StateError: what SQLite found.
+            StateError: it is not as it was written.
         """
-        found = self.connection.execute("PRAGMA quick_check(1)").get
-        if found != "ok":
-            raise StateError(f"state file {self.path.name} is damaged: {found}")
-
-    def _still_there(self) -> None:
-        """SQLite goes on writing to a file that was deleted, and nobody would ever read it again."""
-        if identity(self.path) != self.file:
-            raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
-
-    def _apply_ordinary(self, changes: bytes) -> bool:
-        """Apply changes with prepared statements, or nothing of them: then they are not of the ordinary kind."""
-        try:
-            if self.applying.apply(changes):
-                return True
-        except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.BusyError):
-            raise
-        except (apsw.Error, ValueError):
+        for _ in self._calls():
             pass
-        self.connection.execute("ROLLBACK").fetchall()
-        self.connection.execute("BEGIN IMMEDIATE").fetchall()
-        return False
-
-    def _apply(self, changes: bytes) -> None:
-        try:
-            widths = _widths(self.connection)
-            for change in apsw.Changeset.iter(changes):
-                if widths.get(change.name) != change.column_count:
-                    raise ChangesError(f"it says that it changed {change.name!r}, which is no table like that here")
-            apsw.Changeset.apply(changes, self.connection, filter=is_environment_table)
-        except (apsw.FullError, apsw.IOError, apsw.NoMemError, apsw.BusyError):
-            raise
-        except apsw.Error as error:
-            raise ChangesError(f"what it changed does not fit the rows: {error}") from None
 
     def close(self) -> None:
         try:
-            self.connection.close()
-        except apsw.Error as error:
-            raise StateError(f"state file {self.path.name}: {error}") from None
+            os.close(self.handle)
+        except OSError as error:
+            raise StateError(f"state file {self.path.name}: {error.strerror}") from None
 
-    def _columns(self) -> dict[str, tuple[list[str], list[str]]]:
-        tables = self.connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
-        return {str(table): columns_of(self.connection, str(table)) for (table,) in tables}
+    def _calls(self) -> Iterator[KeptCall]:
+        """Every call, once all of the file was compared with its digests."""
+        try:
+            _, *records = _records(_content(self.handle))
+            if not records and self.last:
+                raise ValueError("calls are missing")
+            if records and records[-1].digest != self.digest:
+                raise ValueError("it is not what was written")
+            return iter([_call(record) for record in records])
+        except (ValueError, TypeError, LookupError) as error:
+            raise StateError(f"state file {self.path.name} is damaged: {error}") from None
+
+    def _append(self, record: bytes) -> None:
+        left = memoryview(record)
+        try:
+            while left:
+                left = left[os.write(self.handle, left) :]
+        except OSError:
+            os.ftruncate(self.handle, self.size)
+            raise
+
+    def _still_there(self) -> None:
+        """A file that was deleted can still be written to, and nobody would ever read it again."""
+        if identity(self.path) != self.file:
+            raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -314,50 +282,63 @@ def identity(path: Path) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _size(connection: apsw.Connection) -> int:
-    """The bytes of a database that are in use."""
-    pages, free, size = (int(connection.pragma(name)) for name in ("page_count", "freelist_count", "page_size"))
-    return (pages - free) * size
+def content_digest(content: bytes) -> str:
+    """The digest by which bytes are recognised that were written before."""
+    return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
 
 
-def _widths(connection: apsw.Connection) -> dict[str, int]:
-    """The environment's tables, with the number of their columns that hold values."""
-    found = connection.execute(
-        "SELECT name, (SELECT count(*) FROM pragma_table_info(tables.name)) FROM sqlite_schema AS tables"
-        " WHERE type = 'table'"
-    )
-    return {str(name): int(str(count)) for name, count in found if is_environment_table(str(name))}
+def _whole(origin: Origin, calls: Sequence[KeptCall]) -> bytes:
+    """A state file's bytes."""
+    record = packed(json.dumps({"format": FORMAT, **origin._asdict()}).encode(), b"", b"")
+    records = [record]
+    for call in calls:
+        record = packed(_text_of(call), call.changes, record[-DIGEST_BYTES:])
+        records.append(record)
+    return b"".join(records)
 
 
-def template_of(image: bytes) -> bytes:
-    """A start image with the farm's own tables added: what a state file begins as.
+def packed(text: bytes, changes: bytes, before: bytes) -> bytes:
+    """A record of a state file, after one with the digest `before`."""
+    lengths = struct.pack("<II", len(text), len(changes))
+    record = b"".join((lengths, struct.pack("<I", zlib.crc32(lengths)), text, changes))
+    return record + _digest(before, record)
+
+
+def _digest(before: bytes, record: bytes) -> bytes:
+    return blake2b(record, digest_size=DIGEST_BYTES, key=before).digest()
+
+
+def _records(whole: bytes) -> Iterator[_Record]:
+    """The records of a file. An unfinished one at the end is left out.
 
     Raises:
-        StateError: the image is not a sound database.
+        ValueError: a byte is not what was written.
     """
-    try:
-        connection = connect()
-        connection.deserialize("main", image)
-        distrust(connection)
-        found = connection.execute("PRAGMA integrity_check(1)").get
-        if found != "ok":
-            raise StateError(f"a start image is damaged: {found}")
-        connection.execute(FARM_SCHEMA).fetchall()
-        return connection.serialize("main")
-    except apsw.Error as error:
-        raise StateError(f"a start image cannot be used: {error}") from None
+    place, digest = 0, b""
+    while len(whole) - place >= HEAD.size:
+        text, changes, checksum = HEAD.unpack_from(whole, place)
+        if zlib.crc32(whole[place : place + 8]) != checksum:
+            raise ValueError(f"the record at byte {place} is not what was written")
+        middle, end = place + HEAD.size + text, place + HEAD.size + text + changes
+        if end + DIGEST_BYTES > len(whole):
+            return
+        if _digest(digest, whole[place:end]) != whole[end : end + DIGEST_BYTES]:
+            raise ValueError(f"the record at byte {place} is not what was written")
+        digest = whole[end : end + DIGEST_BYTES]
+        yield _Record(whole[place + HEAD.size : middle], whole[middle:end], digest, end + DIGEST_BYTES)
+        place = end + DIGEST_BYTES
 
 
-def without_farm_tables(image: bytes) -> bytes:
-    """A state as its environment knows it, for people and programs outside."""
-    connection = connect()
-    connection.deserialize("main", image)
-    distrust(connection)
-    connection.execute(f"DROP TABLE {HIDDEN_PREFIX}_calls; DROP TABLE {HIDDEN_PREFIX}_instance; VACUUM").fetchall()
-    plain = bytearray(connection.serialize("main"))
-    plain[24:28] = plain[92:96] = WRITTEN_ONCE
-    return bytes(plain)
+def _text_of(call: KeptCall) -> bytes:
+    said: list[Any] = [call.seq, call.tool, call.arguments, call.outcome, call.text, call.detail, call.micros, call.at]
+    return json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
-def _reason(error: Exception) -> str:
-    return os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+def _call(record: _Record) -> KeptCall:
+    seq, tool, arguments, outcome, text, detail, micros, at = json.loads(record.text)
+    return KeptCall(seq, tool, arguments, outcome, text, detail, record.changes, micros, at)
+
+
+def _content(handle: int) -> bytes:
+    size = os.fstat(handle).st_size
+    return os.pread(handle, size, 0)

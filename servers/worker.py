@@ -10,7 +10,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Collection, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from servers.bundle import Environment
 from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.fair_pool import FairThreadPool
+from servers.guest.tables import quoted
 from servers.guests import CALL_SECONDS, Guests
 from servers.holding import MOST_HELD, Holding
 from servers.inspection import agree
@@ -29,9 +30,10 @@ from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.pace import Pace
 from servers.private_files import keep_private, write_private
-from servers.reading import Reader, quoted
+from servers.reading import Reader
 from servers.starts import Starts
-from servers.state import Origin, StateFile, without_farm_tables
+from servers.state import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
+from servers.verification import LARGEST_ON_LOOP, Verification
 from servers.watch import Watch
 
 IDLE_SECONDS = 30.0
@@ -40,6 +42,9 @@ MEMORY_SECONDS = 1.0
 IDLE_GUEST_SECONDS = 300.0
 FILES = re.compile(r"lock|secret|instances|starts|.*\.part")
 """What a worker keeps in its state folder."""
+MOST_CALLS = 1_000_000
+LARGEST_PAGE = 1024 * 1024
+"""Bytes of changesets in one part of a history."""
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 log = logging.getLogger("farm.worker")
 
@@ -71,6 +76,7 @@ class Worker:
         self.starts = Starts(folder / "starts", self.guests)
         self.idle_seconds = idle_seconds
         self.idle_guest_seconds = idle_guest_seconds
+        self.verification = Verification(self.guests, self.threads)
         self._holding = Holding(self.guests, self.watch, most_held)
         self._ids: set[str] = set()
         self._suspended: set[str] = set()
@@ -87,7 +93,8 @@ class Worker:
             self._secret = secret.kept(self.folder / "secret", secrets.token_bytes(32))
             for path in (self.folder / "instances").glob("*.part*"):
                 path.unlink(missing_ok=True)
-            self._ids = {path.stem for path in (self.folder / "instances").glob("*.db")}
+            listed = (self.folder / "instances").iterdir()
+            self._ids = {path.stem for path in listed if path.suffix in (SUFFIX, FORMER_SUFFIX)}
             self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids
         except OSError as error:
             raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
@@ -107,6 +114,7 @@ class Worker:
         await self.guests.close()
         self.threads.close()
         self._holding.close()
+        self.verification.close()
         log.info("worker ended", extra={"live": self.live})
 
     @property
@@ -145,8 +153,10 @@ class Worker:
         await self._see_that_it_agrees(environment)
         clock = order.clock or environment.description.clock
         start = await self.starts.build(environment, order.setup, clock)
-        origin = Origin("", environment.id, environment.digest, start.digest, order.scenario, clock, order.seed)
-        tickets = await self._created(origin, start.template, order.count)
+        origin = Origin(
+            "", environment.id, environment.digest, start.digest, start.content, order.scenario, clock, order.seed
+        )
+        tickets = await self._created(origin, (), order.count)
         self.watch.launched(
             environment.id, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
         )
@@ -174,8 +184,8 @@ class Worker:
         try:
             environment = self._environment_of(state.origin)
             pace = None if self.calls_per_second is None else Pace(self.calls_per_second)
-            start = self.starts.load(state.origin.start)
-            instance = Instance(environment, start, state, self.guests, self.watch, pace)
+            start = self.starts.load(state.origin.start, state.origin.content)
+            instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
         except BaseException:
             state.close()
             raise
@@ -228,7 +238,7 @@ class Worker:
         """Put an instance back to its start; its URL and token stay."""
         instance = self.find(instance_id)
         async with instance.in_turn():
-            instance.state.rewind(0)
+            await self._rewound(instance, 0)
         self.watch.reset(instance_id)
 
     async def rewind(self, instance_id: str, seq: int) -> None:
@@ -239,7 +249,7 @@ class Worker:
         """
         instance = self.find(instance_id)
         async with instance.in_turn():
-            instance.state.rewind(seq)
+            await self._rewound(instance, seq)
         self.watch.rewound(instance_id, seq)
 
     async def fork(self, instance_id: str, count: int) -> list[Ticket]:
@@ -249,8 +259,8 @@ class Worker:
         begin = time.perf_counter()
         instance = self.find(instance_id)
         async with instance.in_turn():
-            image, origin = instance.state.image(), instance.state.origin
-        tickets = await self._created(origin, image, count)
+            calls = await self._calls(instance, limit=MOST_CALLS)
+            tickets = await self._created(instance.state.origin, calls, count)
         self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
         return tickets
 
@@ -267,9 +277,9 @@ class Worker:
         if instance is not None:
             async with instance.in_turn():
                 instance.state.close()
-        path = self._path(instance_id)
-        for suffix in ("", "-wal", "-shm"):
-            path.with_name(path.name + suffix).unlink(missing_ok=True)
+                self.verification.release(instance.start.digest, instance_id)
+        for suffix in (SUFFIX, FORMER_SUFFIX, f"{FORMER_SUFFIX}-wal", f"{FORMER_SUFFIX}-shm"):
+            self._path(instance_id, suffix).unlink(missing_ok=True)
         await self.resume(instance_id)
         self.watch.closed(instance_id)
 
@@ -298,7 +308,18 @@ class Worker:
         """The calls so far, oldest first, each with the rows that it changed."""
         instance = self.find(instance_id)
         async with instance.in_turn():
-            return [
+            calls = await self._calls(instance, after=after, limit=limit)
+            return await self.threads.run(instance.environment.id, lambda: self._told(instance, calls))
+
+    def _told(self, instance: Instance, calls: Sequence[KeptCall]) -> list[CallRecord]:
+        """Calls with the rows that they changed: fewer than asked for when they changed very many."""
+        told: list[CallRecord] = []
+        room = LARGEST_PAGE
+        for call in calls:
+            room -= len(call.changes)
+            if told and room < 0:
+                break
+            told.append(
                 CallRecord(
                     seq=call.seq,
                     tool=call.tool,
@@ -306,12 +327,12 @@ class Worker:
                     outcome=call.outcome,  # pyright: ignore[reportArgumentType]
                     text=call.text,
                     detail=call.detail,
-                    changes=tuple(instance.state.changed_rows(call.changes)),
+                    changes=tuple(instance.changed_rows(call.changes)),
                     micros=call.micros,
                     at=call.at,
                 )
-                for call in instance.state.calls(after=after, limit=limit)
-            ]
+            )
+        return told
 
     async def query(self, instance_id: str, sql: str, limit: int = 1000) -> Rows:
         """One SELECT over `main` and `start`.
@@ -328,8 +349,7 @@ class Worker:
         """The rows now, as a SQLite file."""
         instance = self.find(instance_id)
         async with instance.in_turn():
-            image = instance.state.image()
-        return without_farm_tables(image)
+            return await instance.image(plain=True)
 
     async def judge(self, instance_id: str, order: Judge) -> Judgement:
         """What the checkpoints say of the state as it is now.
@@ -339,10 +359,9 @@ class Worker:
             CheckpointError, GuestError: a checkpoint cannot be asked at all, or could not be asked to its end.
         """
         async with self._reader(instance_id) as (reader, instance):
-            instance.state.check()
             calls = [
                 {"tool": call.tool, "arguments": judge.parsed(call.arguments), "outcome": call.outcome}
-                for call in instance.state.calls(limit=100_000)
+                for call in await self._calls(instance, limit=MOST_CALLS)
             ]
             return await judge.judge(
                 reader,
@@ -363,12 +382,12 @@ class Worker:
         """
         instance = self.find(instance_id)
         async with instance.in_turn():
-            image = instance.state.image()
+            image = await instance.image()
         reader = Reader(image, instance.start.image)
         try:
             yield reader, instance
         except apsw.Error as error:
-            raise StateError(f"state file {instance_id}.db cannot be read: {error}") from None
+            raise StateError(f"the rows of instance {instance_id} cannot be read: {error}") from None
         finally:
             reader.close()
 
@@ -378,19 +397,20 @@ class Worker:
         rows: tuple[tuple[object, ...], ...] = ()
         if with_rows:
             order = ", ".join(map(quoted, keys))
+            listed = ", ".join(map(quoted, columns))
             found = reader.connection.execute(
-                f"SELECT * FROM main.{quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?", (page.limit, page.offset)
+                f"SELECT {listed} FROM main.{quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?", (page.limit, page.offset)
             )
             rows = tuple(tuple(judge.cell(value) for value in row) for row in found)
         return Table(name=name, columns=tuple(columns), rows=rows, total=total)
 
-    async def _created(self, origin: Origin, template: bytes, count: int) -> list[Ticket]:
+    async def _created(self, origin: Origin, calls: Sequence[KeptCall], count: int) -> list[Ticket]:
         """All of so many new instances, or none."""
         tickets: list[Ticket] = []
         try:
             while len(tickets) < count:
                 instance_id = secrets.token_hex(8)
-                StateFile.create(self._path(instance_id), template, origin._replace(id=instance_id))
+                StateFile.create(self._path(instance_id), origin._replace(id=instance_id), calls)
                 self._ids.add(instance_id)
                 tickets.append(self.ticket(instance_id))
                 if len(tickets) % 50 == 0:
@@ -405,8 +425,22 @@ class Worker:
         """The path and the token of an instance's door."""
         return Ticket(instance=instance_id, path=f"/i/{instance_id}/mcp", token=self.token_of(instance_id))
 
-    def _path(self, instance_id: str) -> Path:
-        return self.folder / "instances" / f"{instance_id}.db"
+    def _path(self, instance_id: str, suffix: str = SUFFIX) -> Path:
+        return self.folder / "instances" / f"{instance_id}{suffix}"
+
+    async def _calls(self, instance: Instance, *, after: int = 0, limit: int) -> list[KeptCall]:
+        """Calls of an instance, within its turn. A long history is read in a thread."""
+        if instance.state.size > LARGEST_ON_LOOP:
+            return await self.threads.run(
+                instance.environment.id, lambda: instance.state.calls(after=after, limit=limit)
+            )
+        return instance.state.calls(after=after, limit=limit)
+
+    async def _rewound(self, instance: Instance, seq: int) -> None:
+        if instance.state.size > LARGEST_ON_LOOP:
+            await self.threads.run(instance.environment.id, lambda: instance.state.rewind(seq))
+        else:
+            instance.state.rewind(seq)
 
     def _environment_of(self, origin: Origin) -> Environment:
         environment = self.library.environment(origin.environment)

@@ -209,7 +209,7 @@ async def test_a_farm_on_a_full_disk_says_so_and_goes_on_once_there_is_room(
                 assert await caller.call()
         await check(callers, client)
         assert len(await client.launch("counter", count=3)) == 3
-        found = [path.name for path in state.rglob("*.db") if path.parent.name == "instances"]
+        found = [path.name for path in state.rglob("*.history") if path.parent.name == "instances"]
         assert len(found) == 5
         assert list(state.rglob("*.part*")) == []
         assert (await client.health()).status == "ok"

@@ -99,7 +99,7 @@ async def test_what_the_farm_could_not_do_is_an_error_that_names_the_instance(tm
     async with farm_up(state, "--port", "0", "--library", shelf, "--log-level", "error", home=tmp_path) as up:
         async with FarmClient(up.url, up.token) as client:
             [lease] = await client.launch("shop", "dearer")
-            (state / "worker-1" / "instances" / f"{lease.instance}.db").write_bytes(b"not a database" * 100)
+            (state / "worker-1" / "instances" / f"{lease.instance}.history").write_bytes(b"not a database" * 100)
             assert (await client.score(lease.instance)).outcome == "infra_error"
         done = await up.ended_by(signal.SIGTERM)
     [event] = done.events

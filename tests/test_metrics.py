@@ -179,7 +179,7 @@ async def test_what_the_farm_could_not_do_is_counted_by_kind(shelf: Path, tmp_pa
     options = Options(library=(shelf,), state=tmp_path / "state", port=0)
     async with running(options) as address, FarmClient(address.url, address.token) as client:
         [lease] = await client.launch("shop", "dearer")
-        (options.state / "worker-1" / "instances" / f"{lease.instance}.db").write_bytes(b"not a database" * 100)
+        (options.state / "worker-1" / "instances" / f"{lease.instance}.history").write_bytes(b"not a database" * 100)
         assert lease.mcp_url is not None
         assert lease.token is not None
         with pytest.raises(FarmUnreachable):

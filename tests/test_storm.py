@@ -152,7 +152,7 @@ async def test_a_farm_that_is_killed_again_and_again_loses_nothing_and_leaves_no
 
 
 def _state_files(home: Path) -> int:
-    return sum(1 for path in (home / "state").rglob("*.db") if path.parent.name == "instances")
+    return sum(1 for path in (home / "state").rglob("*.history") if path.parent.name == "instances")
 
 
 def _handles(up: Running) -> int:

@@ -39,6 +39,9 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
         if finding:
             return b"", [f"{name}: {finding}"]
     connection.execute("VACUUM").fetchall()
+    found = connection.execute("PRAGMA integrity_check(1)").get
+    if found != "ok":
+        return b"", [f"schema.sql, seed.sql and setup: {found}"]
     return connection.serialize("main") or b"", []
 
 
@@ -92,6 +95,7 @@ def table_findings(connection: apsw.Connection) -> list[str]:
         elif kind == "table":
             if not NAME.fullmatch(str(name)):
                 findings.append(f"schema.sql: {name}: a table's name is lower case letters, digits and _")
+            findings += _keys_compared_otherwise(connection, str(name))
             keys = connection.execute("SELECT upper(type) FROM pragma_table_info(?) WHERE pk > 0", (name,)).fetchall()
             if not without_rowid and keys != [("INTEGER",)]:
                 findings.append(
@@ -99,3 +103,13 @@ def table_findings(connection: apsw.Connection) -> list[str]:
                     "so that its rows come in the same order in every replay"
                 )
     return findings
+
+
+def _keys_compared_otherwise(connection: apsw.Connection, table: str) -> list[str]:
+    """The columns of a primary key that are not compared by their bytes: SQLite cannot tell what changed in them."""
+    found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0", (table,)).fetchall()
+    return [
+        f"schema.sql: {table}.{name}: a primary key has no COLLATE; put it on a UNIQUE column beside the key"
+        for (name,) in found
+        if connection.column_metadata("main", table, str(name))[1].upper() != "BINARY"
+    ]

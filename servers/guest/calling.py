@@ -13,11 +13,14 @@ import apsw
 
 from servers.guest import clock
 from servers.guest.rows import MOST_GROWTH, Hydrated, Rows
+from servers.guest.tables import LARGEST_CHANGES, LARGEST_VALUE, MOST_ROWS, rows_in
 from servers.toolkit import Database, ToolError
 
 LARGEST_RESULT = 256 * 1024
 LARGEST_FAULT = 2000
 FULL = f"there is no room for so much: what is kept here may grow by {MOST_GROWTH // 1024 // 1024} MiB"
+TOO_BIG = f"a text or a row is too long: at most {LARGEST_VALUE:,} bytes can be kept"
+TOO_MUCH = f"this would change too much at once: one call changes at most {MOST_ROWS:,} rows; do it in parts"
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -92,9 +95,9 @@ def call(rows: Rows, tools: Tools, head: dict[str, Any], arguments: dict[str, An
     except apsw.ConstraintError as error:
         rows.roll_back(instance)
         return Answer("refused", _cut(_constraint_text(error), LARGEST_RESULT))
-    except apsw.FullError:
+    except (apsw.FullError, apsw.TooBigError) as error:
         rows.roll_back(instance)
-        return Answer("refused", FULL.encode())
+        return Answer("refused", (FULL if isinstance(error, apsw.FullError) else TOO_BIG).encode())
     except BaseException as error:
         rows.forget(instance)
         return Answer("failed", _cut(fault_text(error), LARGEST_FAULT))
@@ -106,6 +109,8 @@ def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], An
         session.attach()
         text = _as_json(run())
         changes = session.changeset()
+    if len(changes) > LARGEST_CHANGES or rows_in(changes) > MOST_ROWS:
+        raise ToolError(TOO_MUCH)
     hydrated.commit()
     if changes:
         hydrated.revision = next_revision

@@ -6,6 +6,10 @@ Requests, by `"do"`:
     hydrate   instance, revision, image, room; parts: changes → {} or {"need": "image"}
     call      instance, revision, next_revision, tool, now, id_seed; parts: arguments
                                                   → outcome, micros; parts: text, changes; or {"need": "instance"}
+    stand     instance, revision, image; parts: changes → {} or {"need": "image"}
+    verify    instance, revision, next_revision; parts: changes
+                                                  → wrong: null or why not; parts: what is kept; or need
+    rows      instance, revision, canonical       → parts: image; or {"need": "instance"}
     taken                                         → taken: the numbers of the branches, if it covers
     build     now; parts: schema, seed, setup     → findings; parts: image
     describe  parts: tools.py                     → tools, findings
@@ -21,7 +25,7 @@ from typing import Any
 
 import apsw
 
-from servers.guest import building, calling, covering, describing, inspecting, judging
+from servers.guest import building, calling, covering, describing, inspecting, judging, verifying
 from servers.guest.frames import packed, receive
 from servers.guest.rows import Rows
 
@@ -37,11 +41,15 @@ class Guest:
         self.tools: calling.Tools | None = None
         self.taken: set[int] = set()
         self.rows = Rows()
+        self.verifier = verifying.Verifier()
         self._requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
             "load": self.load,
             "image": self.image,
             "hydrate": self.hydrate,
             "call": self.call,
+            "stand": self.stand,
+            "verify": self.verify,
+            "rows": self.tell_rows,
             "taken": self.tell_taken,
             "build": self.build,
             "describe": self.describe,
@@ -68,11 +76,31 @@ class Guest:
         return {}, []
 
     def hydrate(self, head: dict[str, Any], parts: Parts) -> Reply:
+        if head["image"] not in self.rows.images:
+            return {"need": "image"}, []
+        self.rows.hydrate(head["instance"], head["revision"], head["image"], parts[0], room=head["room"])
+        return {}, []
+
+    def stand(self, head: dict[str, Any], parts: Parts) -> Reply:
         image = self.rows.images.get(head["image"])
         if image is None:
             return {"need": "image"}, []
-        self.rows.hydrate(head["instance"], head["revision"], image, parts[0], room=head["room"])
+        self.verifier.stand(head["instance"], head["revision"], image, parts[0])
         return {}, []
+
+    def verify(self, head: dict[str, Any], parts: Parts) -> Reply:
+        rows = self.verifier.find(head["instance"], head["revision"])
+        if rows is None:
+            return {"need": "instance"}, []
+        wrong, kept = self.verifier.verify(head["instance"], rows, parts[0], head["next_revision"])
+        return {"wrong": wrong}, [kept]
+
+    def tell_rows(self, head: dict[str, Any], _parts: Parts) -> Reply:
+        rows = self.verifier.find(head["instance"], head["revision"])
+        if rows is None:
+            return {"need": "instance"}, []
+        image = rows.image()
+        return {}, [verifying.canonical(image) if head["canonical"] else image]
 
     def call(self, head: dict[str, Any], parts: Parts) -> Reply:
         tools = self.tools

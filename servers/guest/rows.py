@@ -10,6 +10,7 @@ import apsw
 
 from servers.guest import clock
 from servers.guest.lean import PAGE_SIZE, connect, shrink
+from servers.guest.tables import LARGEST_VALUE, Table, Tables, tables_of
 
 MOST_BYTES = 15 * 1024 * 1024
 """Bytes of start images that are kept."""
@@ -49,14 +50,13 @@ class RowsOnly:
 class Hydrated:
     """The rows of one instance at one revision."""
 
-    def __init__(self, image: bytes, changes: bytes, revision: str) -> None:
+    def __init__(self, image: bytes, tables: dict[str, Table], changes: bytes, revision: str) -> None:
         self.revision = revision
         self.size = len(image) + OWN_BYTES
         self.connection = opened(image)
+        self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
         if changes:
-            self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
-            apsw.Changeset.apply(changes, self.connection)
-            self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
+            self._restore(changes, tables)
         most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
         self.connection.execute(
             f"PRAGMA foreign_keys = ON; PRAGMA max_page_count = {most_pages}", can_cache=False
@@ -64,6 +64,14 @@ class Hydrated:
         shrink(self.connection)
         self._authorizer = RowsOnly()
         self.connection.authorizer = self._authorizer
+
+    def _restore(self, changes: bytes, tables: dict[str, Table]) -> None:
+        """Apply changes whose rules were asked when they were made."""
+        self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        self.connection.execute("PRAGMA ignore_check_constraints = ON; BEGIN", can_cache=False).fetchall()
+        Tables(self.connection, tables).apply(changes)
+        self.connection.execute("COMMIT; PRAGMA ignore_check_constraints = OFF", can_cache=False).fetchall()
+        self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
     def begin(self) -> None:
         self._own("BEGIN -- farm")
@@ -91,13 +99,17 @@ class Rows:
     """The start images and the instances that this guest knows; the least recently used are forgotten first."""
 
     images: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])
+    tables: dict[str, dict[str, Table]] = field(default_factory=dict[str, dict[str, Table]])
+    """The tables of each start image: reading them takes as long as a call."""
     instances: OrderedDict[str, Hydrated] = field(default_factory=OrderedDict[str, Hydrated])
     held: int = 0
 
     def keep_image(self, digest: str, image: bytes) -> None:
         self.images[digest] = image
+        self.tables[digest] = tables_of(image)
         while len(self.images) > 1 and sum(map(len, self.images.values())) > MOST_BYTES:
-            self.images.popitem(last=False)
+            forgotten, _ = self.images.popitem(last=False)
+            del self.tables[forgotten]
 
     def find(self, instance: str, revision: str) -> Hydrated | None:
         """The instance's rows, if they are here and at this revision."""
@@ -107,10 +119,10 @@ class Rows:
         self.instances.move_to_end(instance)
         return hydrated
 
-    def hydrate(self, instance: str, revision: str, image: bytes, changes: bytes, *, room: int) -> None:
+    def hydrate(self, instance: str, revision: str, digest: str, changes: bytes, *, room: int) -> None:
         """Build an instance's rows afresh; forget others until all take at most `room` bytes."""
         self.forget(instance)
-        self.instances[instance] = Hydrated(image, changes, revision)
+        self.instances[instance] = Hydrated(self.images[digest], self.tables[digest], changes, revision)
         self.held += self.instances[instance].size
         while self.held > room and len(self.instances) > 1:
             self.forget(next(iter(self.instances)))

@@ -13,8 +13,9 @@ import apsw
 from servers.bundle import Environment
 from servers.environment import Tool
 from servers.errors import BundleError
+from servers.guest.tables import quoted
 from servers.guests import Guests
-from servers.reading import Reader, quoted
+from servers.reading import Reader
 from servers.scenario import Scenario
 from servers.starts import built
 from synth.envscaler.export_checks import checks_of

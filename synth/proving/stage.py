@@ -12,11 +12,12 @@ from typing import Any
 
 from servers.bundle import Environment
 from servers.changes import between
+from servers.guest.tables import quoted
 from servers.guests import CALL_SECONDS
 from servers.instance import Instance, Outcome
 from servers.library import Library
 from servers.orders import Judge, Judgement, Launch, RowChange
-from servers.reading import Reader, quoted
+from servers.reading import Reader
 from servers.scenario import Checkpoint
 from servers.worker import Worker
 from synth.proving.view import Shape, View, shape_of, view_of
@@ -88,7 +89,7 @@ class Scene:
 
     def changed(self, outcome: Outcome) -> list[RowChange]:
         """The rows that a call changed."""
-        return self.instance.state.changed_rows(outcome.changes)
+        return self.instance.changed_rows(outcome.changes)
 
     async def rewind(self, seq: int = 0) -> None:
         """Undo every call after call `seq`; by default all. The same calls will then do the same."""
@@ -103,7 +104,7 @@ class Scene:
         """A private copy of the rows as they are now (`main`), beside those at the beginning (`start`)."""
         instance = self.instance
         async with instance.in_turn():
-            image = instance.state.image()
+            image = await instance.image()
         reader = Reader(image, instance.start.image)
         try:
             yield reader

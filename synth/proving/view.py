@@ -7,7 +7,8 @@ from typing import Any
 import apsw
 
 from servers.errors import QueryError
-from servers.reading import MOST_STEPS, Reader, quoted
+from servers.guest.tables import quoted
+from servers.reading import MOST_STEPS, Reader
 
 Row = dict[str, Any]
 MOST_ROWS = 200

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from servers.guest.tables import quoted
 from servers.orders import RowChange
-from servers.reading import quoted
 from servers.scenario import Allowance, FootprintCheckpoint, SqlCheckpoint
 from synth.scenarios.essence import MADE_ID, Window, made_up
 from synth.scenarios.facts import literal

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterable
 from typing import Any, cast
 
-from servers.reading import Reader, quoted
+from servers.guest.tables import quoted
+from servers.reading import Reader
 from synth.proving.days import day_in, later
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")

@@ -10,8 +10,9 @@ from typing import Any
 
 import apsw
 
+from servers.guest.tables import quoted
 from servers.orders import RowChange
-from servers.reading import Reader, quoted
+from servers.reading import Reader
 from synth.scenarios.essence import made_up
 from synth.scenarios.plausible import moved
 from synth.scenarios.reference import Reference, fails, plain

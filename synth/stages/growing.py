@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from servers.guest.tables import quoted
 from servers.guests import Guests
-from servers.reading import quoted
 from servers.record import Record
 from synth.stages.building import image_of
 from synth.stages.shape import Shape, Table, shape_of

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from servers.guest.lean import connect, distrust
-from servers.reading import quoted
+from servers.guest.tables import quoted
 
 CHOICES = re.compile(r"(?i)\b(\w+)\s+(?:TEXT\b[^,]*?)?\bIN\s*\(\s*('(?:[^']|'')*'(?:\s*,\s*'(?:[^']|'')*')*)\s*\)")
 TEXTS = re.compile(r"'((?:[^']|'')*)'")

@@ -87,7 +87,7 @@ async def test_the_reaper_looks_after_leases_by_itself_and_mends_what_a_crash_le
         lost = await farm.launched()
         late = await farm.launched(ttl_seconds=60)
         clock.now += 60
-    (tmp_path / "farm" / "worker" / "instances" / f"{lost}.db").unlink()
+    (tmp_path / "farm" / "worker" / "instances" / f"{lost}.history").unlink()
     async with running(library, tmp_path / "farm", clock) as farm:
         while (await farm.client.health()).orphans == 0:
             pass

@@ -45,7 +45,7 @@ async def test_without_a_scenario_there_is_nothing_to_judge_by(farm: Farm) -> No
 
 async def test_a_farm_that_cannot_judge_says_so_and_gives_no_reward(farm: Farm) -> None:
     instance = await farm.launched("dearer")
-    (farm.folder / "worker" / "instances" / f"{instance}.db").write_bytes(b"spoilt" * 1000)
+    (farm.folder / "worker" / "instances" / f"{instance}.history").write_bytes(b"spoilt" * 1000)
     score = await farm.client.score(instance)
     assert (score.outcome, score.reward, score.success, score.verdicts) == ("infra_error", None, None, ())
     assert score.error
@@ -60,14 +60,14 @@ async def test_the_last_score_closes_the_instance_with_it(farm: Farm) -> None:
     assert (score.outcome, score.reward) == ("scored", 1.0)
     assert ((await farm.client.lease(instance)).status, farm.ledger.scores(instance)) == ("closed", [score])
     assert (await farm.client.health()).instances == 0
-    assert not (farm.folder / "worker" / "instances" / f"{instance}.db").exists()
+    assert not (farm.folder / "worker" / "instances" / f"{instance}.history").exists()
     with pytest.raises(Conflict, match="is closed"):
         await farm.client.score(instance)
 
 
 async def test_what_could_not_be_judged_is_not_closed(farm: Farm) -> None:
     instance = await farm.launched("dearer")
-    (farm.folder / "worker" / "instances" / f"{instance}.db").write_bytes(b"spoilt" * 1000)
+    (farm.folder / "worker" / "instances" / f"{instance}.history").write_bytes(b"spoilt" * 1000)
     assert (await farm.client.score(instance, close=True)).outcome == "infra_error"
     assert (await farm.client.lease(instance)).status == "live"
 

@@ -347,7 +347,7 @@ ATTEMPTS: list[Attempt] = [
             os.write(_channel(), _framed({{'outcome': 'ok', 'micros': 1, 'nonce': nonce}}, b'{{}}', changes))
         """, ends="failed")
         for table, columns in (
-            ("_farm_instance", "id TEXT PRIMARY KEY, environment, digest, start, scenario, clock, seed, generation"),
+            ("THINGS", "id TEXT PRIMARY KEY, name, cents, made_at"),
             ("nowhere", "id TEXT PRIMARY KEY"),
             ("things", "id TEXT PRIMARY KEY"),
         )
@@ -357,11 +357,11 @@ ATTEMPTS: list[Attempt] = [
     # databases
     Attempt("open another instance's file with apsw", """
         import apsw
-        return apsw.Connection(where['other_state'], flags=1).execute('SELECT * FROM _farm_calls').fetchall()
+        return apsw.Connection(where['other_state'], flags=1).execute('SELECT * FROM sqlite_schema').fetchall()
     """, NEVER),
     Attempt("open another instance's file with sqlite3", """
         import sqlite3
-        return sqlite3.connect(where['other_state']).execute('SELECT * FROM _farm_calls').fetchall()
+        return sqlite3.connect(where['other_state']).execute('SELECT * FROM sqlite_schema').fetchall()
     """, NEVER),
     *(
         Attempt(f"run {sql.split('(')[0]}", f"db.run({sql!r}.replace('PATH', where['other_state'])); return 'ran'",
@@ -389,7 +389,7 @@ ATTEMPTS: list[Attempt] = [
         db._connection.authorizer = None
         db._connection.execute('COMMIT')
         db._connection.execute('ATTACH ? AS other', (where['other_state'],))
-        return db._connection.execute('SELECT * FROM other._farm_calls').fetchall()
+        return db._connection.execute('SELECT * FROM other.sqlite_schema').fetchall()
     """, NEVER),
     Attempt("copy to a file without the authorizer", """
         db._connection.authorizer = None
@@ -475,8 +475,8 @@ class Kit:
         self.attacker, self.neighbour = await self._launched("hostile"), await self._launched("hostile")
         self.stranger = await self._launched("other")
         state = self.worker.folder / "instances"
-        self._facts["state"] = str(state / f"{self.attacker}.db")
-        self._facts["other_state"] = str(state / f"{self.stranger}.db")
+        self._facts["state"] = str(state / f"{self.attacker}.history")
+        self._facts["other_state"] = str(state / f"{self.stranger}.history")
         for one in (self.neighbour, self.stranger):
             self._before[one] = (await self._instance(one).call("find", {})).text
         [zygote] = {one.parent for one in offspring(os.getpid())} - {os.getpid()}

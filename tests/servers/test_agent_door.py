@@ -166,7 +166,7 @@ async def test_what_a_tool_does_wrong_is_told_without_a_trace_or_a_path(worker: 
 
 
 async def test_a_state_that_is_broken_is_told_without_a_path(worker: Worker, ticket: Ticket) -> None:
-    (worker.folder / "instances" / f"{ticket.instance}.db").write_bytes(b"junk")
+    (worker.folder / "instances" / f"{ticket.instance}.history").write_bytes(b"junk")
     async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False) as http:
         answer = await http.post(
             door + ticket.path, json=modern("tools/list"), headers=modern_headers(ticket, "tools/list")

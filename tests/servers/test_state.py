@@ -160,7 +160,7 @@ async def test_forks_stand_where_the_instance_stood_and_go_their_own_ways(instan
 
 async def test_closing_deletes_the_files_and_the_instance_is_gone(instance: Instance, worker: Worker) -> None:
     await made(instance, [("make", {"name": "drum"})])
-    assert [path.name for path in (worker.folder / "instances").glob(f"{instance.id}.db")] != []
+    assert [path.name for path in (worker.folder / "instances").glob(f"{instance.id}.history")] != []
     await worker.close(instance.id)
     assert list((worker.folder / "instances").iterdir()) == []
     assert not worker.has(instance.id)

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import apsw
 import pytest
 
 from servers.errors import Conflict, NotFound, StateError
+from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Judge, Launch
+from servers.starts import Starts
+from servers.state import FORMAT, StateFile, packed
 from servers.worker import Worker
 from tests.servers import survivor
 
@@ -96,33 +98,23 @@ async def test_what_a_killed_launch_left_is_swept_away(library: Library, tmp_pat
 Damage = Callable[[Path], object]
 
 
-def foreign(path: Path) -> None:
-    path.unlink()
-    connection = apsw.Connection(str(path))
-    connection.execute("CREATE TABLE t (a)").fetchall()
-    connection.close()
-
-
-def emptied(path: Path) -> None:
-    connection = apsw.Connection(str(path))
-    connection.execute("DELETE FROM _farm_instance").fetchall()
-    connection.close()
-
-
 def another_farms(path: Path) -> None:
-    connection = apsw.Connection(str(path))
-    connection.execute("ALTER TABLE _farm_instance ADD COLUMN region").fetchall()
-    connection.close()
+    """Write a file in the same form, with an origin that this farm does not know."""
+    text = json.dumps({"format": FORMAT, "region": "north"}).encode()
+    path.write_bytes(packed(text, b"", b""))
+
+
+def former(path: Path) -> None:
+    path.rename(path.with_suffix(".db"))
 
 
 DAMAGES: dict[str, Damage] = {
-    "no database": lambda path: path.write_bytes(b"this is no database at all, " * 100),
+    "no history": lambda path: path.write_bytes(b"this is no history at all, " * 100),
     "empty": lambda path: path.write_bytes(b""),
-    "truncated": lambda path: os.truncate(path, 1000),
+    "truncated": lambda path: os.truncate(path, 100),
     "its head overwritten": lambda path: path.write_bytes(b"\0" * 100 + path.read_bytes()[100:]),
-    "a foreign database": foreign,
-    "without its origin": emptied,
     "of another version": another_farms,
+    "of the former format": former,
     "a folder": lambda path: (path.unlink(), path.mkdir()),
     "gone": lambda path: path.unlink(),
 }
@@ -132,38 +124,106 @@ DAMAGES: dict[str, Damage] = {
 async def test_a_damaged_state_file_is_named_and_harms_no_other(library: Library, tmp_path: Path, damage: str) -> None:
     async with Worker(library, tmp_path / "state") as worker:
         bad, good = (ticket.instance for ticket in await worker.launch(Launch(environment="shop", count=2)))
-        DAMAGES[damage](worker.folder / "instances" / f"{bad}.db")
+        DAMAGES[damage](worker.folder / "instances" / f"{bad}.history")
         for _ in range(2):
-            with pytest.raises(StateError, match=f"state file {bad}.db cannot be opened: "):
+            with pytest.raises(StateError, match=f"state file {bad}.history cannot be opened: "):
                 worker.find(bad)
         assert (await worker.find(good).call("find", {})).kind == "ok"
 
 
-def overwritten(path: Path, table: str) -> None:
-    """Overwrite the first page of a table."""
-    connection = apsw.Connection(str(path))
-    page: Any = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (table,)).get
-    size: Any = connection.execute("PRAGMA page_size").get
-    connection.close()
-    with path.open("r+b") as file:
-        file.seek((page - 1) * size)
-        file.write(b"\xff" * size)
+async def played(worker: Worker) -> Instance:
+    """An instance with a history: calls that went well, one that changed nothing, one that was wrong."""
+    [ticket] = await worker.launch(Launch(environment="shop"))
+    instance = worker.find(ticket.instance)
+    await instance.call("make", {"name": "drum"})
+    await instance.call("find", {"text": "bell"})
+    await instance.call("price", {"id": "t2", "cents": 1})
+    await instance.call("price", {"id": "t2"})
+    return instance
 
 
-async def test_a_page_that_was_overwritten_is_found(library: Library, tmp_path: Path) -> None:
+def flipped(whole: bytes, place: int, bit: int) -> bytes:
+    return whole[:place] + bytes([whole[place] ^ 1 << bit]) + whole[place + 1 :]
+
+
+async def test_every_changed_byte_of_a_state_file_is_found(library: Library, tmp_path: Path) -> None:
     async with Worker(library, tmp_path / "state") as worker:
-        [ticket] = await worker.launch(Launch(environment="shop"))
-        path = worker.folder / "instances" / f"{ticket.instance}.db"
-        overwritten(path, "things")
-        instance = worker.find(ticket.instance)
-        with pytest.raises(StateError, match=f"state file {ticket.instance}.db"):
-            instance.state.check()
-        with pytest.raises(StateError, match=f"state file {ticket.instance}.db cannot be read: "):
-            await worker.diff(ticket.instance)
-        with pytest.raises(StateError, match=f"state file {ticket.instance}.db cannot be read: "):
-            await worker.query(ticket.instance, "SELECT * FROM things")
-        with pytest.raises(StateError, match=f"state file {ticket.instance}.db"):
-            await worker.judge(ticket.instance, Judge(checkpoints=()))
+        instance = await played(worker)
+        path = instance.state.path
+        whole = path.read_bytes()
+        for place in range(len(whole)):
+            path.write_bytes(flipped(whole, place, place % 8))
+            with pytest.raises(StateError, match=f"state file {path.name} is damaged: "):
+                instance.state.check()
+            with pytest.raises(StateError, match=f"state file {path.name} cannot be opened: "):
+                StateFile.open(path)
+        path.write_bytes(whole)
+        instance.state.check()
+
+
+async def test_a_damaged_history_is_neither_judged_nor_told(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+        path = instance.state.path
+        path.write_bytes(flipped(path.read_bytes(), path.stat().st_size // 2, 0))
+        for asked in (worker.judge(instance.id, Judge(checkpoints=())), worker.history(instance.id)):
+            with pytest.raises(StateError, match=f"state file {path.name} is damaged: "):
+                await asked
+    async with Worker(library, tmp_path / "state") as worker:
+        for reading in (worker.judge(instance.id, Judge(checkpoints=())), worker.diff(instance.id)):
+            with pytest.raises(StateError, match=f"state file {path.name} cannot be opened: "):
+                await reading
+
+
+async def test_every_changed_byte_of_a_start_image_is_found(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+        start = instance.start
+        [path] = (tmp_path / "state" / "starts").iterdir()
+        whole = path.read_bytes()
+        for place in range(0, len(whole), 97):
+            path.write_bytes(flipped(whole, place, place % 8))
+            with pytest.raises(StateError, match=r"the start image \w+ is damaged; launch new instances"):
+                Starts(path.parent, worker.guests).load(start.digest, start.content)
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match=r"the start image \w+ is damaged; launch new instances"):
+            await worker.judge(instance.id, Judge(checkpoints=()))
+        await worker.launch(Launch(environment="shop"))  # which builds it again
+        assert path.read_bytes() == whole
+        assert [change.table for change in await worker.diff(instance.id)] == ["log", "things", "things"]
+
+
+async def test_an_instance_never_stands_on_another_start_image(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+        [other] = await worker.launch(Launch(environment="shop", setup="UPDATE things SET cents = 7"))
+        other_start = worker.find(other.instance).start.digest
+    folder = tmp_path / "state" / "starts"
+    shutil.copy(folder / f"{other_start}.start", folder / f"{instance.start.digest}.start")
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match="is not the one that the instance began with"):
+            worker.find(instance.id)
+
+
+async def test_a_write_that_was_cut_short_anywhere_loses_no_answered_call(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+        path, answered = instance.state.path, instance.state.size
+        history, rows = await worker.history(instance.id), await worker.diff(instance.id)
+        await instance.call("make", {"name": "easel"})
+        whole = path.read_bytes()
+    for length in range(answered, len(whole)):
+        path.write_bytes(whole[:length])
+        state = StateFile.open(path)
+        state.check()
+        assert (state.last, path.stat().st_size) == (len(history), answered)
+        state.close()
+    async with Worker(library, tmp_path / "state") as worker:
+        assert await worker.history(instance.id) == history
+        assert await worker.diff(instance.id) == rows
+        again = await worker.find(instance.id).call("make", {"name": "easel"})
+        assert again.kind == "ok"
+        assert path.read_bytes()[:answered] == whole[:answered]
 
 
 async def test_a_start_image_that_is_gone_is_told(library: Library, tmp_path: Path) -> None:
@@ -181,7 +241,7 @@ async def test_a_start_image_that_is_damaged_is_told(library: Library, tmp_path:
     [image] = (tmp_path / "state" / "starts").iterdir()
     image.write_bytes(b"junk")
     async with Worker(library, tmp_path / "state") as worker:
-        with pytest.raises(StateError, match="a start image cannot be used"):
+        with pytest.raises(StateError, match=r"the start image \w+ is damaged; launch new instances"):
             worker.find(ticket.instance)
 
 
@@ -245,7 +305,7 @@ async def test_a_full_disk_is_an_error_that_changes_nothing_until_there_is_room(
         before, revision = await worker.diff(instance.id), instance.state.revision
         ballast = filled(small_disk)
         for _ in range(3):
-            with pytest.raises(StateError, match=f"^the disk of the state folder is full .{instance.id}.db.$"):
+            with pytest.raises(StateError, match=f"^the disk of the state folder is full .{instance.id}.history.$"):
                 await instance.call("make", {"name": "x" * 30_000})
         assert await worker.diff(instance.id) == before
         assert instance.state.revision != revision  # what the guest did and nobody kept is no state that it holds

@@ -44,5 +44,5 @@ def rows_changed(instance: Instance) -> list[tuple[str, str, Any]]:
     last = instance.state.calls()[-1]
     return [
         (change.table, change.operation, change.key.get("key", change.key.get("name")))
-        for change in instance.state.changed_rows(last.changes)
+        for change in instance.changed_rows(last.changes)
     ]

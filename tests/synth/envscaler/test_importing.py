@@ -108,7 +108,7 @@ async def test_clock_and_chances_are_the_instance_s(tmp_path: Path) -> None:
 
 
 def _changes(instance: Any) -> list[Any]:
-    return [change for call in instance.state.calls() for change in instance.state.changed_rows(call.changes)]
+    return [change for call in instance.state.calls() for change in instance.changed_rows(call.changes)]
 
 
 async def test_check_functions_judge_and_each_sees_its_own_copy(tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""Changesets as SQLite's session extension writes them, made from rows that were compared.
+
+What is kept is written here and not copied from a guest: two readers of strange bytes may read different things.
+"""
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+INSERT, DELETE, UPDATE = 18, 9, 23
+UNCHANGED = b"\0"
+NULL = b"\5"
+
+
+def header(table: str, columns: int, keys: Sequence[int]) -> bytes:
+    """What stands before the records of a table."""
+    flags = bytearray(columns)
+    for number, place in enumerate(keys):
+        flags[place] = number + 1
+    return b"T" + varint(columns) + bytes(flags) + table.encode() + b"\0"
+
+
+def record(before: Sequence[Any] | None, after: Sequence[Any] | None, keys: Sequence[int]) -> bytes:
+    """What happened to one row; nothing if it is as it was."""
+    if before is None or after is None:
+        return bytes((INSERT if before is None else DELETE, 0)) + _values(after or before or ())
+    changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if not equal(old, new)]
+    if not changed:
+        return b""
+    old = b"".join(_value(v) if place in changed or place in keys else UNCHANGED for place, v in enumerate(before))
+    new = b"".join(_value(v) if place in changed else UNCHANGED for place, v in enumerate(after))
+    return bytes((UPDATE, 0)) + old + new
+
+
+def equal(one: Any, other: Any) -> bool:
+    """Whether two values are the same for SQLite: to Python 1 equals 1.0."""
+    return type(one) is type(other) and one == other
+
+
+def varint(number: int) -> bytes:
+    """A number below 2**28 as SQLite writes it: seven bits in a byte, the highest first."""
+    found = [number & 0x7F]
+    while number := number >> 7:
+        found.append(number & 0x7F | 0x80)
+    return bytes(reversed(found))
+
+
+def _values(values: Iterable[Any]) -> bytes:
+    return b"".join(map(_value, values))
+
+
+def _value(value: Any) -> bytes:
+    match value:
+        case int():
+            return b"\1" + struct.pack(">q", value)
+        case float():
+            return b"\2" + struct.pack(">d", value)
+        case str():
+            text = value.encode()
+            return b"\3" + varint(len(text)) + text
+        case bytes():
+            return b"\4" + varint(len(value)) + value
+        case _:
+            return NULL

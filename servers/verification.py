@@ -1,0 +1,221 @@
+"""Changesets verified before they are kept, and the rows that they make.
+
+Small changes under rules that cost little are verified in this process, within milliseconds. All others go to a guest
+that loads no tools: one for each environment, asked by its instances in turn, and killed when it takes too long.
+"""
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import Any
+
+import apsw
+
+from servers.bundle import Environment
+from servers.errors import GuestError
+from servers.fair_pool import FairThreadPool
+from servers.guest.tables import LARGEST_CHANGES, ChangesError
+from servers.guest.verifying import VerifiedRows, canonical, rows_after
+from servers.guests import START_SECONDS, Guest, GuestDied, Guests, Reply
+from servers.starts import Start
+from servers.state import StateFile
+
+MOST_SECONDS = 0.01
+"""Time for which one verification may hold up this process. What takes longer is begun again in a guest."""
+STEPS_BETWEEN_CHECKS = 200
+LARGEST_HERE = 16 * 1024
+"""Bytes of changes that are verified here."""
+LARGEST_VALUE_HERE = 64 * 1024
+LARGEST_NET_HERE = 32 * 1024
+"""Bytes of the changes since the start, up to which rows are built here."""
+MOST_HELD = 64 * 1024 * 1024
+"""Bytes of start images whose rows are held here."""
+MOST_EACH = 64
+"""Instances of one start whose rows are held here at once."""
+LARGEST_ON_LOOP = 256 * 1024
+"""Bytes of a history that are read on the event loop. A longer one is read in a thread."""
+
+
+class Verification:
+    """Verifies what guests say that calls changed, and builds the rows of instances."""
+
+    def __init__(self, guests: Guests, threads: FairThreadPool) -> None:
+        self._guests = guests
+        self._threads = threads
+        self._held: OrderedDict[str, _Desk] = OrderedDict()
+
+    async def verify(self, environment: Environment, start: Start, state: StateFile, changes: bytes) -> bytes:
+        """Verify changes to an instance's rows within its turn, and return them as they are to be kept.
+
+        Raises:
+            ChangesError: they do not fit, or leave what the schema does not allow.
+            GuestLate: the rules of the schema take too long.
+            GuestError: no guest could verify them.
+        """
+        if len(changes) > LARGEST_CHANGES:
+            raise ChangesError(f"it says that it changed {len(changes)} bytes")
+        if start.is_cheap and len(changes) <= LARGEST_HERE:
+            net = await self.changes_since_start(state)
+            kept = self._verified_here(start, state, net, changes) if len(net) <= LARGEST_NET_HERE else None
+            if kept is not None:
+                return kept
+        head = {"do": "verify", "next_revision": state.next_revision}
+        seconds = self._guests.call_seconds
+        said, [kept] = await self._ask(environment, start, state, head, changes, seconds=seconds)
+        if said["wrong"] is not None:
+            raise ChangesError(str(said["wrong"])[:500])
+        return kept
+
+    async def image(self, environment: Environment, start: Start, state: StateFile, *, plain: bool = False) -> bytes:
+        """The rows as they are now, as the bytes of a SQLite database. Plain ones are the same for the same rows.
+
+        Raises:
+            StateError: the history is damaged.
+            GuestError: no guest could build them.
+        """
+        net = await self.changes_since_start(state)
+        if start.is_cheap and len(net) <= LARGEST_NET_HERE:
+            try:
+                image = rows_after(start.image, net, start.tables)
+                return await self._threads.run(environment.id, lambda: canonical(image)) if plain else image
+            except (ChangesError, apsw.Error):
+                pass  # a guest has more room
+        if not net and not plain:
+            return start.image
+        _, [image] = await self._ask(environment, start, state, {"do": "rows", "canonical": plain})
+        return image
+
+    async def changes_since_start(self, state: StateFile) -> bytes:
+        """Everything that the calls changed, as one changeset."""
+        if state.net is None and state.size > LARGEST_ON_LOOP:
+            return await self._threads.run(state.origin.environment, state.changes_since_start)
+        return state.changes_since_start()
+
+    def release(self, start: str, instance: str) -> None:
+        """Forget the rows of an instance that was closed."""
+        desk = self._held.get(start)
+        if desk is not None:
+            desk.release(instance)
+
+    def close(self) -> None:
+        while self._held:
+            self._held.popitem()[1].close()
+
+    def _verified_here(self, start: Start, state: StateFile, net: bytes, changes: bytes) -> bytes | None:
+        """Verify changes in this process. None leaves it to a guest, whatever the reason is."""
+        try:
+            desk = self._desk(start)
+            desk.until = time.monotonic() + MOST_SECONDS
+            rows = desk.find(state.origin.id, state.revision) or desk.seat(state.origin.id, net)
+            kept = rows.apply(changes)
+        except (ChangesError, apsw.Error):
+            self.release(start.digest, state.origin.id)
+            return None
+        desk.stand(state.origin.id, state.next_revision)
+        return kept
+
+    def _desk(self, start: Start) -> "_Desk":
+        desk = self._held.get(start.digest)
+        if desk is None:
+            desk = self._held[start.digest] = _Desk(start)
+        self._held.move_to_end(start.digest)
+        while len(self._held) > 1 and sum(held.size for held in self._held.values()) > MOST_HELD:
+            self._held.popitem(last=False)[1].close()
+        return desk
+
+    async def _ask(
+        self,
+        environment: Environment,
+        start: Start,
+        state: StateFile,
+        head: dict[str, Any],
+        *parts: bytes,
+        seconds: float = START_SECONDS,
+    ) -> Reply:
+        """Ask the guest that verifies for an environment. One that ends by itself is replaced once."""
+        head = {**head, "instance": state.origin.id, "revision": state.revision}
+        for attempt in range(2):
+            guest = await self._guests.verifier(environment)
+            try:
+                async with guest.turn():
+                    reply = await guest.ask(head, *parts, seconds=seconds)
+                    if "need" in reply[0]:
+                        await self._stand(guest, start, state)
+                        reply = await guest.ask(head, *parts, seconds=seconds)
+                    return reply
+            except GuestDied:
+                if attempt:
+                    raise
+        raise GuestError("unreachable")
+
+    async def _stand(self, guest: Guest, start: Start, state: StateFile) -> None:
+        """Give a guest the rows of an instance."""
+        changes = await self.changes_since_start(state)
+        head = {"do": "stand", "instance": state.origin.id, "revision": state.revision, "image": start.digest}
+        reply, _ = await guest.ask(head, changes, seconds=START_SECONDS)
+        if "need" in reply:
+            await guest.ask({"do": "image", "digest": start.digest}, start.image, seconds=START_SECONDS)
+            await guest.ask(head, changes, seconds=START_SECONDS)
+
+
+@dataclass
+class _Seat:
+    """Rows that stand at one revision of an instance."""
+
+    rows: VerifiedRows
+    revision: str
+
+
+@dataclass
+class _Desk:
+    """Rows of instances of one start. All of them are that start, with changes in a transaction that is never kept."""
+
+    start: Start
+    until: float = 0.0
+    seats: OrderedDict[str, _Seat] = field(default_factory=OrderedDict[str, _Seat])
+    free: list[VerifiedRows] = field(default_factory=list[VerifiedRows])
+
+    @property
+    def size(self) -> int:
+        return len(self.start.image) * (len(self.seats) + len(self.free))
+
+    def find(self, instance: str, revision: str) -> VerifiedRows | None:
+        """The rows of an instance, if they stand at this revision."""
+        seat = self.seats.get(instance)
+        if seat is None or seat.revision != revision:
+            return None
+        self.seats.move_to_end(instance)
+        return seat.rows
+
+    def seat(self, instance: str, net: bytes) -> VerifiedRows:
+        """Rows that stand where an instance's changes lead."""
+        self.release(instance)
+        most = max(1, min(MOST_EACH, MOST_HELD // len(self.start.image)))
+        if not self.free and len(self.seats) >= most:
+            self.release(next(iter(self.seats)))
+        rows = self.free.pop() if self.free else self._opened()
+        self.seats[instance] = _Seat(rows, "")
+        if net:
+            rows.apply(net)
+        return rows
+
+    def stand(self, instance: str, revision: str) -> None:
+        self.seats[instance].revision = revision
+
+    def release(self, instance: str) -> None:
+        """Take the rows of an instance back to the start, for the next one."""
+        seat = self.seats.pop(instance, None)
+        if seat is not None:
+            seat.rows.undo()
+            self.free.append(seat.rows)
+
+    def close(self) -> None:
+        for rows in [*self.free, *(seat.rows for seat in self.seats.values())]:
+            rows.close()
+        self.free.clear()
+        self.seats.clear()
+
+    def _opened(self) -> VerifiedRows:
+        rows = VerifiedRows(self.start.image, self.start.tables, largest_value=LARGEST_VALUE_HERE)
+        rows.connection.set_progress_handler(lambda: time.monotonic() > self.until, STEPS_BETWEEN_CHECKS)
+        return rows
