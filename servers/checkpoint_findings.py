@@ -11,8 +11,9 @@ import apsw.ext
 
 from servers.answer.fact import AnswerCheckpoint
 from servers.errors import FarmError
+from servers.guest.tables import quoted
 from servers.guests import GuestDied, GuestLate, Guests
-from servers.reading import Reader, quoted, select_only
+from servers.reading import Reader, select_only
 from servers.scenario import Allowance, Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 
 ANSWER = frozenset({"answer"})
