@@ -54,7 +54,7 @@ async def test_an_episode_that_the_farm_breaks_twice_raises(tiny: Path, shelf: P
     harm = Harm(2)
     async with rig(tiny, shelf, tmp_path, ScriptedServer([harm, "Done."])) as at:
         harm.do = at.end_live_ones
-        with pytest.raises(RolloutLost, match=r"lost after 2 attempts: .*it was closed, launch another"):
+        with pytest.raises(RolloutLost, match=r"lost after 2 attempts: .*it was closed, or its lease is over"):
             await at.rollouts()
         assert (await at.live(), await at.launched()) == (0, 2)
 
