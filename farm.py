@@ -24,6 +24,7 @@ from typer.models import CommandInfo, TyperInfo
 
 from servers.errors import FarmError, RequestError
 from servers.logs import to_stderr
+from servers.terminal import clean
 
 COMMANDS: dict[str, str | tuple[str, ...]] = {
     "demo": "evals",
@@ -123,7 +124,7 @@ def main() -> None:
 
 
 def _told(error: Exception, code: int) -> int:
-    sys.stderr.write(f"farm: {error}\n")
+    sys.stderr.write(f"farm: {clean(str(error))}\n")
     return code
 
 

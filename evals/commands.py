@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
@@ -28,13 +27,14 @@ from servers.commands import bundle_of
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.secret_options import ApiKey
+from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 
 app = typer.Typer()
 for part in (eval_app, report_app, judge_app, export_app):
     app.registered_commands += part.registered_commands
 app.registered_groups += export_app.registered_groups
-out = Console(highlight=False)
+out = Terminal()
 
 
 @app.command()

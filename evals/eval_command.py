@@ -6,7 +6,6 @@ from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from evals.evaluating import Evaluation
 from evals.players import Endpoint, players
@@ -20,9 +19,10 @@ from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.secret_options import ApiKey, Token, TokenFile, not_on_the_command_line, token_from
 from servers.serving import run as run_served
+from servers.terminal import Terminal
 
 app = typer.Typer()
-out = Console(highlight=False)
+out = Terminal()
 
 
 @app.command("eval")

@@ -11,7 +11,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.table import Table
 
 from evals.example import Example
@@ -22,11 +21,12 @@ from evals.rollout import Rollout
 from evals.run_folder import RunFolder
 from evals.selection import Selection, condition
 from servers.errors import FarmError, RequestError
+from servers.terminal import Terminal
 
 app = typer.Typer()
 exports = typer.Typer(no_args_is_help=True, help="Write runs and bundles in the formats of others.")
 app.add_typer(exports, name="export")
-out = Console(highlight=False)
+out = Terminal()
 IN_THE_LOSS = "assistant messages of weight 1, with their thinking and calls; never rules, users' words or results"
 
 

@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
@@ -20,12 +19,13 @@ from registry.client import FarmClient
 from registry.up import private
 from servers.commands import bundle_of
 from servers.errors import RequestError
+from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 
 AT_ONCE = 8
 MOST_ROWS = 40
 app = typer.Typer()
-out = Console(highlight=False)
+out = Terminal()
 
 
 @app.command()

@@ -1,6 +1,8 @@
 """The report as one HTML file that needs nothing else: no server, no network, no other file."""
 
+import html
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from evals.summary import Summary
 
 PARTS = Path(__file__).parent / "page_parts"
 MOST_OPENABLE = 2000
+HOLE = re.compile(r"\{\{(?:title|style|script|data)\}\}")
 SCRIPTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
 
 
@@ -35,11 +38,7 @@ def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_o
         "{{script}}": script,
         "{{data}}": told.encode("utf-8", "replace").decode(),
     }
-    text = _part("page.html")
-    for hole, value in filled.items():
-        before, _, after = text.partition(hole)
-        text = before + value + after
-    return text
+    return HOLE.sub(lambda hole: filled[hole[0]], _part("page.html"))  # at once: what is filled in may look like a hole
 
 
 def _run(told: Report, most_openable: int) -> dict[str, Any]:
@@ -115,4 +114,4 @@ def _part(name: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;")
+    return html.escape(text)

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from evals.comparison import compared
 from evals.page import MOST_OPENABLE, page
@@ -12,10 +11,11 @@ from evals.reading import list_rollouts, show_rollout
 from evals.report import report as read_report
 from evals.run_folder import RunFolder
 from evals.tables import show_comparison, show_report
+from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 
 app = typer.Typer()
-out = Console(highlight=False)
+out = Terminal()
 
 
 @app.command()

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
-from rich.console import Console
 
 from registry.client import FarmClient
 from registry.client_file import keep_out_of_git, merge, refuse_tracked
@@ -23,12 +22,13 @@ from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
 from servers.secret_options import Token, TokenFile, token_from, without_password
 from servers.serving import run
+from servers.terminal import Terminal
 from servers.worker import INSTANCE_ID
 from servers.worker_process import until_told_to_stop
 
 app = typer.Typer()
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Terminal()
+err = Terminal(stderr=True)
 T = TypeVar("T")
 
 State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of everything that the farm keeps.")]

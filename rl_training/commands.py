@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 from registry.client import FarmClient
 from registry.up import Address, private
@@ -25,11 +24,12 @@ from rl_training.trainer import train as run_trainer
 from servers.commands import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.terminal import Terminal
 
 app = typer.Typer()
 rl = typer.Typer(no_args_is_help=True, help="Train agents on the farm with verl.")
 app.add_typer(rl, name="rl")
-out = Console(highlight=False)
+out = Terminal()
 
 Kind = Literal["environment", "scenario"]
 FarmUrl = Annotated[str | None, typer.Option("--farm", help="A farm that runs; its token is in FARM_TOKEN.")]

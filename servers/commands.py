@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from servers import check as checking
@@ -27,14 +26,15 @@ from servers.logs import Level, to_stderr
 from servers.orders import Launch, Ticket
 from servers.scenario import Scenario
 from servers.serving import listen, run, serving, url_of
+from servers.terminal import Terminal
 from servers.worker import Worker
 from servers.worker_process import die_with_parent, until_told_to_stop
 from servers.worker_process import serve as serve_worker
 
 app = typer.Typer()
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Terminal()
+err = Terminal(stderr=True)
 
 
 @app.command()

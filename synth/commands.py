@@ -7,9 +7,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 import uvloop
-from rich.console import Console
 
 from servers.secret_options import ApiKey
+from servers.terminal import Terminal
 from synth.run.plan import Plan
 from synth.run.start import Start
 from synth.stages.line import MINING, STAGES
@@ -17,7 +17,7 @@ from synth.stages.line import MINING, STAGES
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
 app.add_typer(synth, name="synth")
-out = Console(highlight=False)
+out = Terminal()
 
 Writer = Literal["endpoint", "batch", "recording"]
 Engine = Literal["asyncio", "ray"]

@@ -5,9 +5,8 @@ import os
 import sys
 from functools import partial
 
-from rich.console import Console
-
 from servers.errors import FarmError
+from servers.terminal import Terminal, clean
 from synth.run.plan import Plan
 from synth.run.start import Start
 from synth.stages.line import MINING, STAGES
@@ -21,11 +20,11 @@ except ModuleNotFoundError as error:
 def main() -> int:
     """Do the run; gives the exit code."""
     there = partial(machines, address=os.environ.get("RAY_ADDRESS", ""))
-    start = Start(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Console(highlight=False), there)
+    start = Start(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Terminal(), there)
     try:
         return asyncio.run(start.run(Plan.model_validate_json(sys.argv[1])))
     except FarmError as error:
-        sys.stderr.write(f"farm: {error}\n")
+        sys.stderr.write(f"farm: {clean(str(error))}\n")
         return 1
     except KeyboardInterrupt:
         return 130

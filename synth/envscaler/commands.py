@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from servers.bundle import Environment, load, load_scenarios
@@ -15,6 +14,7 @@ from servers.commands import bundle_of
 from servers.errors import BundleError, RequestError
 from servers.guests import Guests
 from servers.scenario import Scenario
+from servers.terminal import Terminal
 from servers.whole import write_whole
 from synth.envscaler.auditing import EnvironmentAudit, audit, imported_in
 from synth.envscaler.certifying import certify
@@ -28,8 +28,8 @@ imports = typer.Typer(no_args_is_help=True, help="Bring environments of others i
 app.add_typer(imports, name="import")
 exports = typer.Typer(no_args_is_help=True, help="Write bundles in the formats of others.")
 app.add_typer(exports, name="export")
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Terminal()
+err = Terminal(stderr=True)
 
 ENVIRONMENTS, SCENARIOS = "env_metadata.json", "rl_scenario_metadata.json"
 NOTICES = ("LICENSE*", "LICENCE*", "COPYING*")

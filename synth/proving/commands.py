@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 import uvloop
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from servers.commands import folder_of
 from servers.errors import RequestError
+from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 from synth.proving.apart import Proving
 from synth.proving.picture import card_of, picture
@@ -23,8 +23,8 @@ from synth.spread.at_once import run_alone
 from synth.spread.hands import Engine, cores, hands
 
 app = typer.Typer()
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Terminal()
+err = Terminal(stderr=True)
 
 
 @app.command(name="prove")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
@@ -19,6 +18,7 @@ from servers.errors import NotFound, RequestError
 from servers.library import Library
 from servers.phrases import Phrases
 from servers.secret_options import ApiKey
+from servers.terminal import Terminal
 from servers.whole import make_sure_of
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
@@ -40,7 +40,7 @@ app = typer.Typer()
 synth = typer.Typer()
 app.add_typer(synth, name="synth")
 synth.callback()(lambda: None)  # one command alone is still called by its name
-out = Console(highlight=False)
+out = Terminal()
 Kind = Literal["endpoint", "batch", "recording"]
 
 

@@ -118,7 +118,7 @@ def unpacked(text: str) -> dict[str, Any]:
 
 
 async def test_the_page_stands_alone_and_holds_every_rollout(tmp_path: Path) -> None:
-    name = "</script><b>suite</b>"
+    name = "</script><b>suite</b> {{data}} {{script}} {{title}} &amp; \u202e"
     told = report(await played(tmp_path, [RIGHT, WRONG], None, name=name))
     text = page([told], [])
     assert "</script><b>" not in text

@@ -1,0 +1,57 @@
+"""What strangers say reaches a terminal as text: nothing of it is obeyed, and none of it breaks a command."""
+
+import io
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.panel import Panel
+from rich.table import Table
+
+from servers.terminal import KEPT, OBEYED, Terminal, clean
+
+HOSTILE = [
+    "\x1b[31mred\x1b[0m",
+    "\x1b]0;title\x07",
+    "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\",
+    "[/]",
+    "[link=http://evil]here[/link]",
+    "[/nothing][bold",
+    "\u202egnp.exe",
+    "\x9b2J",
+    "a\x00b\rc\x08",
+    "\ud800",
+    "x" * 100_000,
+]
+
+
+@given(st.text(st.characters()))
+def test_a_clean_text_has_no_character_of_control(text: str) -> None:
+    cleaned = clean(text)
+    assert all(one in KEPT or unicodedata.category(one) not in OBEYED for one in cleaned)
+    assert clean(cleaned) == cleaned
+    cleaned.encode()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_nothing_that_is_drawn_is_obeyed(hostile: str) -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    table = Table("one", hostile)
+    table.add_row(hostile, "two")
+    terminal.print(hostile)
+    terminal.print(hostile, markup=False, soft_wrap=True)
+    terminal.print(table, Panel(hostile))
+    drawn = terminal.file.getvalue()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", drawn)
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_any_text_can_be_drawn(text: str) -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    terminal.print(text)
+    terminal.print(Panel(text))
+    assert "\x1b" not in terminal.file.getvalue()
