@@ -116,8 +116,12 @@ async def _invalid(request: Request, error: Exception) -> Response:
         request.headers.get("content-type", "")
     ):
         return refusal(422, "invalid", "the body needs the header Content-Type: application/json")
-    said = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:10]]
+    said = [f"{'.'.join(map(str, problem['loc']))}: {_words(problem)}" for problem in problems[:10]]
     return refusal(422, "invalid", "; ".join(said))
+
+
+def _words(problem: Any) -> str:
+    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _http_error(error: Exception) -> Response:

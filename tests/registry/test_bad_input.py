@@ -224,6 +224,8 @@ async def test_a_query_has_what_is_published_and_nothing_else(farm: Farm) -> Non
     assert "query.stauts: no such name; there are: status, environment, offset, limit" in message
     assert "query.limit: given twice" in message
     assert problem(await farm.http.get("/v1/health?verbose=1"), farm) == (422, "invalid")
+    told = (await farm.http.get("/v1/instances?limit=1.0")).json()["error"]["message"]
+    assert told == "query.limit: an integer is written in digits"
 
 
 async def test_allow_names_every_method_of_a_path(farm: Farm) -> None:
