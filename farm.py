@@ -43,6 +43,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "derive": "servers",
     "prove": "synth.proving",
     "certify": "synth.scenarios",
+    "hack": "synth.scenarios",
     "synth": ("synth", "synth.scenarios"),
     "import": "synth.envscaler",
     "audit": "synth.envscaler",

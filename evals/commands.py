@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from pydantic import ValidationError
 from rich.live import Live
 from rich.table import Table
 
@@ -26,6 +27,7 @@ from registry.up import private
 from servers.commands import bundle_of
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.scenario import Solution
 from servers.secret_options import ApiKey
 from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
@@ -90,6 +92,7 @@ def play(
     environment: Annotated[str, typer.Argument(help="A bundle's folder, or the id of one of the farm's own.")],
     scenario: Annotated[str, typer.Option(help="A scenario's id.")],
     gold: Annotated[bool, typer.Option("--gold", help="Play the reference solution.")] = False,
+    solution: Annotated[Path | None, typer.Option(help="Play the calls and the answer of this file (JSON).")] = None,
     model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
     base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="An OpenAI-compatible endpoint.")] = (
         "https://api.openai.com/v1"
@@ -102,8 +105,9 @@ def play(
     save: Annotated[Path | None, typer.Option(help="Write the rollout's record (JSON) to this file.")] = None,
 ) -> None:
     """Play one scenario and show the episode as it happens. Exit code 0 when every checkpoint holds."""
-    if gold == (model is not None):
-        raise RequestError("choose one: --gold, or --model NAME")
+    if gold + (model is not None) + (solution is not None) != 1:
+        raise RequestError("choose one: --gold, --solution FILE, or --model NAME")
+    played = None if solution is None else _read_solution(solution)
     if save is not None:
         make_sure_of(save, "--save")
     folder = bundle_of(Path(environment))
@@ -111,7 +115,7 @@ def play(
         raise RequestError("the endpoint needs a key: OPENAI_API_KEY (or another --base-url)")
     limits = Limits(turns=turns, seconds=seconds)
     chat = None if model is None else ChatModel(base_url, model, api_key=api_key or "none", temperature=temperature)
-    run = asyncio.run(_play(folder, scenario, chat, limits, seed))
+    run = asyncio.run(_play(folder, scenario, chat, played, limits, seed))
     if save is not None:
         write_whole(save, run.model_dump_json(indent=2) + "\n")
     _show_verdicts(run)
@@ -119,12 +123,27 @@ def play(
         raise typer.Exit(1)
 
 
-async def _play(folder: Path, scenario_id: str, chat: ChatModel | None, limits: Limits, seed: int) -> Rollout:
+def _read_solution(path: Path) -> Solution:
+    try:
+        return Solution.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise RequestError(f"--solution {path}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, first["loc"])) or "the whole"
+        raise RequestError(f"--solution {path}: {place}: {first['msg']}") from None
+
+
+async def _play(
+    folder: Path, scenario_id: str, chat: ChatModel | None, played: Solution | None, limits: Limits, seed: int
+) -> Rollout:
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(private((folder.parent,)))
         farm = await stack.enter_async_context(FarmClient(address.url, address.token))
         scenario = await farm.scenario(folder.name, scenario_id)
-        model: Model = await stack.enter_async_context(chat) if chat else gold_model(scenario.scenario.reference())
+        model: Model = (
+            await stack.enter_async_context(chat) if chat else gold_model(played or scenario.scenario.reference())
+        )
         return await rollout(farm, scenario, model, limits=limits, seed=seed, on_event=show(out))
 
 

@@ -94,6 +94,15 @@ def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phr
     return [f"{path}: {problem}" for problem in problems_of(phrases, environment)], phrases
 
 
+def words_for_values(environment: Environment) -> dict[str, str]:
+    """How people speak of values, by the phrases of an environment; none where it has none that can be read."""
+    try:
+        text = text_if_there(environment.folder / "phrases.json")
+        return Phrases.model_validate_json(text).words if text else {}
+    except (BundleError, ValidationError):
+        return {}
+
+
 def holes(template: str) -> list[str]:
     """The names that a template has holes for."""
     return [hole["name"] for hole in HOLE.finditer(template)]

@@ -10,7 +10,7 @@ from typing import Any
 import apsw
 
 from servers.errors import QueryError, StateError
-from servers.guest.lean import connect, distrust
+from servers.guest.lean import connect, distrust, teach
 
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
@@ -69,6 +69,7 @@ class Reader:
             self.connection.deserialize("main", final)
             self.connection.deserialize("start", start)
             distrust(self.connection)
+            teach(self.connection)
             self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, max(LARGEST_VALUE, 0))
             self.connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
         except apsw.Error as error:

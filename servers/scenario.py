@@ -125,7 +125,16 @@ class Certificate(Record):
     killed: int = Field(ge=0)
     survivors: tuple[Survivor, ...] = ()
     variants: int = Field(ge=0)
+    told: dict[str, str] = {}
+    """For each value that the task tells and a call passes on, as `2.reason`, the checkpoint that holds it."""
+    company: dict[str, float] = {}
+    """What each wrong agent earned at most. One that could do nothing wrong here is not among them."""
     difficulty: Difficulty
+
+    @property
+    def leak(self) -> float:
+        """What the wrong agents earned together."""
+        return round(sum(self.company.values()), 6)
 
     @property
     def kill_score(self) -> float:

@@ -7,6 +7,7 @@ from typing import Any
 import apsw
 
 from servers.guest import clock
+from servers.guest.lean import teach
 from servers.guest.rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, opened
 from servers.toolkit import Database
 
@@ -59,5 +60,6 @@ def _loaded(source: str) -> Check:
 
 def _readable(image: bytes, now: str) -> Database:
     connection = opened(image)
+    teach(connection)
     connection.authorizer = reads_only
     return Database(connection, now=now, id_seed="")

@@ -5,6 +5,8 @@ Of the 180 kB that a connection in use took, 60 % was what SQLite sets aside for
 
 import apsw
 
+from servers.guest.plain_text import PLAIN_TEXT, plain_text
+
 PAGE_SIZE = 1024
 """Bytes of a page of a start image, and of all that is made from it. A cache begins with room for 20 of them."""
 PAGES_CACHED = 10
@@ -24,6 +26,15 @@ def shrink(connection: apsw.Connection) -> None:
     """Let a connection's cache be a small one: what it was given at first is only given back when it is empty."""
     connection.execute(f"PRAGMA cache_size = {PAGES_CACHED}", can_cache=False).fetchall()
     connection.release_memory()
+
+
+def teach(connection: apsw.Connection) -> None:
+    """Have a connection know the functions that only checkpoints have."""
+
+    def plain(*values: object) -> str | None:
+        return plain_text(values[0])
+
+    connection.create_scalar_function(PLAIN_TEXT, plain, 1, deterministic=True)
 
 
 def distrust(connection: apsw.Connection) -> None:

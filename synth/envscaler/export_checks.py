@@ -7,7 +7,7 @@ from typing import Any
 
 from servers.parsing import parsed
 from servers.scenario import Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
-from synth.envscaler.export_texts import scoped, text_of, without_imports
+from synth.envscaler.export_texts import plain_text, scoped, text_of, without_imports
 
 MOST_COPIES = 5
 
@@ -48,6 +48,7 @@ def _check_code(checkpoints: list[Checkpoint], schema: dict[str, Any]) -> str:
     lean = {"tables": schema["tables"], "views": schema["views"]}
     parts = [
         text_of("database"),
+        plain_text(),
         text_of("checking"),
         f"SCHEMA = {pprint.pformat(lean, width=110, sort_dicts=False)}\n",
     ]

@@ -3,15 +3,22 @@
 import ast
 from pathlib import Path
 
+import servers.guest.plain_text
 from servers.parsing import parsed
 
 FOLDER = Path(__file__).parent / "exported"
-OURS = ("synth.envscaler.exported.database", "servers.toolkit")
+OURS = ("synth.envscaler.exported.database", "servers.toolkit", "servers.guest.plain_text")
+PLAIN_TEXT = Path(servers.guest.plain_text.__file__)
 
 
 def text_of(name: str) -> str:
     """A file that is written into what is exported, without its imports of ours."""
     return without_imports((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
+
+
+def plain_text() -> str:
+    """The text of the SQL function `plain_text`."""
+    return without_imports(PLAIN_TEXT.read_text(encoding="utf-8"))
 
 
 def without_imports(code: str) -> str:

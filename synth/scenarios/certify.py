@@ -1,6 +1,7 @@
 """The certificate of a scenario: its checkpoints mean what they say, as far as running it shows."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from servers.bundle import reference_problems
@@ -11,6 +12,8 @@ from servers.scenario import Certificate, Checkpoint, Difficulty, Scenario, Surv
 from synth.proving.stage import Stage
 from synth.scenarios import leaks
 from synth.scenarios.answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
+from synth.scenarios.company import Earned, WrongAgent, company
+from synth.scenarios.holding import Held, free_though_told, held
 from synth.scenarios.reference import Reference, fails, judged, played
 from synth.scenarios.run_mutants import LEFT_OUT, Tried, harmless, mistaken
 from synth.scenarios.state_mutants import damaged
@@ -25,6 +28,8 @@ class Examined:
     scenario: Scenario
     findings: list[str] = field(default_factory=list[str])
     tried: list[Tried] = field(default_factory=list[Tried])
+    told: list[Held] = field(default_factory=list[Held])
+    company: list[Earned] = field(default_factory=list[Earned])
     certificate: Certificate | None = None
     seconds: float = 0.0
 
@@ -34,8 +39,8 @@ class Examined:
         return [tried for tried in self.tried if tried.must_fail]
 
 
-async def examine(stage: Stage, scenario: Scenario) -> Examined:
-    """Play a scenario in every way that tells what its checkpoints are worth."""
+async def examine(stage: Stage, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
+    """Play a scenario in every way that tells what its checkpoints are worth; `others` join the wrong agents."""
     begin = time.perf_counter()
     seen = Examined(scenario)
     try:
@@ -45,7 +50,7 @@ async def examine(stage: Stage, scenario: Scenario) -> Examined:
         seen.seconds = time.perf_counter() - begin
         return seen
     try:
-        await _examine(stage, reference, seen)
+        await _examine(stage, reference, seen, others)
     except CheckpointError as error:
         seen.findings.append(str(error))
     finally:
@@ -54,11 +59,12 @@ async def examine(stage: Stage, scenario: Scenario) -> Examined:
     return seen
 
 
-async def _examine(stage: Stage, reference: Reference, seen: Examined) -> None:
+async def _examine(stage: Stage, reference: Reference, seen: Examined, others: Sequence[WrongAgent]) -> None:
     seen.findings += reference_problems(seen.scenario, reference.environment)
     seen.findings += await _start_findings(reference)
     seen.findings += await _reference_findings(reference)
     seen.findings += leaks.of_text(reference)
+    seen.findings += free_though_told(reference)
     seen.findings += await leaks.of_answers(reference)
     if seen.findings:
         return
@@ -69,6 +75,8 @@ async def _examine(stage: Stage, reference: Reference, seen: Examined) -> None:
     seen.tried += [tried async for tried in harmless(reference)]
     seen.tried += await _another_seed(stage, reference)
     seen.tried += await _other_words(reference)
+    seen.told = held(reference, seen.mutants)
+    seen.company = await company(reference, others)
     _weigh(reference, seen)
 
 
@@ -78,6 +86,10 @@ def _weigh(reference: Reference, seen: Examined) -> None:
     seen.findings += [f"too strict: a right run fails: {what}" for what in strict]
     alive = [tried for tried in seen.mutants if not tried.fails]
     seen.findings += [f"it is enough without all of it: {one.what}" for one in alive if one.what.startswith(LEFT_OUT)]
+    seen.findings += [one.finding() for one in seen.told if one.alive]
+    hears_facts = any(one.kind == "answer" for one in seen.scenario.checkpoints)
+    everything = [one for one in seen.company if one.reward >= 1]
+    seen.findings += [one.finding() for one in everything if hears_facts or not one.only_says]
     score = 1 - len(alive) / len(seen.mutants) if seen.mutants else 0.0
     if score < LOWEST_KILL_SCORE:
         told = "; ".join(tried.what for tried in alive[:5]) or "there is nothing that could be done wrong"
@@ -92,6 +104,8 @@ def _weigh(reference: Reference, seen: Examined) -> None:
         killed=len(seen.mutants) - len(alive),
         survivors=tuple(Survivor(mutant=tried.what, why=_why(tried)) for tried in alive),
         variants=len(seen.tried) - len(seen.mutants),
+        told={str(one.told.place): one.by for one in seen.told},
+        company={one.agent: one.reward for one in seen.company if one.counts},
         difficulty=Difficulty(
             calls=len(reference.made),
             tools=tuple(sorted({one.step.tool for one in reference.made})),

@@ -19,7 +19,7 @@ from servers.library import Library
 from servers.phrases import Phrases
 from servers.secret_options import ApiKey
 from servers.terminal import Terminal
-from servers.whole import make_sure_of
+from servers.whole import make_sure_of, write_whole
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
 from synth.run.plan import OPENAI, Plan
@@ -27,9 +27,12 @@ from synth.run.together import together
 from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf, Yield
 from synth.scenarios.backward import backward as make_backward
-from synth.scenarios.certificates import write_certificate
+from synth.scenarios.certificates import write_certificate, write_scenario
 from synth.scenarios.certify import Examined
-from synth.scenarios.examining import Case, Examining
+from synth.scenarios.examining import Case, Examining, Searching
+from synth.scenarios.hacking import Hole, Searched
+from synth.scenarios.holding import BY_THE_TOOLS
+from synth.scenarios.others import wrong_agents_in
 from synth.scenarios.phrasing import written
 from synth.scenarios.profile import profile_of
 from synth.scenarios.start import Game, Player, made_with_models, show_outcome
@@ -244,20 +247,32 @@ def certify(
     stale: Annotated[
         bool, typer.Option("--stale", help="Only those that have none, or one of another version.")
     ] = False,
+    told: Annotated[bool, typer.Option("--told", help="List what each task tells, and what holds it.")] = False,
+    mend: Annotated[
+        bool, typer.Option("--mend", help="Make goals that hold what the task tells, and write them.")
+    ] = False,
+    against: Annotated[Path | None, typer.Option(help="A Python file of yours with more wrong agents.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
     engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
 ) -> None:
     """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
+    if mend and not write:
+        raise RequestError("--mend changes checkpoints: give --write with it")
+    if against is not None:
+        wrong_agents_in(against)
     cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=stale)]
     if not cases:
         out.print("Nothing to examine.")
         return
-    seen = run_alone(_certified(cases, jobs, engine, write=write))
+    examining = Examining(against, mend)
+    seen = run_alone(_certified(cases, examining, jobs, engine, write=write))
     for folder in dict.fromkeys(case.folder for case in cases):
         own = [one for case, one in zip(cases, seen, strict=True) if case.folder == folder]
         if len(bundles) > 1:
             out.print(f"[bold]{folder.name}[/]")
         _show_examined(own)
+        if told:
+            _show_told(own)
     if any(one.certificate is None for one in seen):
         raise typer.Exit(1)
 
@@ -273,15 +288,19 @@ def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[Case]:
     return [Case(folder, one) for one in chosen if not (stale and is_current(environment, one))]
 
 
-async def _certified(cases: Sequence[Case], jobs: int | None, engine: Engine, *, write: bool) -> list[Examined]:
+async def _certified(
+    cases: Sequence[Case], examining: Examining, jobs: int | None, engine: Engine, *, write: bool
+) -> list[Examined]:
     """What is seen of scenarios; each certificate is written at once, if they are: a run that is stopped loses none."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=out, transient=True) as progress:
         task = progress.add_task("examined", total=len(cases))
-        async with hands(Examining(), jobs, most=len(cases), engine=engine) as examined:
+        async with hands(examining, jobs, most=len(cases), engine=engine) as examined:
 
             async def one(case: Case) -> Examined:
                 seen = await examined(case)
+                if examining.mend and seen.certificate is not None:
+                    write_scenario(case.folder, seen.scenario)
                 if write:
                     write_certificate(case.folder, seen.scenario.id, seen.certificate)
                 progress.advance(task)
@@ -291,7 +310,7 @@ async def _certified(cases: Sequence[Case], jobs: int | None, engine: Engine, *,
 
 
 def _show_examined(seen: Sequence[Examined]) -> None:
-    table = Table("scenario", "mutants", "kill score", "variants", "seconds", "")
+    table = Table("scenario", "mutants", "kill score", "leak", "variants", "seconds", "")
     for one in seen:
         kept = one.certificate
         alive = [tried.what for tried in one.mutants if not tried.fails]
@@ -300,6 +319,7 @@ def _show_examined(seen: Sequence[Examined]) -> None:
             one.scenario.id,
             str(len(one.mutants)),
             f"{kept.kill_score:.2f}" if kept else "-",
+            f"{sum(agent.reward for agent in one.company):.2f}" if one.company else "-",
             str(len(one.tried) - len(one.mutants)),
             f"{one.seconds:.2f}",
             "\n".join(remarks[:5]) or "certified",
@@ -307,3 +327,79 @@ def _show_examined(seen: Sequence[Examined]) -> None:
     out.print(table)
     certified = sum(one.certificate is not None for one in seen)
     out.print(f"{certified} of {len(seen)} scenarios are certified.")
+    earned: dict[str, float] = {}
+    everything = 0
+    for agent in (agent for one in seen for agent in one.company if agent.counts):
+        earned[agent.agent] = earned.get(agent.agent, 0.0) + agent.reward
+        everything += agent.reward >= 1
+    if earned:
+        each = ", ".join(f"{name} {number:.1f}" for name, number in sorted(earned.items(), key=lambda one: -one[1]))
+        out.print(f"Leak {sum(earned.values()):.1f}, of wrong agents in {len(seen)} scenarios: {each}.")
+        out.print(f"They earned everything {everything} times.")
+
+
+def _show_told(seen: Sequence[Examined]) -> None:
+    table = Table("scenario", "call", "argument", "value", "held by")
+    for one in seen:
+        for held in one.told:
+            by = "[red]nothing[/]" if held.alive else "the tools" if held.by == BY_THE_TOOLS else held.by
+            value = str(held.told.value)[:60]
+            table.add_row(
+                one.scenario.id, f"{held.told.place.call} {held.told.tool}", held.told.place.argument, value, by
+            )
+    out.print(table)
+
+
+@app.command()
+def hack(
+    bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")],
+    scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
+    budget: Annotated[int, typer.Option(min=1, max=100_000, help="How many runs of each scenario are tried.")] = 60,
+    to: Annotated[Path | None, typer.Option("--out", help="A folder for the holes, one file each.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
+    engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
+) -> None:
+    """Search for wrong runs that earn everything, without a model. Exit code 1 when there are any."""
+    cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=False)]
+    played = [case for case in cases if case.scenario.solution is not None]
+    if len(played) < len(cases):
+        out.print(f"{len(cases) - len(played)} scenarios have no reference solution and are left out.")
+    begin = time.perf_counter()
+    seen = run_alone(_searched(played, Searching(budget), jobs, engine))
+    holes = [(case.folder, hole) for case, one in zip(played, seen, strict=True) for hole in one.holes]
+    if holes:
+        _show_holes(holes, to or Path("holes"))
+    for one in seen:
+        if one.problem:
+            out.print(f"{one.scenario}: {one.problem}")
+    runs = sum(one.runs for one in seen)
+    found = f"{len(holes)} holes in {len({hole.scenario for _, hole in holes})} scenarios"
+    out.print(f"{runs} runs of {len(seen)} scenarios in {time.perf_counter() - begin:.0f} s: {found}.")
+    if holes or any(one.problem for one in seen):
+        raise typer.Exit(1)
+
+
+async def _searched(cases: Sequence[Case], searching: Searching, jobs: int | None, engine: Engine) -> list[Searched]:
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=out, transient=True) as progress:
+        task = progress.add_task("searched", total=len(cases))
+        async with hands(searching, jobs, most=max(1, len(cases)), engine=engine) as searched:
+
+            async def one(case: Case) -> Searched:
+                seen = await searched(case)
+                progress.advance(task)
+                return seen
+
+            return await together(one(case) for case in cases)
+
+
+def _show_holes(holes: Sequence[tuple[Path, Hole]], folder: Path) -> None:
+    """List holes, and write each as a solution that `farm play --solution` plays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    table = Table("environment", "scenario", "way", "calls", "of", "says", "played by")
+    for number, (bundle, hole) in enumerate(holes, start=1):
+        path = folder / f"{bundle.name}-{hole.scenario}-{number}.json"
+        write_whole(path, hole.solution.model_dump_json(indent=2) + "\n")
+        calls, says = str(len(hole.solution.calls)), hole.solution.answer[:60]
+        table.add_row(bundle.name, hole.scenario, hole.way, calls, str(hole.calls), says, f"--solution {path}")
+    out.print(table)

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -55,11 +55,16 @@ def made_up(changes: Iterable[RowChange]) -> set[str]:
     }
 
 
-def essence(changes: Sequence[RowChange], window: Window) -> str:
-    """Changes as one text that is equal where two runs did the same, though at other times and with other ids."""
+def essence(changes: Sequence[RowChange], window: Window, fixed: Collection[tuple[str, str]] = ()) -> str:
+    """Changes as one text that is equal where two runs did the same, though at other times and with other ids.
+
+    In `fixed` columns, each with its table, stand times that do not hang on when a run was.
+    """
     ids = made_up(changes)
 
-    def plain(value: Any) -> Any:
+    def plain(value: Any, place: tuple[str, str]) -> Any:
+        if place in fixed and isinstance(value, str) and MOMENT.fullmatch(value):
+            return value
         if window.holds(value):
             return "<now>"
         if window.hours_from_now(value) is not None:
@@ -70,11 +75,13 @@ def essence(changes: Sequence[RowChange], window: Window) -> str:
 
     lines: list[str] = []
     for change in changes:
-        key = {name: plain(value) for name, value in change.key.items()}
+        key = {name: plain(value, (change.table, name)) for name, value in change.key.items()}
         if change.operation == "insert":
             key = {name: "<new>" if isinstance(value, int) and len(key) == 1 else value for name, value in key.items()}
-        before = {name: plain(value) for name, value in change.before.items() if name not in change.key}
-        after = {name: plain(value) for name, value in change.after.items() if name not in change.key}
+        before, after = (
+            {name: plain(value, (change.table, name)) for name, value in row.items() if name not in change.key}
+            for row in (change.before, change.after)
+        )
         lines.append(json.dumps([change.table, change.operation, key, before, after], sort_keys=True))
     return "\n".join(sorted(lines))
 

@@ -1,6 +1,6 @@
 """A scenario's reference solution, played: what it did, what it left, and what was said at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,13 +14,16 @@ from servers.changes import between
 from servers.errors import BundleError
 from servers.guests import Guests
 from servers.orders import Judgement, RowChange
+from servers.phrases import words_for_values
 from servers.reading import Reader
 from servers.scenario import Checkpoint, Scenario
 from synth.proving.stage import Scene, Stage
-from synth.scenarios.essence import Window, essence, exactly
+from synth.scenarios.clockwork import times_of_the_clock
+from synth.scenarios.essence import MOMENT, Window, essence, exactly
 from synth.scenarios.plausible import Rows
 from synth.scenarios.run import Made, Step, play, results_of, steps_of
 from synth.scenarios.states import States
+from synth.scenarios.told import Place, Told, Words, told_values
 
 COST = {"sql": 0, "footprint": 1, "python": 2}
 
@@ -38,6 +41,10 @@ class Reference:
     states: States
     rows: Rows
     changes: list[RowChange]
+    of_the_clock: frozenset[str]
+    """Its times that are others when it is played later."""
+    choices: Mapping[str, str]
+    """How people speak of values, where the environment has words for them."""
 
     @cached_property
     def results(self) -> list[ToolResult]:
@@ -57,23 +64,62 @@ class Reference:
     @cached_property
     def essence(self) -> str:
         """What it changed, without made-up ids and times."""
-        return essence(self.changes, self.window)
+        return self.essence_of(self.changes)
+
+    def essence_of(self, changes: Sequence[RowChange]) -> str:
+        """What changes come to, without made-up ids and times."""
+        return essence(changes, self.window, self._fixed)
+
+    @cached_property
+    def _fixed(self) -> set[tuple[str, str]]:
+        """The columns with times that do not hang on when the run was."""
+        return {
+            (change.table, name)
+            for change in self.changes
+            for name, value in change.after.items()
+            if isinstance(value, str) and MOMENT.fullmatch(value) and value not in self.of_the_clock
+        }
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of its task."""
+        return Words(self.scenario.task, clock=self.window.first, choices=self.choices)
+
+    @cached_property
+    def told(self) -> list[Told]:
+        """What the task tells and the commands pass on."""
+        return told_values(self.made, self.writing, self.words)
 
     @cached_property
     def writing(self) -> list[int]:
         """The indices of the calls that may write."""
         return [index for index, one in enumerate(self.made) if self.environment.tools[one.step.tool].writes]
 
+    def is_open(self, place: Place) -> bool:
+        """Whether an argument is left to the agent: it is said to be free, or is prose that the task does not give."""
+        one = self.made[place.call - 1]
+        value = one.arguments[place.argument]
+        return place.argument in one.step.free or (
+            is_prose(value, self.rows) and not self.words.tell(place.argument, value)
+        )
+
     @cached_property
     def left_open(self) -> set[Any]:
-        """Values of arguments that are left to the agent: those said to be free, and prose that the task gives not."""
-        task = plain(self.scenario.task)
-        found: set[Any] = set()
-        for one in self.made:
+        """The values that are left to the agent, and that no other argument has."""
+        values: dict[bool, set[Any]] = {True: set(), False: set()}
+        for index, one in enumerate(self.made):
             for name, value in one.arguments.items():
-                if name in one.step.free or (is_prose(value, self.rows) and plain(str(value)) not in task):
-                    found.add(value if isinstance(value, (str, int, float)) else str(value))
-        return found
+                kept = value if isinstance(value, (str, int, float)) else str(value)
+                values[self.is_open(Place(index + 1, name))].add(kept)
+        return values[True] - values[False]
+
+    def neighbours(self, value: Any) -> list[Any]:
+        """What stands in other rows where the reference put a value."""
+        for change in self.changes:
+            for column, there in change.after.items():
+                if there == value and isinstance(value, str):
+                    return self.rows.others(change.table, column, value)
+        return []
 
     async def close(self) -> None:
         """End its instance, and close what was opened of its states."""
@@ -98,10 +144,12 @@ async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Referenc
     answer = _answer(scenario, results_of(made))
     async with scene.reading() as reader:
         final, changes = reader.connection.serialize("main"), between(reader)
+    later = await times_of_the_clock(scene, steps_of(scenario.reference()), changes)
     environment = stage.environment
     states = States(start, final, whole=any(one.kind == "python" for one in scenario.checkpoints))
     guests = stage.worker.guests
-    return Reference(environment, scenario, scene, guests, made, answer, states, rows, changes)
+    choices = words_for_values(environment)
+    return Reference(environment, scenario, scene, guests, made, answer, states, rows, changes, later, choices)
 
 
 def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:
@@ -125,6 +173,28 @@ async def judged(
     return await judge.judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
 
 
+async def failing(
+    reader: Reader,
+    checkpoints: Sequence[Checkpoint],
+    *,
+    answer: str,
+    made: Sequence[Made],
+    now: str,
+    guests: Guests,
+) -> str | None:
+    """A checkpoint that does not hold, if there is one. One is enough; those that take longest are asked last.
+
+    Those over the answer are asked together: the facts of one may be told beside those of another.
+    """
+    others = sorted((one for one in checkpoints if one.kind != "answer"), key=lambda one: COST[one.kind])
+    for group in ([one for one in checkpoints if one.kind == "answer"], *([one] for one in others)):
+        said = await judged(reader, group, answer=answer, made=made, now=now, guests=guests)
+        for verdict in said.verdicts:
+            if not verdict.holds:
+                return verdict.checkpoint
+    return None
+
+
 async def fails(
     reader: Reader,
     checkpoints: Sequence[Checkpoint],
@@ -134,21 +204,8 @@ async def fails(
     now: str,
     guests: Guests,
 ) -> bool:
-    """Whether some checkpoint does not hold. One is enough; those that take longest are asked last.
-
-    Those over the answer are asked together: the facts of one may be told beside those of another.
-    """
-    others = sorted((one for one in checkpoints if one.kind != "answer"), key=lambda one: COST[one.kind])
-    for group in ([one for one in checkpoints if one.kind == "answer"], *([one] for one in others)):
-        said = await judged(reader, group, answer=answer, made=made, now=now, guests=guests)
-        if not all(verdict.holds for verdict in said.verdicts):
-            return True
-    return False
-
-
-def plain(text: str) -> str:
-    """A text for comparing: small letters, single spaces, no full stop at its end."""
-    return " ".join(text.casefold().split()).strip(" .!")
+    """Whether some checkpoint does not hold."""
+    return await failing(reader, checkpoints, answer=answer, made=made, now=now, guests=guests) is not None
 
 
 def is_prose(value: Any, rows: Rows) -> bool:

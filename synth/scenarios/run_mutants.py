@@ -4,11 +4,13 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from synth.scenarios.essence import essence, exactly
-from synth.scenarios.plausible import enum_of, other_arguments
-from synth.scenarios.reference import Reference, fails, is_prose, ordered, plain
+from servers.reading import Reader
+from synth.scenarios.essence import exactly
+from synth.scenarios.plausible import other_arguments
+from synth.scenarios.reference import Reference, failing, ordered
 from synth.scenarios.run import NOTHING, Made, Step, play, steps_of
 from synth.scenarios.states import rows_changed
+from synth.scenarios.told import Place
 
 MOST_SWAPS = 12
 LEFT_OUT = "left out"
@@ -23,15 +25,30 @@ class Tried:
     must_fail: bool
     fails: bool
     differs: str = ""
+    place: Place | None = None
+    """The argument whose value was changed, if the task tells it."""
+    held_by: str = ""
+    """The checkpoint that fails."""
+
+
+@dataclass(frozen=True)
+class _Mistake:
+    """One mistake: what it is, from which step on the run differs, its steps, and which argument was changed."""
+
+    what: str
+    at: int
+    steps: list[Step]
+    place: Place | None = None
 
 
 async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
     """Play the reference with one mistake at a time. A mistake that changes nothing is none, and is not told."""
     steps = steps_of(reference.scenario.reference())
-    replay = _Replay(reference)
+    told = {one.place for one in reference.told}
+    replay = Replay(reference)
     seen, known = {reference.exact}, set[bytes]()
-    for what, at, changed in _mistakes(reference, steps):
-        made = await replay.play(at, changed)
+    for mistake in _mistakes(reference, steps):
+        made = await replay.play(mistake.at, mistake.steps)
         difference = reference.scene.instance.state.changes_since_start()
         if difference in known:
             continue
@@ -42,13 +59,16 @@ async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
             if exact in seen:
                 continue
             seen.add(exact)
-            if what.startswith("repeated") and essence(changes, reference.window) == reference.essence:
+            if mistake.what.startswith("repeated") and reference.essence_of(changes) == reference.essence:
                 continue
+            held_by = await _failing(reference, reader, reference.answer, made)
             yield Tried(
-                what,
+                mistake.what,
                 True,
-                await _fails(reference, reader, reference.answer, made),
+                held_by is not None,
                 _difference(exact, changes, reference),
+                mistake.place if mistake.place in told else None,
+                held_by or "",
             )
 
 
@@ -89,18 +109,18 @@ class _OtherWay(NamedTuple):
 
 
 async def _other_way(reference: Reference, what: str, steps: list[Step]) -> _OtherWay:
-    made = await _Replay(reference).play(0, steps)
+    made = await Replay(reference).play(0, steps)
     difference = reference.scene.instance.state.changes_since_start()
     with reference.states.after(difference) as reader:
         changes = rows_changed(reader, difference)
-        same = essence(changes, reference.window) == reference.essence
-        failed = await _fails(reference, reader, reference.answer, made)
+        same = reference.essence_of(changes) == reference.essence
+        failed = await _failing(reference, reader, reference.answer, made)
         if same and failed:
-            failed = await _fails(reference, reader, reference.answered(made), made)
-        return _OtherWay(Tried(what, False, failed, _difference("", changes, reference)), same)
+            failed = await _failing(reference, reader, reference.answered(made), made)
+        return _OtherWay(Tried(what, False, failed is not None, _difference("", changes, reference)), same)
 
 
-class _Replay:
+class Replay:
     """Plays variations in the reference's instance, beginning where they part from it."""
 
     def __init__(self, reference: Reference) -> None:
@@ -115,13 +135,13 @@ class _Replay:
         same = min(at, self._same)
         await reference.scene.rewind(same)
         await play(reference.scene, self._steps[same:at], reference.results)
-        made = await play(reference.scene, steps[at:], reference.results)
         self._same = at
+        made = await play(reference.scene, steps[at:], reference.results)
         return [*reference.made[:at], *made]
 
 
-async def _fails(reference: Reference, reader: Any, answer: str, made: list[Made]) -> bool:
-    return await fails(
+async def _failing(reference: Reference, reader: Reader, answer: str, made: list[Made]) -> str | None:
+    return await failing(
         reader,
         reference.scenario.checkpoints,
         answer=answer,
@@ -131,37 +151,33 @@ async def _fails(reference: Reference, reader: Any, answer: str, made: list[Made
     )
 
 
-def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[tuple[str, int, list[Step]]]:
-    """What each mistake is, from which step on it differs, and the steps."""
-    task = plain(reference.scenario.task)
+def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[_Mistake]:
     for index in reference.writing:
         step = steps[index]
         name = f"call {index + 1} ({step.tool})"
-        yield f"{LEFT_OUT} {name}", index, [*steps[:index], NOTHING, *steps[index + 1 :]]
+        yield _Mistake(f"{LEFT_OUT} {name}", index, [*steps[:index], NOTHING, *steps[index + 1 :]])
         again = Step(0, step.tool, reference.made[index].arguments)
-        yield f"repeated {name}", index + 1, [*steps[: index + 1], again, *steps[index + 1 :]]
-        for argument, value, other in _other_values(reference, index, task):
-            arguments = {**step.arguments, argument: other}
-            changed = step._replace(arguments=arguments)
-            yield (
-                f"{name} with {argument} {other!r} for {value!r}",
+        yield _Mistake(f"repeated {name}", index + 1, [*steps[: index + 1], again, *steps[index + 1 :]])
+        for place, value, other in other_values(reference, index):
+            changed = step._replace(arguments={**step.arguments, place.argument: other})
+            yield _Mistake(
+                f"{name} with {place.argument} {other!r} for {value!r}",
                 index,
                 [*steps[:index], changed, *steps[index + 1 :]],
+                place,
             )
 
 
-def _other_values(reference: Reference, index: int, task: str) -> Iterator[tuple[str, Any, Any]]:
+def other_values(reference: Reference, index: int) -> Iterator[tuple[Place, Any, Any]]:
+    """Near misses for the arguments of a call, but for those that are left to the agent."""
     made = reference.made[index]
     schema = reference.environment.tools[made.step.tool].properties
     for argument, value in made.arguments.items():
-        if argument in made.step.free or argument not in schema:
+        place = Place(index + 1, argument)
+        if argument not in schema or reference.is_open(place):
             continue
-        if isinstance(value, str) and not enum_of(schema[argument]) and is_prose(value, reference.rows):
-            others = ["Something else"] if plain(value) in task else []
-        else:
-            others = other_arguments(schema[argument], value, reference.rows)
-        for other in others:
-            yield argument, value, other
+        for other in other_arguments(schema[argument], value, reference.rows, reference.neighbours(value)):
+            yield place, value, other
 
 
 def _query(reference: Reference) -> Step | None:

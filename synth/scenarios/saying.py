@@ -10,6 +10,7 @@ from synth.scenarios.lookup import Finder
 from synth.scenarios.plain import Thing, plain_ask
 from synth.scenarios.plan import Plan
 from synth.scenarios.setting import Setting
+from synth.scenarios.told import Words
 from synth.scenarios.words import OPTIONAL, Values, filled, words_of
 from synth.scenarios.world import Place, World
 
@@ -64,7 +65,9 @@ class Saying:
         if clause is None:
             return None
         self._used.add(template or "")
-        return Said(self._plan.command(drawn, drawn.prose - _exact(drawn)), clause, values.words)
+        words = Words(clause, clock=clock, choices=phrases.words)
+        told = {name for name in drawn.prose if words.tell(name, drawn.arguments[name])}
+        return Said(self._plan.command(drawn, drawn.prose - told - _exact(drawn)), clause, values.words)
 
     def _leaves_out(self, template: str, drawn: Drawn) -> bool:
         """Whether a template says nothing of an argument that the person cannot leave to whoever is asked."""

@@ -14,10 +14,13 @@ from servers.guest.tables import quoted
 from servers.orders import RowChange
 from servers.reading import Reader
 from synth.scenarios.essence import made_up
-from synth.scenarios.plausible import moved
-from synth.scenarios.reference import Reference, fails, plain
+from synth.scenarios.plausible import near_misses
+from synth.scenarios.reference import Reference, failing
 from synth.scenarios.run_mutants import Tried
+from synth.scenarios.told import Place, plain
 
+SMALLEST = 10
+"""A number below this may stand in a row by chance: it is no sign that it was told."""
 MOST = 60
 """The most final states that are tried for one scenario; which ones is drawn by its id."""
 
@@ -29,20 +32,23 @@ class Damage:
     what: str
     sql: str
     values: tuple[Any, ...]
+    place: Place | None = None
+    """The argument that the task tells and from which the value comes that is wrong now."""
 
 
 async def damaged(reference: Reference) -> list[Tried]:
     """Judge wrong final states. One that the database refuses, or that is the same, is left out."""
     draw = random.Random(reference.scenario.id)  # noqa: S311 - a choice that can be repeated, no secret
     must_be_tried = [*_of_changed_rows(reference), *_of_other_rows(reference, draw)]
-    if len(must_be_tried) > MOST:
-        must_be_tried = draw.sample(must_be_tried, MOST)
+    of_the_task = [damage for damage in must_be_tried if damage.place]
+    others = [damage for damage in must_be_tried if not damage.place]
+    must_be_tried = [*of_the_task, *(draw.sample(others, MOST) if len(others) > MOST else others)]
     tried: list[Tried] = []
     for damage in must_be_tried:
         with reference.states.at_end() as reader:
             if not _done(reader, damage):
                 continue
-            failed = await fails(
+            held_by = await failing(
                 reader,
                 reference.scenario.checkpoints,
                 answer=reference.answer,
@@ -50,7 +56,8 @@ async def damaged(reference: Reference) -> list[Tried]:
                 now=reference.scene.now,
                 guests=reference.guests,
             )
-            tried.append(Tried(damage.what, True, failed, damage.what.split(":")[0]))
+            differs = damage.what.split(":")[0]
+            tried.append(Tried(damage.what, True, held_by is not None, differs, damage.place, held_by or ""))
     return tried
 
 
@@ -89,16 +96,34 @@ def _of_changed_rows(reference: Reference) -> Iterator[Damage]:
 def _otherwise(reference: Reference, change: RowChange, name: str, ids: set[str]) -> Iterator[Damage]:
     where, values = _key(change.key)
     for column, value in change.after.items():
-        if column in change.key or value is None or reference.window.is_now(value) or value in ids:
+        place = _stems_from(reference, value)
+        is_now = reference.window.is_now(value) and (place is None or value in reference.of_the_clock)
+        if column in change.key or value is None or is_now or value in ids:
             continue
         if value in reference.left_open or _composed(reference, value):
             continue
-        for other in _others(reference, change.table, column, value)[:1]:
+        for other in _others(reference, change.table, column, value)[: 1 if place is None else 2]:
             yield Damage(
                 f"{name}: {column} {other!r} for {value!r}",
                 f"UPDATE main.{quoted(change.table)} SET {quoted(column)} = ? WHERE {where}",
                 (other, *values),
+                place,
             )
+
+
+def _stems_from(reference: Reference, value: Any) -> Place | None:
+    """The argument that the task tells and whose value a row has; a small number may be there by chance."""
+    if not isinstance(value, str) and (not isinstance(value, int) or abs(value) < SMALLEST):
+        return None
+    told = (one for one in reference.told if not one.is_row)
+    return next((one.place for one in told if has_value(value, one.value)), None)
+
+
+def has_value(there: Any, value: Any) -> bool:
+    """Whether a column has a value that was given, in whatever writing."""
+    if isinstance(there, str) and isinstance(value, str):
+        return plain(there) == plain(value) != ""
+    return there == value and there is not None
 
 
 def _of_other_rows(reference: Reference, draw: random.Random) -> Iterator[Damage]:
@@ -151,13 +176,12 @@ def _copied(reference: Reference, table: str, row: dict[str, Any]) -> dict[str, 
 
 def _others(reference: Reference, table: str, column: str, value: Any) -> list[Any]:
     if isinstance(value, str):
-        later = list(moved(value))
-        return later or reference.rows.others(table, column, value)
-    if isinstance(value, int):
-        if value in (0, 1) and {row[column] for row in reference.rows.rows[table]} <= {0, 1, None}:
-            return [1 - value]
-        return [value + 1]
-    return [value + 1.0] if isinstance(value, float) else []
+        neighbours = reference.rows.others(table, column, value)
+        return neighbours if value in reference.rows.tables_of else near_misses(value, neighbours)
+    if isinstance(value, int) and value in (0, 1):
+        flags = {row[column] for row in reference.rows.rows[table]} <= {0, 1, None}
+        return [1 - value] if flags else [value + 1]
+    return near_misses(value) if isinstance(value, int | float) else []
 
 
 def _composed(reference: Reference, value: Any) -> bool:

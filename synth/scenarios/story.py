@@ -3,16 +3,18 @@
 from random import Random
 
 from servers.changes import between
-from servers.scenario import Checkpoint, Scenario, Solution, SqlCheckpoint
+from servers.orders import RowChange
+from servers.scenario import Checkpoint, Scenario, Solution
 from synth.scenarios.answer_facts import answer_goal, told_in
-from synth.scenarios.essence import Window
-from synth.scenarios.goals import Changed, footprint, goal
+from synth.scenarios.clockwork import times_of_the_clock
+from synth.scenarios.goals import Changed, changed, counted, footprint, goals_of_rows
 from synth.scenarios.profile import Wish
 from synth.scenarios.run import Made, play, steps_of
 from synth.scenarios.sending import sender_of
 from synth.scenarios.setting import Setting
 from synth.scenarios.tally import Tally
 from synth.scenarios.telling import Telling, facts_of, tellings
+from synth.scenarios.told import Place
 from synth.scenarios.walk import Command, Walk
 from synth.scenarios.words import Values, composed
 
@@ -58,14 +60,18 @@ async def _played(walk: Walk) -> list[Made] | None:
     """The plan, played from the start; None where it does not do what the walk did."""
     scene = walk.setting.scene
     await scene.rewind(0)
-    made = await play(scene, steps_of(Solution(calls=tuple(walk.plan.calls), answer="-")))
+    made = await play(scene, steps_of(_solution(walk, "-")))
     expected = {command.number: command.kind for command in walk.commands}
     as_walked = all(one.outcome.kind == expected.get(one.step.number, "ok") for one in made)
     return made if as_walked else None
 
 
 async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random: Random) -> Scenario:
-    whole = await _changed(walk, made)
+    scene = walk.setting.scene
+    questions = {one.number: f"Was this done: {one.clause.rstrip('.')}?" for one in walk.commands}
+    async with scene.reading() as reader:
+        whole = await _changed(walk, made, between(reader))
+        rows = counted(goals_of_rows(questions, made, whole), reader)
     clauses = [command.clause for command in walk.commands]
     tells = _chosen(walk, made, random) if wish.tells else []
     refused = [command for command in walk.commands if command.kind == "refused"]
@@ -80,7 +86,7 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
     )
     given = told_in(task, walk.setting.clock)
     goals: list[Checkpoint] = [
-        *await _counted(walk, _goals(walk, made, whole)),
+        *rows,
         *(tell.goal(at, given) for at, tell in enumerate(tells, start=1)),
         *_reasons(refused, task, walk.setting.clock),
     ]
@@ -91,39 +97,15 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
         task=task,
         tags=tuple(dict.fromkeys(tags)),
         checkpoints=(*goals, footprint(whole)),
-        solution=Solution(calls=tuple(walk.plan.calls), answer=_answer(walk, refused, tells)),
+        solution=_solution(walk, _answer(walk, refused, tells)),
     )
 
 
-async def _changed(walk: Walk, made: list[Made]) -> Changed:
-    async with walk.setting.scene.reading() as reader:
-        changes = between(reader)
-    left_open = frozenset(
-        str(made[command.number - 1].arguments[name])
-        for command in walk.commands
-        for name in walk.plan.calls[command.number - 1].free
-    )
-    given = frozenset(value for one in made for value in one.arguments.values() if isinstance(value, str))
-    return Changed(changes, Window(walk.setting.clock), left_open, given)
-
-
-async def _counted(walk: Walk, goals: list[SqlCheckpoint]) -> list[SqlCheckpoint]:
-    """Goals that count all rows of a kind, also those that were like the new ones before."""
-    async with walk.setting.scene.reading() as reader:
-        return [
-            goal.model_copy(update={"expect": [list(row) for row in reader.select(goal.sql).rows]}) for goal in goals
-        ]
-
-
-def _goals(walk: Walk, made: list[Made], whole: Changed) -> list[SqlCheckpoint]:
-    """One goal for each command, over the rows that it was the last to change."""
-    last = {(change.table, str(change.key)): one.step.number for one in made for change in one.changes}
-    goals: list[SqlCheckpoint] = []
-    for number, command in enumerate(walk.commands, start=1):
-        rows = [one for one in whole.changes if last.get((one.table, str(one.key))) == command.number]
-        if rows:
-            goals.append(goal(f"done_{number}", f"Was this done: {command.clause.rstrip('.')}?", rows, whole))
-    return goals
+async def _changed(walk: Walk, made: list[Made], changes: list[RowChange]) -> Changed:
+    calls = walk.plan.calls
+    open_places = {Place(one.number, name) for one in walk.commands for name in calls[one.number - 1].free}
+    later = await times_of_the_clock(walk.setting.scene, steps_of(_solution(walk, "-")), changes)
+    return changed(changes, made, open_places, later)
 
 
 def _reasons(refused: list[Command], task: str, clock: str) -> list[Checkpoint]:
@@ -157,6 +139,10 @@ def _chosen(walk: Walk, made: list[Made], random: Random) -> list[Telling]:
             options += tellings(walk.setting.phrases, command.drawn.tool, result, values, given, clock, seen)
     chosen = random.sample(options, min(len(options), random.choice(HOW_MUCH_TO_TELL)))
     return list({tell.words: tell for tell in chosen}.values())
+
+
+def _solution(walk: Walk, answer: str) -> Solution:
+    return Solution(calls=tuple(walk.plan.calls), answer=answer)
 
 
 def _answer(walk: Walk, refused: list[Command], tells: list[Telling]) -> str:

@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+from servers.guest.plain_text import PLAIN_TEXT, plain_text
 from synth.envscaler.exported.database import Database, Rows, connect, fill, time_at
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -21,9 +22,16 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
+def asked(now: str) -> sqlite3.Connection:
+    """An empty database for checkpoints, which may ask for plain texts."""
+    connection = connect(now)
+    connection.create_function(PLAIN_TEXT, 1, plain_text, deterministic=True)
+    return connection
+
+
 def both(schema: dict[str, Any], start: dict[str, Any], final: dict[str, Any]) -> sqlite3.Connection:
     """A database with the final state as `main` and the first one as `start`."""
-    connection = connect(time_at(final["clock"], final["calls"]))
+    connection = asked(time_at(final["clock"], final["calls"]))
     connection.execute("ATTACH ':memory:' AS start")
     fill(connection, schema, start, "start")
     fill(connection, schema, final)
@@ -48,7 +56,7 @@ def python_holds(
     now = time_at(final["clock"], final["calls"])
     handles: list[Database] = []
     for rows in (start, final):
-        connection = connect(now)
+        connection = asked(now)
         fill(connection, schema, rows)
         for sql in schema["views"]:
             connection.execute(sql)

@@ -8,6 +8,7 @@ import json
 import sqlite3
 import sys
 import types
+import unicodedata
 from typing import Any
 
 from agent_client.references import resolve
@@ -17,6 +18,7 @@ from servers.guest import walls
 def main() -> None:
     told = json.load(sys.stdin)
     sqlite3.connect(":memory:").execute("SELECT datetime('now')").fetchall()  # loads what behind the walls it cannot
+    unicodedata.normalize("NFC", "")  # and so does this
     walls.raise_all(network_left=False)
     environment, scenario = told["environment"], told["scenario"]
     module: dict[str, Any] = {"__name__": "environment"}

@@ -1,0 +1,119 @@
+"""Mending a scenario whose checkpoints let pass what its task tells: its row goals are made anew from its solution.
+
+A scenario that was made backward gets all of them anew. To any other one goals are added, over the rows that hold the
+values; what it has stays as it is.
+"""
+
+from collections.abc import Sequence
+
+from servers.orders import RowChange
+from servers.reading import Reader
+from servers.scenario import Checkpoint, FootprintCheckpoint, Scenario, Solution, SqlCheckpoint
+from synth.proving.stage import Stage
+from synth.scenarios.certify import Examined, examine
+from synth.scenarios.goals import Changed, changed, counted, footprint, goal, goals_of_rows
+from synth.scenarios.holding import Held
+from synth.scenarios.reference import Reference, played
+from synth.scenarios.state_mutants import has_value
+from synth.scenarios.told import Place
+
+BACKWARD = "backward"
+
+
+async def mended(stage: Stage, scenario: Scenario) -> Scenario:
+    """A scenario whose checkpoints hold what its task tells, as far as that can be seen in rows.
+
+    Raises:
+        BundleError: it does not start, or its solution leads nowhere.
+    """
+    scenario = await _closed(stage, scenario)
+    if BACKWARD in scenario.tags:
+        return await _rebuilt(stage, scenario)
+    seen = await examine(stage, scenario)
+    return await _added(stage, seen) if any(one.alive for one in seen.told) else scenario
+
+
+async def _closed(stage: Stage, scenario: Scenario) -> Scenario:
+    """The scenario with nothing called free that its task tells."""
+    reference = await played(stage, scenario)
+    await reference.close()
+    told = {one.place for one in reference.told if not one.is_row}
+    calls = tuple(
+        call.model_copy(update={"free": tuple(name for name in call.free if Place(number, name) not in told)})
+        for number, call in enumerate(scenario.reference().calls, start=1)
+    )
+    solution = Solution(calls=calls, answer=scenario.reference().answer)
+    return scenario.model_copy(update={"solution": solution, "certificate": None})
+
+
+async def _rebuilt(stage: Stage, scenario: Scenario) -> Scenario:
+    reference = await played(stage, scenario)
+    try:
+        whole = _whole(reference)
+        questions = {one.id: one.question for one in scenario.checkpoints}
+        numbers = {index + 1: questions.get(f"done_{at}", "") for at, index in enumerate(reference.writing, start=1)}
+        with reference.states.at_end() as reader:
+            rows = {one.id: one for one in counted(goals_of_rows(numbers, reference.made, whole), reader)}
+    finally:
+        await reference.close()
+    there = {one.id for one in scenario.checkpoints}
+    if not rows.keys() <= there:
+        return scenario
+    fresh: list[Checkpoint] = [
+        footprint(whole) if isinstance(one, FootprintCheckpoint) else rows.get(one.id, one)
+        for one in scenario.checkpoints
+    ]
+    return scenario.model_copy(update={"checkpoints": tuple(fresh)})
+
+
+def _whole(reference: Reference) -> Changed:
+    left_open = {
+        Place(number, name)
+        for number, one in enumerate(reference.made, start=1)
+        for name in one.arguments
+        if reference.is_open(Place(number, name))
+    }
+    return changed(reference.changes, reference.made, left_open, reference.of_the_clock)
+
+
+async def _added(stage: Stage, seen: Examined) -> Scenario:
+    """The scenario with a goal more for each command whose told values nothing held."""
+    reference = await played(stage, seen.scenario)
+    try:
+        whole = _whole(reference)
+        with reference.states.at_end() as reader:
+            goals = [
+                one
+                for number in sorted({held.told.place.call for held in seen.told if held.alive})
+                for one in _goals_for(reference, seen.told, number, whole, reader)
+            ]
+    finally:
+        await reference.close()
+    *_, last = seen.scenario.checkpoints
+    before = [one for one in seen.scenario.checkpoints if one is not last]
+    whole_list = [*before, *goals, last] if isinstance(last, FootprintCheckpoint) else [*before, last, *goals]
+    return seen.scenario.model_copy(update={"checkpoints": tuple(whole_list)})
+
+
+def _goals_for(
+    reference: Reference, told: Sequence[Held], number: int, whole: Changed, reader: Reader
+) -> list[SqlCheckpoint]:
+    values = [one.told.value for one in told if one.told.place.call == number]
+    touched = {(change.table, str(change.key)) for change in reference.made[number - 1].changes}
+    rows = [_only(change, values) for change in whole.changes if (change.table, str(change.key)) in touched]
+    kept = [row for row in rows if row is not None]
+    if not kept:
+        return []
+    names = ", ".join(
+        sorted({one.told.place.argument.replace("_", " ") for one in told if one.told.place.call == number})
+    )
+    question = (
+        f"Do the rows of call {number} ({reference.made[number - 1].step.tool}) hold what the task tells: {names}?"
+    )
+    return counted([goal(f"as_told_{number}", question, kept, whole)], reader)
+
+
+def _only(change: RowChange, values: Sequence[object]) -> RowChange | None:
+    """A change with nothing but the columns that hold one of the values; None where none does."""
+    after = {name: there for name, there in change.after.items() if any(has_value(there, value) for value in values)}
+    return change.model_copy(update={"after": after}) if after and change.operation != "delete" else None
