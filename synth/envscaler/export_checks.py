@@ -5,6 +5,7 @@ import pprint
 from collections.abc import Iterator
 from typing import Any
 
+from servers.answer.fact import AnswerCheckpoint
 from servers.parsing import parsed
 from servers.scenario import Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 from synth.envscaler.export_texts import plain_text, scoped, text_of, without_imports
@@ -32,6 +33,8 @@ def checks_of(scenario: Scenario, schema: dict[str, Any], lost: list[str]) -> It
 
 def _asks_the_agent(checkpoint: Checkpoint) -> bool:
     """Whether it needs what the agent said or did: a check function sees the state alone."""
+    if isinstance(checkpoint, AnswerCheckpoint):
+        return True
     if isinstance(checkpoint, SqlCheckpoint):
         return ":answer" in checkpoint.sql
     if not isinstance(checkpoint, PythonCheckpoint):
@@ -60,7 +63,7 @@ def _check_code(checkpoints: list[Checkpoint], schema: dict[str, Any]) -> str:
         elif isinstance(checkpoint, FootprintCheckpoint):
             allow = [allowance.model_dump(mode="json") for allowance in checkpoint.allow]
             asked.append(f"footprint_holds(connection, SCHEMA, {allow!r}, initial_state, final_state)")
-        else:
+        elif isinstance(checkpoint, PythonCheckpoint):
             parts.append(scoped(without_imports(checkpoint.python), f"check_{number}"))
             asked.append(f"python_holds(SCHEMA, check_{number}, initial_state, final_state)")
     body = "".join(f"        if not {one}:\n            return False\n" for one in asked)
