@@ -428,6 +428,11 @@ class Guests:
         return len(self._alive)
 
     @property
+    def pids(self) -> set[int]:
+        """The processes of the guests."""
+        return set(self._alive)
+
+    @property
     def room_each(self) -> int:
         """Bytes of rows that one guest may hold in memory: its share of all the `room` there is."""
         return max(LEAST_ROOM, self.room // max(self.alive, 1))

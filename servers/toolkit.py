@@ -27,10 +27,20 @@ class Database:
     """
 
     def __init__(self, connection: apsw.Connection, *, now: str, id_seed: str) -> None:
-        self._connection = connection
+        self._open: apsw.Connection | None = connection
         self._now = now
         self._id_seed = id_seed
         self._ids = 0
+
+    @property
+    def _connection(self) -> apsw.Connection:
+        if self._open is None:
+            raise RuntimeError("the call that this database belongs to has ended")
+        return self._open
+
+    def close(self) -> None:
+        """End the call: whoever still has this handle reads and writes nothing more."""
+        self._open = None
 
     def all(self, sql: str, **params: Value) -> list[dict[str, Any]]:
         """The rows of a query, in its order, as column name → value. Ask for an order when it matters."""

@@ -1,12 +1,12 @@
 """One tool call inside a guest: a transaction on the instance's rows, and what it changed."""
 
-import copy
+import gc
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import closing
+from contextvars import Context
 from dataclasses import dataclass
-from types import CodeType, ModuleType
 from typing import Any
 
 import apsw
@@ -14,6 +14,7 @@ import apsw
 from servers.guest import clock
 from servers.guest.rows import MOST_GROWTH, Hydrated, Rows
 from servers.guest.tables import LARGEST_CHANGES, LARGEST_VALUE, MOST_ROWS, rows_in
+from servers.guest.tool_module import ToolModule
 from servers.toolkit import Database, ToolError
 
 LARGEST_RESULT = 256 * 1024
@@ -21,6 +22,8 @@ LARGEST_FAULT = 2000
 FULL = f"there is no room for so much: what is kept here may grow by {MOST_GROWTH // 1024 // 1024} MiB"
 TOO_BIG = f"a text or a row is too long: at most {LARGEST_VALUE:,} bytes can be kept"
 TOO_MUCH = f"this would change too much at once: one call changes at most {MOST_ROWS:,} rows; do it in parts"
+YOUNGEST = 0
+"""The generation of objects that the garbage collector has not seen yet: all that a call has made."""
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -37,58 +40,37 @@ class Answer:
     changes: bytes = b""
 
 
-class Tools:
-    """The public functions of a `tools.py`, whose module is before each call as it was when it was loaded.
-
-    That holds for its names, and for the values of those that can change. A tool can leave something behind elsewhere
-    in this process, in a function's attributes or in a module of the library; the static gate refuses what would.
-    """
-
-    def __init__(self, code: CodeType, beside: Mapping[str, Any] | None = None) -> None:
-        self._code = code
-        self._beside = beside or {}
-        self._load()
-
-    def _load(self) -> None:
-        """Run the module.
-
-        Raises:
-            Whatever the module raises; TypeError when it holds a value that is no constant, such as a generator.
-        """
-        self._module: dict[str, Any] = {"__name__": "tools", **self._beside}
-        exec(self._code, self._module)  # noqa: S102 - this process exists to run it
-        self._names = dict(self._module)
-        own = [value for name, value in self._names.items() if name != "__builtins__"]
-        copies = [(value, copy.deepcopy(value)) for value in own if not isinstance(value, ModuleType)]
-        self._changeable = [value for value, copied in copies if copied is not value]
-        self._copies = [copied for value, copied in copies if copied is not value]
-        self.functions: dict[str, Callable[..., Any]] = {
-            name: value
-            for name, value in self._names.items()
-            if not name.startswith("_") and callable(value) and getattr(value, "__module__", None) == "tools"
-            if not isinstance(value, type)
-        }
-
-    def find(self, name: str) -> Callable[..., Any]:
-        """A tool, in a module where no earlier call has left anything."""
-        if self._module != self._names or self._changeable != self._copies:
-            self._load()
-        return self.functions[name]
-
-
-def call(rows: Rows, tools: Tools, head: dict[str, Any], arguments: dict[str, Any]) -> Answer | None:
+def call(rows: Rows, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]) -> Answer | None:
     """Make one call, or return None when this guest does not hold the instance at the revision that is asked for.
 
-    Whatever is not an `ok` outcome has left the rows as they were.
+    Whatever is not an `ok` outcome has left the rows as they were. What a call leaves behind in memory ends within it:
+    its namespace is emptied, and its garbage collected.
     """
-    instance: str = head["instance"]
-    hydrated = rows.find(instance, head["revision"])
+    hydrated = rows.find(head["instance"], head["revision"])
     if hydrated is None:
         return None
     clock.set_time(head["now"])
-    database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
     try:
-        return _in_transaction(hydrated, head["next_revision"], lambda: tools.find(head["tool"])(database, **arguments))
+        return Context().run(_outcome, rows, hydrated, tools, head, arguments)
+    finally:
+        gc.collect(YOUNGEST)
+
+
+def _outcome(
+    rows: Rows, hydrated: Hydrated, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]
+) -> Answer:
+    instance: str = head["instance"]
+    database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
+
+    def run() -> Any:
+        try:
+            with tools.fresh(head["tool"]) as tool:
+                return tool(database, **arguments)
+        finally:
+            database.close()  # what is left of a call, such as a generator, writes no more
+
+    try:
+        return _in_transaction(hydrated, head["next_revision"], run)
     except ToolError as error:
         rows.roll_back(instance)
         return Answer("refused", _cut(str(error), LARGEST_RESULT))

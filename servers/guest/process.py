@@ -18,6 +18,8 @@ Requests, by `"do"`:
                                                   → holds; or error, and short when memory ran out; or broken
 """
 
+import ast
+import gc
 import json
 import socket
 from collections.abc import Callable
@@ -28,6 +30,7 @@ import apsw
 from servers.guest import building, calling, covering, describing, inspecting, judging, verifying
 from servers.guest.frames import packed, receive
 from servers.guest.rows import Rows
+from servers.guest.tool_module import ToolModule
 
 LONGEST_ERROR = 500
 Parts = list[bytes]
@@ -38,7 +41,7 @@ class Guest:
     """What one guest knows: the tools that it runs and the rows that it was given."""
 
     def __init__(self) -> None:
-        self.tools: calling.Tools | None = None
+        self.tools: ToolModule | None = None
         self.taken: set[int] = set()
         self.rows = Rows()
         self.verifier = verifying.Verifier()
@@ -64,9 +67,9 @@ class Guest:
         try:
             if head.get("covering"):
                 noting = covering.noting(parts[0].decode())
-                self.tools = calling.Tools(compile(noting, "tools.py", "exec"), covering.notes(self.taken))
+                self.tools = ToolModule(noting, covering.notes(self.taken))
             else:
-                self.tools = calling.Tools(compile(parts[0], "tools.py", "exec"))
+                self.tools = ToolModule(ast.parse(parts[0]))
         except BaseException as error:
             return {"error": calling.fault_text(error)}, []
         return {"tools": list(self.tools.functions)}, []
@@ -122,7 +125,7 @@ class Guest:
     def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
         source = parts[0].decode()
         try:
-            functions = calling.Tools(compile(source, "tools.py", "exec")).functions
+            functions = ToolModule(ast.parse(source)).functions
             tools, findings = describing.describe(source, functions)
         except BaseException as error:
             return {"tools": [], "findings": [calling.fault_text(error)]}, []
@@ -150,6 +153,7 @@ def serve(connection: socket.socket, walls: list[str]) -> None:
 
     Each answer carries its request's nonce, so that nothing a tool says on the socket passes for the answer to another.
     """
+    gc.disable()  # what is collected when shall not depend on what was called before: see calling.call
     guest = Guest()
     connection.sendall(packed({"walls": walls}))
     while (request := receive(connection)) is not None:

@@ -19,7 +19,8 @@ MOST_GROWTH = 16 * 1024 * 1024
 OWN_BYTES = 40 * 1024
 """What a connection costs beside its pages, roughly."""
 
-FORBIDDEN_FUNCTIONS = {"load_extension", "random", "randomblob", "fts3_tokenizer"}
+FORBIDDEN_FUNCTIONS = {"load_extension", "random", "randomblob", "fts3_tokenizer", "changes", "total_changes"}
+"""The last two count what a connection did, whose calls are not all the instance's."""
 READ_ACTIONS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE}
 WRITE_ACTIONS = {apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE}
 SESSION_PRAGMAS = {"table_xinfo", "table_info"}
@@ -74,6 +75,7 @@ class Hydrated:
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
     def begin(self) -> None:
+        self.connection.set_last_insert_rowid(0)  # else it tells of the call before, if that was made here
         self._own("BEGIN -- farm")
 
     def commit(self) -> None:

@@ -5,6 +5,7 @@ It answers with the guest's pid, and later says how each guest ended: `{"forked"
 It runs nothing that a bundle holds, and ends when the worker closes the socket or dies.
 """
 
+import gc
 import os
 import select
 import signal
@@ -21,6 +22,7 @@ READY = ready.NAMES
 def run(control: socket.socket) -> None:
     """Fork guests until the worker closes the socket."""
     network_left = walls.leave_the_network()
+    gc.freeze()  # a guest's garbage is looked for among its own objects alone
     woken, waking = os.pipe()
     os.set_blocking(waking, False)
     os.set_blocking(woken, False)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from servers.allowed import BUILTINS
 from servers.check import findings
 from servers.gate import checkpoint_problems, tool_problems
-from servers.guest.calling import Tools
 from servers.guest.ready import MODULES, NAMES
+from servers.guest.tool_module import ToolModule
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
 from servers.scenario import PythonCheckpoint
@@ -272,7 +272,7 @@ def _each(db: Database):
 
 def test_what_ordinary_tools_say_passes() -> None:
     assert tool_problems(FINE) == []
-    assert list(Tools(compile(FINE, "tools.py", "exec")).functions) == ["find"]
+    assert list(ToolModule(ast.parse(FINE)).functions) == ["find"]
     assert tool_problems(HEAD + TOOLS) == []
     assert tool_problems("") == []
 

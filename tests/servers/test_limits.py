@@ -2,7 +2,6 @@
 
 import asyncio
 import shutil
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -19,7 +18,6 @@ from registry.up import Options, running
 from servers.bundle import load
 from servers.errors import BundleError
 from servers.guest.building import build
-from servers.guest.calling import Tools
 from servers.heads import Connections
 from servers.instance import Instance
 from servers.library import Library
@@ -35,10 +33,6 @@ from tests.test_up import called
 
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 NOW = "2026-03-16 09:00:00"
-
-
-def loaded(source: str) -> Tools:
-    return Tools(compile(source, "tools.py", "exec"))
 
 
 # calls a second
@@ -80,63 +74,6 @@ async def test_farm_up_takes_a_limit_of_calls_a_second(shelf: Path, tmp_path: Pa
         [lease] = await farm.launch("shop")
         assert "anvil" in await called(lease, "find")
         assert (await called(lease, "find")).startswith("slow down: at most 0.001 calls a second")
-
-
-# what calls leave behind
-
-
-STATEFUL = """
-from servers.toolkit import Database
-SEEN = []
-TABLE = {"a": [1]}
-NAME = "first"
-RATES = {f"rate {n}": n for n in range(20)}
-
-
-def keep(db):
-    global NAME
-    NAME = "second"
-    SEEN.append(1)
-    TABLE["a"].append(2)
-    globals()["left"] = 1
-
-
-def look(db):
-    return NAME, SEEN, TABLE, "left" in globals()
-"""
-
-
-def test_the_module_of_the_tools_is_before_each_call_as_it_was_loaded() -> None:
-    tools = loaded(STATEFUL)
-    for _ in range(3):
-        assert tools.find("look")(None) == ("first", [], {"a": [1]}, False)
-        tools.find("keep")(None)
-
-
-@pytest.mark.parametrize(
-    "line", ["import itertools\nX = itertools.count()", "X = [itertools.count()]", "X = iter([1, 2, 3])"]
-)
-def test_an_iterator_begins_anew_for_each_call(line: str) -> None:
-    tools = loaded(
-        f"import itertools\n{line}\n\n\ndef tool(db):\n    return next(X if not isinstance(X, list) else X[0])\n"
-    )
-    assert tools.find("tool")(None) == tools.find("tool")(None)
-
-
-def test_a_value_that_cannot_be_compared_with_what_it_was_is_none_for_a_module() -> None:
-    with pytest.raises(TypeError, match="generator"):
-        loaded("X = (one for one in [1])")
-
-
-def test_putting_the_module_back_costs_next_to_nothing() -> None:
-    tools = loaded(STATEFUL)
-    rounds: list[float] = []
-    for _ in range(20):
-        begin = time.perf_counter()
-        for _ in range(1000):
-            tools.find("look")
-        rounds.append(time.perf_counter() - begin)
-    assert min(rounds) < 0.010  # 10 µs; it takes one or two
 
 
 # bundles
