@@ -30,6 +30,8 @@ from servers.process_clock import Deadline, Ending, cpu_seconds, is_ending
 
 CALL_SECONDS = 5.0
 START_SECONDS = 20.0
+BOOT_SECONDS = 1.0
+"""Processor time until a guest has raised its walls; it takes some milliseconds."""
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 """All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
 LEAST_ROOM = 15 * 1024 * 1024
@@ -186,7 +188,7 @@ class Guest:
             frames.close()  # it was killed before there was anything to close
         else:
             self._frames = frames
-        head, _ = await self._answered("its first word", START_SECONDS)
+        head, _ = await self._answered("its first word", BOOT_SECONDS)
         self.walls = tuple(str(wall) for wall in head.get("walls", ()))
 
     def turn(self, *, patient: bool = True) -> "_Turn":

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 from servers.bundle import Environment
 from servers.changes import in_changeset
-from servers.errors import InfraError
+from servers.errors import GuestError, InfraError
 from servers.guest.tables import ChangesError
-from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests, GuestStalled
+from servers.guests import Guest, GuestDied, GuestHeld, GuestLate, Guests
 from servers.json_values import values_in
 from servers.orders import OutcomeKind, RowChange
 from servers.pace import Pace
@@ -182,7 +182,7 @@ class Instance:
         Raises:
             GuestError: the second one did not come to an end either, through no doing of the tool.
         """
-        with suppress(GuestDied, GuestStalled):
+        with suppress(GuestError):
             return await self._bounded(tool, told)
         try:
             return await self._bounded(tool, told)

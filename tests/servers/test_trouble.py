@@ -92,12 +92,14 @@ async def test_a_checkpoint_whose_guests_parent_is_killed_is_asked_once_more(
     assert judgement.reward == 1.0
 
 
+@pytest.mark.slow
 async def test_a_checkpoint_whose_guest_is_stopped_is_asked_once_more(worker: Worker, instance: Instance) -> None:
     judgement, _ = await asyncio.gather(judged(worker, instance), hit(worker, signal.SIGSTOP, times=1))
     assert judgement.reward == 1.0
     assert worker.guests.deaths["stalled"] == 1
 
 
+@pytest.mark.slow
 async def test_a_call_whose_guest_is_stopped_is_made_once_more(worker: Worker, instance: Instance) -> None:
     outcome, _ = await asyncio.gather(instance.call("ponder", {}), hit(worker, signal.SIGSTOP, times=1))
     assert outcome.kind == "ok"
