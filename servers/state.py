@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -29,6 +30,8 @@ FORMAT = 2
 HEAD = struct.Struct("<III")
 """Bytes of a record's text, bytes of its changes, and a checksum of these two numbers."""
 DIGEST_BYTES = 16
+LARGEST_NET_KEPT = 64 * 1024
+"""Bytes of the changes since the start that an open state file keeps in memory. More are computed when asked for."""
 
 
 class Origin(NamedTuple):
@@ -61,10 +64,10 @@ class KeptCall(NamedTuple):
 
 
 class _Record(NamedTuple):
-    """One record of the file: its text, its changes, and the digest of the file up to its end."""
+    """One record of the file: its text, its changes, and the digest of the file up to its end. Nothing is copied."""
 
-    text: bytes
-    changes: bytes
+    text: memoryview
+    changes: memoryview
     digest: bytes
     end: int
 
@@ -103,7 +106,7 @@ class StateFile:
     """The digest of the last record: what the file must end with when it is read again."""
     file: tuple[int, int] | None
     net: bytes | None = field(default=None, repr=False)
-    """The changes since the start, if they were asked for and nothing was changed since."""
+    """The changes since the start, if they were asked for, are few, and nothing was changed since."""
 
     @classmethod
     def create(cls, path: Path, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
@@ -143,7 +146,7 @@ class StateFile:
         first = next(records, None)
         if first is None:
             raise ValueError("it is empty")
-        said = json.loads(first.text)
+        said = json.loads(bytes(first.text))
         if said.pop("format", None) != FORMAT:
             raise ValueError("it was written by another version of Envfarm")
         state = cls(path, handle, Origin(**said), 0, 0, first.end, first.digest, identity(path))
@@ -200,7 +203,10 @@ class StateFile:
             for call in self._calls():
                 if call.changes:
                     builder.add(call.changes)
-            self.net = builder.output()
+            net = builder.output()
+            if len(net) > LARGEST_NET_KEPT:
+                return net
+            self.net = net
         return self.net
 
     @_named
@@ -210,7 +216,7 @@ class StateFile:
         Raises:
             StateError: it is not as it was written.
         """
-        return [call for call in self._calls() if call.seq > after][:limit]
+        return list(islice((call for call in self._calls() if call.seq > after), limit))
 
     @_named
     def rewind(self, seq: int) -> None:
@@ -247,14 +253,15 @@ class StateFile:
             raise StateError(f"state file {self.path.name}: {error.strerror}") from None
 
     def _calls(self) -> Iterator[KeptCall]:
-        """Every call, once all of the file was compared with its digests."""
+        """Every call, one after another, once all of the file was compared with its digests."""
         try:
             _, *records = _records(_content(self.handle))
             if not records and self.last:
                 raise ValueError("calls are missing")
             if records and records[-1].digest != self.digest:
                 raise ValueError("it is not what was written")
-            return iter([_call(record) for record in records])
+            for record in records:
+                yield _call(record)
         except (ValueError, TypeError, LookupError) as error:
             raise StateError(f"state file {self.path.name} is damaged: {error}") from None
 
@@ -304,7 +311,7 @@ def packed(text: bytes, changes: bytes, before: bytes) -> bytes:
     return record + _digest(before, record)
 
 
-def _digest(before: bytes, record: bytes) -> bytes:
+def _digest(before: bytes, record: bytes | memoryview) -> bytes:
     return blake2b(record, digest_size=DIGEST_BYTES, key=before).digest()
 
 
@@ -314,18 +321,18 @@ def _records(whole: bytes) -> Iterator[_Record]:
     Raises:
         ValueError: a byte is not what was written.
     """
-    place, digest = 0, b""
+    place, digest, view = 0, b"", memoryview(whole)
     while len(whole) - place >= HEAD.size:
         text, changes, checksum = HEAD.unpack_from(whole, place)
-        if zlib.crc32(whole[place : place + 8]) != checksum:
+        if zlib.crc32(view[place : place + 8]) != checksum:
             raise ValueError(f"the record at byte {place} is not what was written")
         middle, end = place + HEAD.size + text, place + HEAD.size + text + changes
         if end + DIGEST_BYTES > len(whole):
             return
-        if _digest(digest, whole[place:end]) != whole[end : end + DIGEST_BYTES]:
+        if _digest(digest, view[place:end]) != whole[end : end + DIGEST_BYTES]:
             raise ValueError(f"the record at byte {place} is not what was written")
         digest = whole[end : end + DIGEST_BYTES]
-        yield _Record(whole[place + HEAD.size : middle], whole[middle:end], digest, end + DIGEST_BYTES)
+        yield _Record(view[place + HEAD.size : middle], view[middle:end], digest, end + DIGEST_BYTES)
         place = end + DIGEST_BYTES
 
 
@@ -335,8 +342,8 @@ def _text_of(call: KeptCall) -> bytes:
 
 
 def _call(record: _Record) -> KeptCall:
-    seq, tool, arguments, outcome, text, detail, micros, at = json.loads(record.text)
-    return KeptCall(seq, tool, arguments, outcome, text, detail, record.changes, micros, at)
+    seq, tool, arguments, outcome, text, detail, micros, at = json.loads(bytes(record.text))
+    return KeptCall(seq, tool, arguments, outcome, text, detail, bytes(record.changes), micros, at)
 
 
 def _content(handle: int) -> bytes:

@@ -7,14 +7,15 @@ that loads no tools: one for each environment, asked by its instances in turn, a
 import math
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import apsw
 
 from servers.bundle import Environment
 from servers.errors import GuestError
-from servers.fair_pool import FairThreadPool
+from servers.fair_pool import FairLimit, FairThreadPool
 from servers.guest.tables import LARGEST_CHANGES, ChangesError
 from servers.guest.verifying import VerifiedRows, canonical, rows_after
 from servers.guests import START_SECONDS, Guest, GuestDied, Guests, Reply
@@ -35,6 +36,12 @@ MOST_EACH = 64
 """Instances of one start whose rows are held here at once."""
 LARGEST_ON_LOOP = 256 * 1024
 """Bytes of a history that are read on the event loop. A longer one is read in a thread."""
+COPIES_OF_HISTORY = 3
+"""How often the bytes of a history are in memory while it is read."""
+MOST_HISTORIES = 192 * 1024 * 1024
+MOST_HISTORIES_EACH = 96 * 1024 * 1024
+"""Bytes of the histories that are read at once: of all environments, and of one."""
+T = TypeVar("T")
 
 
 class Verification:
@@ -43,6 +50,7 @@ class Verification:
     def __init__(self, guests: Guests, threads: FairThreadPool) -> None:
         self._guests = guests
         self._threads = threads
+        self._histories = FairLimit(MOST_HISTORIES, MOST_HISTORIES_EACH)  # who holds some waits for nothing else
         self._held: OrderedDict[str, _Desk] = OrderedDict()
 
     async def verify(self, environment: Environment, start: Start, state: StateFile, changes: bytes) -> bytes:
@@ -88,9 +96,16 @@ class Verification:
 
     async def changes_since_start(self, state: StateFile) -> bytes:
         """Everything that the calls changed, as one changeset."""
-        if state.net is None and state.size > LARGEST_ON_LOOP:
-            return await self._threads.run(state.origin.environment, state.changes_since_start)
-        return state.changes_since_start()
+        if state.net is None and state.changed:
+            return await self.read(state, state.changes_since_start)
+        return state.net or b""
+
+    async def read(self, state: StateFile, job: Callable[[], T]) -> T:
+        """Do what reads a whole history: in a thread, within a budget of memory, when that history is long."""
+        if state.size <= LARGEST_ON_LOOP:
+            return job()
+        async with self._histories.taken(state.origin.environment, COPIES_OF_HISTORY * state.size):
+            return await self._threads.run(state.origin.environment, job)
 
     def release(self, start: str, instance: str) -> None:
         """Forget the rows of an instance that was closed."""

@@ -11,7 +11,8 @@ import re
 import secrets
 import time
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -20,7 +21,7 @@ from servers import judge, secret
 from servers.bundle import Environment
 from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
-from servers.fair_pool import FairThreadPool
+from servers.fair_pool import FairLimit, FairThreadPool
 from servers.guest.tables import quoted
 from servers.guests import CALL_SECONDS, Guests
 from servers.holding import MOST_HELD, Holding
@@ -44,7 +45,14 @@ FILES = re.compile(r"lock|secret|instances|starts|.*\.part")
 """What a worker keeps in its state folder."""
 MOST_CALLS = 1_000_000
 LARGEST_PAGE = 1024 * 1024
-"""Bytes of changesets in one part of a history."""
+"""Bytes of calls in one part of a history; it has one call at least."""
+YIELD_EVERY = 10
+"""Small state files that are written one after another until others may have a turn."""
+COPIES = 3
+"""How often the bytes of a state are in memory while it is read."""
+MOST_COPIED = 256 * 1024 * 1024
+MOST_COPIED_EACH = 128 * 1024 * 1024
+"""Bytes of the copies of states that are held at once: of all environments, and of one."""
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 log = logging.getLogger("farm.worker")
 
@@ -73,6 +81,7 @@ class Worker:
         self.watch = Watch()
         self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
         self.threads = FairThreadPool()
+        self.copies = FairLimit(MOST_COPIED, MOST_COPIED_EACH)
         self.starts = Starts(folder / "starts", self.guests)
         self.idle_seconds = idle_seconds
         self.idle_guest_seconds = idle_guest_seconds
@@ -258,9 +267,9 @@ class Worker:
             raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
         begin = time.perf_counter()
         instance = self.find(instance_id)
-        async with instance.in_turn():
+        async with self._copied(instance), instance.in_turn():
             calls = await self._calls(instance, limit=MOST_CALLS)
-            tickets = await self._created(instance.state.origin, calls, count)
+            tickets = await self._created(instance.state.origin, calls, count, large=_is_large(instance))
         self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
         return tickets
 
@@ -285,8 +294,11 @@ class Worker:
 
     async def tables(self, instance_id: str) -> list[Table]:
         """The tables of the state, without rows."""
-        async with self._reader(instance_id) as (reader, _):
-            return [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()]
+        async with self._reader(instance_id) as (reader, instance):
+            return await self.threads.run(
+                instance.environment.id,
+                lambda: [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()],
+            )
 
     async def table(self, instance_id: str, name: str, page: Page) -> Table:
         """Rows of one table, by key.
@@ -294,10 +306,12 @@ class Worker:
         Raises:
             NotFound: there is no such table.
         """
-        async with self._reader(instance_id) as (reader, _):
+        async with self._reader(instance_id) as (reader, instance):
             if name not in reader.tables():
                 raise NotFound(f"there is no table {name!r}; there are: {', '.join(reader.tables())}")
-            return self._table(reader, name, page, with_rows=True)
+            return await self.threads.run(
+                instance.environment.id, lambda: self._table(reader, name, page, with_rows=True)
+            )
 
     async def diff(self, instance_id: str) -> list[RowChange]:
         """The rows that differ from the start, computed from the two databases."""
@@ -307,16 +321,16 @@ class Worker:
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         """The calls so far, oldest first, each with the rows that it changed."""
         instance = self.find(instance_id)
-        async with instance.in_turn():
+        async with self._copied(instance), instance.in_turn():
             calls = await self._calls(instance, after=after, limit=limit)
             return await self.threads.run(instance.environment.id, lambda: self._told(instance, calls))
 
     def _told(self, instance: Instance, calls: Sequence[KeptCall]) -> list[CallRecord]:
-        """Calls with the rows that they changed: fewer than asked for when they changed very many."""
+        """Calls with the rows that they changed: fewer than asked for when they are long."""
         told: list[CallRecord] = []
         room = LARGEST_PAGE
         for call in calls:
-            room -= len(call.changes)
+            room -= len(call.changes) + len(call.text) + len(call.arguments)
             if told and room < 0:
                 break
             told.append(
@@ -348,7 +362,7 @@ class Worker:
     async def snapshot(self, instance_id: str) -> bytes:
         """The rows now, as a SQLite file."""
         instance = self.find(instance_id)
-        async with instance.in_turn():
+        async with self._copied(instance), instance.in_turn():
             return await instance.image(plain=True)
 
     async def judge(self, instance_id: str, order: Judge) -> Judgement:
@@ -381,15 +395,21 @@ class Worker:
             StateError: the state is damaged.
         """
         instance = self.find(instance_id)
-        async with instance.in_turn():
-            image = await instance.image()
-        reader = Reader(image, instance.start.image)
-        try:
-            yield reader, instance
-        except apsw.Error as error:
-            raise StateError(f"the rows of instance {instance_id} cannot be read: {error}") from None
-        finally:
-            reader.close()
+        async with self._copied(instance):
+            async with instance.in_turn():
+                image = await instance.image()
+            reader = Reader(image, instance.start.image)
+            try:
+                yield reader, instance
+            except apsw.Error as error:
+                raise StateError(f"the rows of instance {instance_id} cannot be read: {error}") from None
+            finally:
+                reader.close()
+
+    def _copied(self, instance: Instance) -> AbstractAsyncContextManager[None]:
+        """Room for the copies of an instance's rows and history: to be taken before its turn, and by nobody twice."""
+        size = COPIES * (len(instance.start.image) + instance.state.size)
+        return self.copies.taken(instance.environment.id, size)
 
     def _table(self, reader: Reader, name: str, page: Page, *, with_rows: bool) -> Table:
         columns, keys = reader.columns(name)
@@ -404,16 +424,22 @@ class Worker:
             rows = tuple(tuple(judge.cell(value) for value in row) for row in found)
         return Table(name=name, columns=tuple(columns), rows=rows, total=total)
 
-    async def _created(self, origin: Origin, calls: Sequence[KeptCall], count: int) -> list[Ticket]:
-        """All of so many new instances, or none."""
+    async def _created(
+        self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False
+    ) -> list[Ticket]:
+        """All of so many new instances, or none. Large ones are written in threads."""
         tickets: list[Ticket] = []
         try:
             while len(tickets) < count:
                 instance_id = secrets.token_hex(8)
-                StateFile.create(self._path(instance_id), origin._replace(id=instance_id), calls)
+                create = partial(StateFile.create, self._path(instance_id), origin._replace(id=instance_id), calls)
+                if large:
+                    await self.threads.run(origin.environment, create)
+                else:
+                    create()
                 self._ids.add(instance_id)
                 tickets.append(self.ticket(instance_id))
-                if len(tickets) % 50 == 0:
+                if len(tickets) % YIELD_EVERY == 0:
                     await asyncio.sleep(0)
         except BaseException:
             for ticket in tickets:
@@ -429,18 +455,11 @@ class Worker:
         return self.folder / "instances" / f"{instance_id}{suffix}"
 
     async def _calls(self, instance: Instance, *, after: int = 0, limit: int) -> list[KeptCall]:
-        """Calls of an instance, within its turn. A long history is read in a thread."""
-        if instance.state.size > LARGEST_ON_LOOP:
-            return await self.threads.run(
-                instance.environment.id, lambda: instance.state.calls(after=after, limit=limit)
-            )
-        return instance.state.calls(after=after, limit=limit)
+        """Calls of an instance, within its turn."""
+        return await self.verification.read(instance.state, lambda: instance.state.calls(after=after, limit=limit))
 
     async def _rewound(self, instance: Instance, seq: int) -> None:
-        if instance.state.size > LARGEST_ON_LOOP:
-            await self.threads.run(instance.environment.id, lambda: instance.state.rewind(seq))
-        else:
-            instance.state.rewind(seq)
+        await self.verification.read(instance.state, lambda: instance.state.rewind(seq))
 
     def _environment_of(self, origin: Origin) -> Environment:
         environment = self.library.environment(origin.environment)
@@ -461,3 +480,8 @@ class Worker:
                 looked = time.monotonic()
                 self.guests.end_idle(self.idle_guest_seconds)
                 self._holding.let_go_of_idle(self.idle_seconds)
+
+
+def _is_large(instance: Instance) -> bool:
+    """Whether copying its history on the event loop would take long."""
+    return instance.state.size > LARGEST_ON_LOOP

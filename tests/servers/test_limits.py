@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -15,16 +16,17 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry.client import FarmClient
 from registry.up import Options, running
-from servers.bundle import load
 from servers.errors import BundleError
+from servers.fair_pool import MOST_THREADS_EACH
 from servers.guest.building import build
 from servers.heads import Connections
 from servers.instance import Instance
 from servers.library import Library
-from servers.orders import Launch
+from servers.orders import Judge, Launch
 from servers.pace import Pace
 from servers.serving import listen, serving, url_of
 from servers.starts import beside_the_schema
+from servers.verification import LARGEST_ON_LOOP
 from servers.worker import Worker
 from tests.bundles import SCHEMA, SEED, with_description, write_bundle
 from tests.processes import until
@@ -81,10 +83,11 @@ async def test_farm_up_takes_a_limit_of_calls_a_second(shelf: Path, tmp_path: Pa
 
 @pytest.mark.parametrize("text", ["-" * 100_000 + "1", "x = 1" + "+1" * 50_000], ids=["signs", "sums"])
 async def test_a_bundle_that_no_parser_follows_is_the_authors_to_mend(tmp_path: Path, text: str) -> None:
-    folder = await write_bundle(tmp_path / "shop")
+    folder = await write_bundle(tmp_path / "library" / "shop")
     (folder / "tools.py").write_text(text)
-    with pytest.raises(BundleError, match="not Python"):
-        load(folder)
+    async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:
+        with pytest.raises(BundleError, match="not Python"):
+            await worker.launch(Launch(environment="shop"))
 
 
 ODD_SCHEMA = """
@@ -364,3 +367,66 @@ async def test_requests_under_way_at_the_end_get_time_and_no_more(monkeypatch: p
             assert {await came.get(), await came.get()} == {"/slow", "/stuck"}
         assert (await slow).status_code == 204
         assert (await stuck).status_code == 503
+
+
+# copies of states
+
+
+LOOKS: dict[str, Callable[[Worker, str], Awaitable[object]]] = {
+    "tables": lambda worker, instance: worker.tables(instance),
+    "diff": lambda worker, instance: worker.diff(instance),
+    "query": lambda worker, instance: worker.query(instance, "SELECT 1"),
+    "judge": lambda worker, instance: worker.judge(instance, Judge(checkpoints=())),
+    "history": lambda worker, instance: worker.history(instance),
+    "snapshot": lambda worker, instance: worker.snapshot(instance),
+    "fork": lambda worker, instance: worker.fork(instance, 2),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+async def test_who_copies_a_state_waits_until_there_is_room_for_copies(
+    worker: Worker, instance: Instance, look: Callable[[Worker, str], Awaitable[object]]
+) -> None:
+    async with worker.copies.taken("another", worker.copies.most):
+        looking = asyncio.ensure_future(look(worker, instance.id))
+        await asyncio.sleep(0)
+        assert worker.copies.waiting == 1
+        assert (await instance.call("make", {"name": "meanwhile"})).kind == "ok"
+        assert not looking.done()
+    await looking
+    assert worker.copies.waiting == 0
+
+
+async def test_a_long_history_is_read_and_copied_in_threads_and_comes_in_parts(
+    worker: Worker, instance: Instance
+) -> None:
+    for number in range(6):
+        assert (await instance.call("make", {"name": f"{number}{'x' * 400_000}"})).kind == "ok"
+    assert instance.state.size > LARGEST_ON_LOOP
+    first = await worker.history(instance.id)
+    assert [call.seq for call in first] == [1]
+    assert [call.seq for call in await worker.history(instance.id, after=1, limit=1)] == [2]
+    assert len(await worker.diff(instance.id)) == 6
+    assert instance.state.net is None  # it is too large to be kept
+    async with busy_threads(worker, instance.environment.id):
+        forking = asyncio.ensure_future(worker.fork(instance.id, 1))
+        await until(lambda: worker.threads.waiting == 1, "the history is read in a thread")
+    [fork] = await forking
+    async with busy_threads(worker, instance.environment.id):
+        rewinding = asyncio.ensure_future(worker.rewind(instance.id, 1))
+        await until(lambda: worker.threads.waiting == 1, "the history is read in a thread")
+    await rewinding
+    assert (await worker.standing(fork.instance)).calls == 6
+    assert len(await worker.history(instance.id)) == 1
+
+
+@asynccontextmanager
+async def busy_threads(worker: Worker, environment: str) -> AsyncGenerator[None]:
+    """An environment's threads are all in use while inside."""
+    over = threading.Event()
+    jobs = [asyncio.ensure_future(worker.threads.run(environment, over.wait)) for _ in range(MOST_THREADS_EACH)]
+    try:
+        yield
+    finally:
+        over.set()
+        await asyncio.gather(*jobs)
