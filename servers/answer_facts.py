@@ -38,6 +38,7 @@ def _question(checkpoint: AnswerCheckpoint, reader: Reader) -> Question | Answer
             return AnswerFinding(False, "the state is not one in which there is this to tell")
         return Question(
             tuple(_wanted(fact, reader) for fact in checkpoint.facts),
+            asked=checkpoint.question,
             tell=checkpoint.tell,
             given=checkpoint.given,
             silent=(*checkpoint.silent, *_words(checkpoint.silent_sql, reader)),

@@ -81,16 +81,6 @@ class PlannedCall(Record):
     free: tuple[str, ...] = ()
 
 
-class Paraphrases(Record):
-    """Last words by which the answer checkpoints are tried: right ones in other words, and wrong ones.
-
-    Their strings may refer to results as those of a solution do.
-    """
-
-    right: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
-
-
 class Solution(Record):
     """A way to do the task that earns everything."""
 
@@ -166,7 +156,6 @@ class Scenario(Record):
     clock: Clock | None = None
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
-    paraphrases: Paraphrases | None = None
     solution: Solution | None = None
     """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
     played: Played | None = None

@@ -23,7 +23,9 @@ _MONTH_DAY = re.compile(
     rf"\b(?P<month>{_MONTH})\b\.?,? (?:the |el |le |den )?(?P<day>{_NTH})(?![\d:]"
     rf"|[.,]\d)(?:,? (?P<year>\d{{4}})(?![\d:]))?"
 )
-_OTHER_DAYS = re.compile(rf"(?:{_NTH} ?(?:,|and|&|or|to|-|until|till|through|bis|und|et|y|oder|ou) ?(?:the )?)+$")
+_OTHER_DAYS = re.compile(
+    rf"(?<![\w.:-])(?:{_NTH} ?(?:,|and|&|or|to|-|until|till|through|bis|und|et|y|oder|ou) ?(?:the )?)+$"
+)
 _LATER_DAYS = re.compile(rf"^(?: ?(?:,|and|&|or|to|-|until) ?(?:the )?{_NTH}(?![\w:]|[.,]\d))+")
 _WEEKDAY = re.compile(
     rf"\b(?:(?P<which>next|this|coming|last|on|past) )?(?P<day>{alternatives(WEEKDAYS)})\b(?P<later> next week| week)?"

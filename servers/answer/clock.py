@@ -16,7 +16,7 @@ _PART = (
     r"|vormittags|morgens|fruh|della sera))"
 )
 _DIGITAL = re.compile(
-    rf"(?<![\d.,:/€$£-])(?P<hour>[01]?\d|2[0-4])(?P<mark>[:.]| ?h ?"
+    rf"(?<![\d.,:/€$£])(?P<hour>[01]?\d|2[0-4])(?P<mark>[:.]| ?h ?"
     rf"| uhr )(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d]|[.,:/]\d| ?(?:%|€|eur\b|euros?\b|nok\b|kr\b))"
     rf"(?: ?(?:{_HALF}|{_PART}|(?P<uhr>uhr|h\b|hrs\b|o'?clock)))?"
 )
@@ -30,7 +30,8 @@ _AT = re.compile(
     rf"|times|people|packs?|h\b|[ap]\.?m))"
 )
 _SPOKEN = re.compile(
-    rf"\b(?P<how>half past|half|quarter past|quarter to|a quarter past|a quarter to|halb|viertel nach"
+    rf"(?<!from )(?<!von )\b(?P<how>half past|half|quarter past|quarter to|a quarter past|a quarter to"
+    rf"|halb|viertel nach"
     rf"|viertel vor|(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}|twenty[- ]five) (?:minutes )?(?:past"
     rf"|to|nach|vor)) (?P<hour>\d{{1,2}}|{_HOURS})\b(?! (?:hours?|days?|minutes?|weeks?|people"
     rf"|packs?))(?: ?{_HALF}|{_PART})?"
@@ -44,9 +45,12 @@ _NOON = re.compile(
     r"|\b(?:12(?::00)? )?(?P<night>midnight|mitternacht|minuit|medianoche|mezzanotte)\b"
 )
 _UNIT = alternatives(MINUTES_OF)
+_DIGITS = alternatives([word for word, value in UNITS.items() if value < 10])
+_HUNDREDS = r"(?:(?:an?|one|two|three) hundred(?: and)? )?"
 _QUANTITY = (
-    rf"\d+(?:[.,]\d+)?|an?|one|eine?|einer|une?|una?|half an?"
-    rf"|{alternatives({*UNITS, *TENS})}(?:[- ](?:{alternatives([w for w, v in UNITS.items() if v < 10])}))?"
+    r"\d+(?:[.,]\d+)?|half an?"
+    rf"|{_HUNDREDS}(?:{alternatives({*UNITS, *TENS})})(?:[- ](?:{_DIGITS}))?"
+    r"|(?:an?|one|two|three) hundred|an?|one|eine?|einer|une?|una?"
 )
 _DURATION = re.compile(
     rf"(?<![\w.,:/-])(?P<n>{_QUANTITY})(?: |-)?(?: ?(?:full|whole|more|further|calendar|working"
@@ -54,7 +58,7 @@ _DURATION = re.compile(
 )
 _HALVES = re.compile(
     rf"\b(?P<n>\d{{1,3}}|an?|one|{alternatives(UNITS)}) and a half (?P<unit>{_UNIT})\b"
-    rf"|(?P<n2>\d{{1,3}})(?:1/2| 1/2|½) ?(?P<unit2>{_UNIT})\b"
+    rf"|(?P<n2>\d{{1,3}}) ?1/2 ?(?P<unit2>{_UNIT})\b"
     rf"|\b(?P<half>half an|half a|eine? halbe?|halbe|une demi-?|media) ?(?P<unit3>{_UNIT})\b"
     rf"|\b(?P<quarters>three quarters of an|three-quarters of an|dreiviertel"
     rf"|(?:a )?quarter of an) ?(?P<unit4>hour|stunde)\b"
@@ -81,7 +85,8 @@ def times(text: str) -> Iterator[Mention]:
         part = found["part"] or found["part2"]
         if part and part.strip() in ("night", "morning") and not found["clock"]:
             continue
-        yield Mention("time", _read(_hour(found["hour"]), 0, found["half"], part), found.start(), found.end())
+        values = _read(_hour(found["hour"]), 0, found["half"], part)
+        yield Mention("time", values, found.start(), found.end(), is_weak=(found["clock"] or "") == "h")
     for found in _AT.finditer(text):
         yield Mention(
             "time", _read(_hour(found["hour"]), 0, None, None), found.start("hour"), found.end(), is_weak=True
@@ -134,6 +139,13 @@ def _size(how: str) -> int:
     return int(digits[0]) if digits else in_words(how)
 
 
+_QUARTER = re.compile(
+    rf"\b(?P<n>\d{{1,3}}|an?|one|{alternatives(UNITS)}) (?:(?P<unit>{_UNIT}) and a quarter"
+    rf"|and a quarter (?P<unit2>{_UNIT})"
+    rf"|(?P<part>[13])/4 ?(?P<unit3>{_UNIT})|(?P<unit4>{_UNIT}) and a half)\b"
+)
+
+
 def durations(text: str) -> Iterator[Mention]:
     """Every duration of a folded text, in minutes; neighbours such as "1 h 30 min" are one."""
     parts: list[Mention] = []
@@ -143,6 +155,7 @@ def durations(text: str) -> Iterator[Mention]:
             size = MINUTES_OF[found["unit"]]
             parts.append(_lasting(minutes * size + (size // 2 if found["half"] else 0), found, found["unit"]))
     parts += [_halves(found) for found in _HALVES.finditer(text)]
+    parts += [_quarters(found) for found in _QUARTER.finditer(text)]
     for found in _CLOCKED.finditer(text):
         weak = not found["unit"] and "h" not in found[0]
         parts.append(
@@ -206,3 +219,9 @@ def _halves(found: re.Match[str]) -> Mention:
         return _lasting(size * (1 if "three" not in found[0] and "drei" not in found[0] else 3) / 4, found, unit)
     count = Decimal("1.5") if found["anderthalb"] else Decimal("2.5" if found[0].startswith("zwei") else "3.5")
     return _lasting(count * size, found, unit)
+
+
+def _quarters(found: re.Match[str]) -> Mention:
+    unit = found["unit"] or found["unit2"] or found["unit3"] or found["unit4"]
+    part = Decimal("0.5") if found["unit4"] else Decimal(found["part"] or 1) / 4
+    return _lasting(((_quantity(found["n"]) or Decimal(1)) + part) * MINUTES_OF[unit], found, unit)

@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterator
 
 from servers.answer.text import folded
+from servers.answer.vocabulary import WEEKDAYS, alternatives
 
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
@@ -61,6 +62,10 @@ def occurrences(text: str, name: str) -> Iterator[tuple[int, int]]:
     """Where a folded text has a name as a whole, whatever stands between its letters and digits."""
     parts = _PARTS.findall(folded(name))
     if not parts:
+        return
+    if folded(name) in WEEKDAYS:
+        same = alternatives(word for word, number in WEEKDAYS.items() if number == WEEKDAYS[folded(name)])
+        yield from (found.span() for found in re.finditer(rf"(?<!\w)(?:{same})s?(?!\w)", text))
         return
     last = parts[-1]
     if last.isalpha() and len(last) > 3:

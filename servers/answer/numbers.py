@@ -9,7 +9,7 @@ from servers.answer.vocabulary import ORDINALS, SCALES, TENS, TIMES, UNITS, alte
 
 DIGITS = r"\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?(?![\d])|\d+(?:[.,]\d+)?"
 _NUMBER = re.compile(
-    rf"(?<![\w.,:/'-])(?:{DIGITS})(?![\w]|:\d)|(?<=[(/\s~€$£-])(?:{DIGITS})(?!\w)|(?<=\d-)\d+(?!\w)|^\d+"
+    rf"(?<![\w.,:/'-])(?:{DIGITS})(?![\w]|:\d)|(?<=[(/\s~€$£-])(?<![a-z]-)(?:{DIGITS})(?!\w)|(?<=\d-)\d+(?!\w)|^\d+"
 )
 _ORDINAL = re.compile(
     rf"(?<![\w.,:/-])(?:(\d{{1,4}})(?:st|nd|rd|th|er|eme|e|o|a)|({alternatives(ORDINALS)}))(?!\w|-\w)"
@@ -62,7 +62,7 @@ def read(digits: str) -> frozenset[Decimal]:
     if marks[-1] in "' ":
         return frozenset({whole})
     if len(marks) > 1:
-        return frozenset({whole if len(set(marks)) == 1 else cut})
+        return frozenset({whole if len(set(marks)) == 1 and after > 2 else cut})
     return frozenset({whole}) if after == 3 and last <= 3 and digits[0] != "0" else frozenset({cut})
 
 

@@ -7,17 +7,18 @@ from datetime import date, datetime
 from servers.answer.amounts import amounts
 from servers.answer.calendar import dates
 from servers.answer.clock import durations, times
-from servers.answer.mention import Mention
+from servers.answer.mention import Day, Mention
 from servers.answer.numbers import numbers
 
 _LIST_MARK = re.compile(r"(?:^|\n) ?\(?\d{1,2}[.)] ?$")
 _UNIT = re.compile(r"^[ -]?(?:more |further |other |free |open |full )?([^\W\d_]{2,})")
+_BESIDE = re.compile(r",? ?\(?(?:the |den |le |el )?")
 _PERCENT = re.compile(r"^ ?(?:%|percent|prozent|per cent|pour cent)")
 
 
 def mentions(text: str, now: datetime) -> list[Mention]:
     """The values of a folded text, in order. A number within a date or a time is no number of its own."""
-    days = _longest(dates(text, now.date()))
+    days = _whole(text, _longest(dates(text, now.date())))
     hours = _longest(times(text))
     money = list(amounts(text))
     lasting = _longest(durations(text))
@@ -40,7 +41,18 @@ def _plain(text: str) -> list[Mention]:
         if _PERCENT.match(after) or _LIST_MARK.search(text[max(0, number.start - 4) : number.end] + after[:1]):
             continue
         unit = _UNIT.match(after)
-        weak = number.is_ordinal or text[number.start : number.end] in ("one", "both", "once")
+        weak = number.is_ordinal or text[number.start : number.end] in (
+            "one",
+            "both",
+            "once",
+            "single",
+            "ein",
+            "eine",
+            "einen",
+            "un",
+            "une",
+            "una",
+        )
         found.append(
             Mention("number", number.values, number.start, number.end, unit=unit[1] if unit else "", is_weak=weak)
         )
@@ -49,7 +61,10 @@ def _plain(text: str) -> list[Mention]:
 
 def _longest(found: Iterable[Mention]) -> list[Mention]:
     kept: list[Mention] = []
-    for one in sorted(found, key=lambda one: (one.start, -(one.end - one.start))):
+    every = list(found)
+    sure = [one for one in every if not one.is_weak]
+    every = [one for one in every if not one.is_weak or not any(a.start < one.end and one.start < a.end for a in sure)]
+    for one in sorted(every, key=lambda one: (one.start, -(one.end - one.start))):
         if kept and one.start < kept[-1].end:
             if one.end - one.start > kept[-1].end - kept[-1].start:
                 kept[-1] = one
@@ -78,3 +93,20 @@ def as_minutes(value: str) -> int:
     """A time of a fact, in minutes since midnight."""
     hour, minute = value.strip()[-8:].split(":")[:2] if value.count(":") == 2 else value.strip()[-5:].split(":")
     return int(hour) * 60 + int(minute)
+
+
+def _whole(text: str, days: list[Mention]) -> list[Mention]:
+    """Dates without the weekdays that only stand beside them: "Friday, 13 February"."""
+    kept: list[Mention] = []
+    for one in days:
+        before = kept[-1] if kept else None
+        beside = before is not None and _BESIDE.fullmatch(text[before.end : one.start]) is not None
+        if before is not None and beside and _is_weekday(before) != _is_weekday(one):
+            kept[-1] = one if _is_weekday(before) else before
+        else:
+            kept.append(one)
+    return kept
+
+
+def _is_weekday(mention: Mention) -> bool:
+    return all(isinstance(value, Day) and value.day is None for value in mention.values)

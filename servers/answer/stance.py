@@ -7,7 +7,8 @@ from servers.answer.text import Text
 
 Stance = Literal["told", "denied", "doubted", "asked"]
 _NOT = (
-    r"(?:not|n't|never|neither|nor|no longer|rather than|instead of|other than|unlike|without|no|nicht"
+    r"(?:not|cannot|n't|never|neither|nor|no longer|rather than|instead of|other than|unlike|ahead of"
+    r"|well before|without|no|nicht"
     r"|kein\w*|statt|nie"
     r"|pas|plus|sin|no es|non|as opposed to|replac\w+|formerly|previously|originally)"
 )
@@ -20,7 +21,7 @@ _FILLERS = (
     r"|nur|mehr|am|zum|im|eur|€|nok|kr|euros|about|even|ins|into|auf|valid|run|runs|called|named"
     r"|number|day|last|first)(?=[ ,'\"(:-]|$|€)? ?){0,5}$"
 )
-_BEFORE = re.compile(rf"(?<!\w)(?:{_NOT}|(?<=\w)n't)(?!\w){_FILLERS}")
+_BEFORE = re.compile(rf"(?:(?<!\w){_NOT}|n't)(?!\w)(?: \w+)?{_FILLERS}")
 _STILL_TOLD = re.compile(
     r"\b(?:not|n't|never|no) (?:\w+ ){0,3}(?:until|before|earlier|later|after|more than|less than|over"
     r"|above|only|just|past|beyond|longer than|bis|vor|spater|mehr als|avant|antes|only on|but|wait)\b"
@@ -31,16 +32,18 @@ _AFTER = re.compile(
     r"|had been|would be|will be|being|ist|war|est|es)"
     r" (?:already |currently |still |now |both |all |also |unfortunately |fully |completely |out |sadly )*"
     r"(?:not (?:the|it|right|correct|possible|available|free|one|your|on|valid|what|cleaned|ready"
-    r"|among|included|in|due)|n't|full\b|taken|occupied|booked|unavailable|closed|gone|sold|wrong"
+    r"|among|included|in|due)|n't|full\b|taken|occupied|fully booked|already booked|booked out"
+    r"|unavailable|closed|gone|sold|wrong"
     r"|incorrect|cancelled|out of|lost|no longer|voll|belegt|nicht|complet|ocupad|history|void|expired"
-    r"|replaced|other|in repair|under repair|checked in already|someone else|another)"
+    r"|replaced|other|in\b(?=[;.,]|$)|here|received|already there|in repair|under repair"
+    r"|checked in already|someone else|another)"
     r"|isn't|wasn't|aren't|weren't|won't work|doesn't|does not (?:apply|fit|count|work)|had no|has no"
     r"|is for (?:another|someone|somebody)|belongs to|can't be|cannot be (?:the|right|used)|\((?:full"
     r"|taken|not |occupied))"
 )
 _DOUBT = re.compile(
-    r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|might|may be|could (?:also |well )?be"
-    r"|could(?= have)|i think|i believe|i guess|i suppose|i reckon|i assume|i'd guess|i'd say"
+    r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|might"
+    r"|i think|i believe|i guess|i suppose|i reckon|i assume|i'd guess|i'd say"
     r"|i would say|not (?:entirely |quite |completely |fully |absolutely |100% |totally )?(?:sure"
     r"|certain)|unsure|not clear|unclear"
     r"|if i (?:remember|recall)|as far as i (?:remember|recall)|should be (?:around|about|roughly)"
@@ -48,7 +51,7 @@ _DOUBT = re.compile(
     r"|wahrscheinlich|vermutlich|peut-etre|sans doute|probablement|quiza|quizas|tal vez|probablemente"
     r"|either|entweder|forse|one of (?:these|those|them|the following)|can't (?:say|tell) which"
     r"|cannot (?:say|tell) which|no idea|difficult to say|hard to say|tbc|to be confirmed|unless i'm"
-    r"|double-check|check again|estimate\w*|approximately|roughly|ungefahr|environ|aproximadamente"
+    r"|double-check|check again|approximately|roughly|ungefahr|environ|aproximadamente"
     r"|circa)\b"
 )
 _ABOUT = re.compile(
@@ -56,16 +59,27 @@ _ABOUT = re.compile(
     r"|environ|ungefahr|unos|at about|just under|just over|in the region of|somewhere near)|~"
     r"|≈) ?\.? ?(?:the |a |at )?[€$£]?$"
 )
-_OFFER = re.compile(r"^[\s\"'(]*(?:shall|should|would you|do you|may i|can i|want)\b")
+_COULD = re.compile(
+    r"\b(?:may|might|could|can|should) (?:also |well |perhaps )?be(?: on| in| the| at| about| around)? ?[€$£]?$"
+)
+_NOT_SO = re.compile(
+    r"^[\"')\]]*,? ?(?:\w+ )?(?:(?:is|was|are|were) ?(?:not|n't) (?:the|it|right|correct|possible|true"
+    r"|valid|what|your|one|due)"
+    r"|(?:is|was) (?:wrong|incorrect)|isn't|wasn't|aren't|weren't|doesn't apply)"
+)
+_SUBJECT = re.compile(
+    r"^ ?(?:[^\W\d]+ )?(?:(?:is|was|are|were|would|will|does|do|did|can|could|has|have)(?: not|n't)\b"
+    r"|cannot\b|were (?:turned|refused))"
+)
 _CLAUSE = re.compile(
-    r"[,:]? (?:but|however|yet|though|although|so|because|since|as|and (?:it|the|you|your|she|he|they"
+    r": |[,:]? (?:but|however|yet|though|although|so|because|since|as|and (?:it|the|you|your|she|he|they"
     r"|we|i|there)|sondern|aber|mais|sino|pero|rather|now|therefore)\b|[()]| - |,(?= \w+ (?:is|are|was"
     r"|has|have|you|it|costs?)\b)|\. |->"
 )
 
 
-def stance(text: Text, start: int, end: int) -> Stance:
-    """How the text stands to what it mentions at a place."""
+def stance(text: Text, start: int, end: int, *, is_name: bool = True) -> Stance:
+    """How the text stands to what it mentions at a place. Of a name it can be said that it is taken, or full."""
     first, last = text.sentence(start)
     sentence = text.text[first:last]
     if sentence.rstrip().endswith("?") and len(sentence.split()) > 1:
@@ -74,9 +88,15 @@ def stance(text: Text, start: int, end: int) -> Stance:
     clause = before[_clause_start(before) :]
     if _BEFORE.search(clause) and not _STILL_TOLD.search(clause):
         return "denied"
-    if _AFTER.match(after):
+    if (is_name and _AFTER.match(after)) or _NOT_SO.match(after):
         return "denied"
-    if _ABOUT.search(before) or _DOUBT.search(sentence):
+    if (
+        not is_name
+        and not re.search(r"\w", re.sub(r"\b(?:the|your|her|his|a)\b", "", clause))
+        and _SUBJECT.match(after)
+    ):
+        return "denied"
+    if _ABOUT.search(before) or _COULD.search(before) or _DOUBT.search(sentence):
         return "doubted"
     return "told"
 
@@ -87,12 +107,12 @@ def _clause_start(before: str) -> int:
 
 
 CORRECTION = re.compile(
-    r"\b(?:actually|no,? wait|wait|hold on|correction|scratch that|strike that|i mean|i meant"
+    r"\b(?:actually|(?<=; )no,|(?<=, )no,|no,? wait|wait|hold on|correction|scratch that|strike that|i mean|i meant"
     r"|make that|on second thoughts?|my mistake|i misspoke|misspoke|let me correct|oops|rather"
     r"|apologies|sorry|pardon|in fact|erratum|edit|i was wrong|that's wrong|that was wrong"
     r"|that is wrong|on reflection|looking again|checking again|having checked again|come to think"
     r"|or rather|well, no|hmm|hm|nein|pardon|perdon|korrektur|checked again|looking closer"
-    r"|double-checking|re-check\w*|update|ignore|disregard|forget)\b"
+    r"|double-checking|re-check\w*|ignore|disregard|forget)\b"
 )
 REFUSAL = re.compile(
     r"\b(?:(?:can't|cannot|can not|could not|couldn't|won't|not able to|unable to|not allowed to"
@@ -101,6 +121,6 @@ REFUSAL = re.compile(
     r"|retrieve)"
     r"|(?:i|we) (?:don't|do not) (?:know|have (?:that|this|the) information|have access|see)"
     r"|no information|kann ich (?:ihnen )?(?:leider )?nicht sagen|ask (?:at|the|your)"
-    r"|please (?:contact|ask|call|check)|would have to ask|have to check|need to check"
+    r"|please (?:contact|ask|call|check)|would have to ask|i(?: would|'d|'ll)? (?:have|need) to check"
     r"|will let you know|get back to you)\b"
 )

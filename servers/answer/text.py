@@ -10,7 +10,7 @@ from servers.answer.vocabulary import MONTHS
 
 _SAME = str.maketrans(
     {
-        **dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u2032\u00b4\u0060", "'"),
+        **dict.fromkeys("\u2018\u2019\u201a\u201b\u02bc\u2032\u00b4", "'"),
         **dict.fromkeys('\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb\u2039\u203a"', '"'),
         **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"),
         **dict.fromkeys("\u066b", "."),
@@ -29,6 +29,7 @@ _SAME = str.maketrans(
         "\u2192": " -> ",
     }
 )
+_FRACTIONS = str.maketrans({"\u00bc": " 1/4", "\u00bd": " 1/2", "\u00be": " 3/4"})
 _MARKS = re.compile(r"[*#>]+|`+|__+")
 _STRUCK = re.compile(r"~~[^~]{0,200}~~")
 _SPACES = re.compile(r"[ \t\r\f\v]+")
@@ -39,7 +40,7 @@ _END = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 
 def folded(text: str) -> str:
     """The text without what does not matter: case, diacritics, kinds of digits, quotes, dashes and spaces, marks."""
-    text = unicodedata.normalize("NFKC", text.translate(_SAME)).casefold().translate(_SAME)
+    text = unicodedata.normalize("NFKC", text.translate(_FRACTIONS).translate(_SAME)).casefold().translate(_SAME)
     letters: list[str] = []
     for sign in unicodedata.normalize("NFD", text) if not text.isascii() else text:
         if sign.isascii():

@@ -15,10 +15,11 @@ from typing import Any, NamedTuple, cast
 
 from servers.answer.fact import Cell
 from servers.answer.mention import Day, Mention
-from servers.answer.names import named, occurrences
+from servers.answer.names import named, occurrences, stem
 from servers.answer.reading import as_date, as_minutes, mentions
 from servers.answer.stance import CORRECTION, REFUSAL, Stance, stance
 from servers.answer.text import Text, folded
+from servers.answer.vocabulary import LABELS
 from servers.answer.wanted import READ_AS, Wanted
 
 LONGEST = 2_000
@@ -27,8 +28,10 @@ LONGEST_PER_FACT = 600
 MOST_VALUES = 24
 MOST_VALUES_PER_FACT = 8
 """It tells at most so many different numbers and dates that nobody asked for."""
-MOST_LEAVES = 6
-MOST_LEAVES_PER_FACT = 3
+MOST_OTHERS = 1
+"""So many confusable values may be told, if words of their own say what they are of."""
+MOST_LEAVES = 4
+MOST_LEAVES_PER_FACT = 2
 """JSON in an answer has at most so many values."""
 
 
@@ -44,6 +47,8 @@ class Question:
     """The facts of one checkpoint, and the texts whose values may be told beside them."""
 
     wanted: tuple[Wanted, ...]
+    asked: str = ""
+    """The question in words: what its values are of."""
     tell: str = "all"
     given: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
@@ -71,9 +76,9 @@ def _verdict(question: Question, reply: "_Reply", submitted: dict[str, str] | No
     for one in question.wanted:
         if submitted is not None:
             part = _Reply(Text(folded(submitted.get(one.fact.name, ""))), reply.now, (one,))
-            seen.append(part.tells(one, question.given))
+            seen.append(part.tells(one, question))
         else:
-            seen.append(reply.tells(one, question.given))
+            seen.append(reply.tells(one, question))
     if question.tell == "any":
         return next((told for told in seen if told.holds), seen[0])
     return next((told for told in seen if not told.holds), seen[0])
@@ -92,9 +97,12 @@ def _unreadable(answer: str, facts: int) -> str:
         return f"the answer tells {len(runs)} numbers; a person would tell {most} at most"
     leaves = _leaves_of(answer)
     most = MOST_LEAVES + MOST_LEAVES_PER_FACT * facts
-    return f"the answer pastes data: {leaves} values" if leaves > most else ""
+    if leaves > most:
+        return f"the answer pastes data: {leaves} values"
+    return "the answer pastes rows: it has the keys of a result" if _RAW.search(answer) else ""
 
 
+_RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:")
 _FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 
 
@@ -138,47 +146,93 @@ class _Reply:
         """The values that it mentions."""
         return mentions(self.text.text, self.now)
 
-    def stance(self, start: int, end: int) -> Stance:
+    def stance(self, start: int, end: int, *, is_name: bool = True) -> Stance:
         """How it stands to what it mentions at a place."""
-        return stance(self.text, start, end)
+        return stance(self.text, start, end, is_name=is_name)
 
-    def tells(self, one: Wanted, given: Sequence[str]) -> Told:
+    def stands(self, mention: Mention) -> Stance:
+        """How it stands to a value."""
+        return stance(self.text, mention.start, mention.end, is_name=False)
+
+    def tells(self, one: Wanted, question: Question) -> Told:
         """Whether it tells a fact."""
         match one.fact.type:
             case "name" | "choice":
-                return self._tells_name(one, given)
+                return self._tells_name(one, question)
             case "list":
-                return self._tells_list(one, given)
+                return self._tells_list(one)
             case "none":
                 return self._tells_none(one)
             case "yes_no":
-                return self._tells_side(one)
+                return self._tells_side(one, question)
             case _:
-                return self._tells_value(one, given)
+                return self._tells_value(one, question)
 
     # values
 
-    def _tells_value(self, one: Wanted, given: Sequence[str]) -> Told:
+    def _tells_value(self, one: Wanted, question: Question) -> Told:
         kinds = READ_AS[one.fact.type]
         there = [mention for mention in self.mentions if mention.type in kinds]
         right = [mention for mention in there if any(one.fits(mention, value, self.now) for value in one.values)]
-        told = [mention for mention in right if self.stance(mention.start, mention.end) == "told"]
+        told = [mention for mention in right if self.stands(mention) == "told"]
         if not told:
             return Told(False, f"{one.fact.name} is not told")
         if one.fact.type in ("count", "amount", "duration"):
             told = _plainest(one, told)
-        told = [mention for mention in told if self._is_of(one, mention)]
+        told = [m for m in told if self._is_of(one, m) and not self._is_labelled(m, one, question)]
         if not told:
             return Told(False, f"{one.fact.name}: the value is told of something else")
-        allowed = self._allowed(one, given)
+        allowed = self._allowed(one, question.given)
         wrong = [mention for mention in there if mention not in right and not self._may(mention, allowed)]
-        for mention in wrong:
-            if self._is_told(mention) and any(one.fits(mention, value, self.now) for value in one.confusable):
+        taken = [m for m in wrong if self._is_told(m) and any(one.fits(m, value, self.now) for value in one.confusable)]
+        if any(self.stands(m) == "doubted" and any(one.fits(m, v, self.now) for v in one.confusable) for m in wrong):
+            return Told(False, f"{one.fact.name}: it hedges")
+        taken = [m for m in taken if not self._is_part(m) and not any(self._is_range(m, other) for other in told)]
+        labelled = {mention.values for mention in taken if self._is_of_another(mention, told)}
+        for mention in taken:
+            if mention.values not in labelled or len(labelled) > MOST_OTHERS:
                 return Told(False, f"{one.fact.name}: it also tells {self._said(mention)!r}")
         return self._undisputed(one, told, there, right, allowed)
 
     def _is_told(self, mention: Mention) -> bool:
-        return not mention.is_weak and self.stance(mention.start, mention.end) == "told"
+        return not mention.is_weak and self.stands(mention) == "told"
+
+    def _is_part(self, mention: Mention) -> bool:
+        """Whether a value is told as the whole of which another is a part: "two of 12"."""
+        return _PART_OF.search(self.text.text[max(0, mention.start - 24) : mention.start]) is not None
+
+    def _is_range(self, mention: Mention, other: Mention) -> bool:
+        """Whether two times or dates are the ends of one span."""
+        first, second = sorted((mention, other), key=lambda one: one.start)
+        between = self.text.text[first.end : second.start]
+        return mention.type in ("time", "date") and re.fullmatch(r" ?(?:-|to|until|till|bis|a) ?", between) is not None
+
+    def _is_of_another(self, mention: Mention, told: Sequence[Mention]) -> bool:
+        """Whether words beside a value, that are not beside the right one, say what it is of."""
+        own = self._words_around(mention)
+        return all(own - self._words_around(other) for other in told)
+
+    def _is_labelled(self, mention: Mention, one: Wanted, question: Question) -> bool:
+        """Whether the words beside a value say that it is of something that was not asked for."""
+        if question.tell == "any" or not question.asked:
+            return False
+        labels = LABELS.get(one.fact.type, {})
+        words = set(_LETTERS.findall(folded(" ".join((question.asked, *one.fact.about)))))
+        per = _PER.match(self.text.text[mention.end :])
+        if per and not words & {per[1] or "each", "rate", "daily", "monthly", "price", "per"}:
+            return True
+        beside = [labels[word] for word in self._clause(mention) if word in labels]
+        return bool(beside) and not any(words & group for group in beside)
+
+    def _clause(self, mention: Mention) -> list[str]:
+        first, last = self.text.sentence(mention.start)
+        before = _BREAK.split(self.text.text[first : mention.start])[-1]
+        after = _BREAK.split(self.text.text[mention.end : last])[0]
+        return _LETTERS.findall(f"{before} {after}")
+
+    def _words_around(self, mention: Mention) -> set[str]:
+        words = {stem(word) for word in self._clause(mention) if len(word) > 2}
+        return words - _EMPTY - {stem(mention.unit)}
 
     def _said(self, mention: Mention) -> str:
         return self.text.text[mention.start : mention.end]
@@ -212,16 +266,17 @@ class _Reply:
         allowed: list[Mention | tuple[Wanted, Any]],
     ) -> Told:
         """Whether no other value of the type stands beside the right one, is put right, or is as near as a slip."""
-        rivals = [m for m in there if m not in right and not m.is_weak and not _overlap(m, right)]
+        rivals = [m for m in there if m not in right and not _overlap(m, right)]
         unknown = [mention for mention in rivals if not self._may(mention, allowed)]
+        strong = [mention for mention in unknown if not mention.is_weak]
         for mention in told:
             for rival in rivals:
                 word = self._joint(mention, rival)
-                if word == "or" or (word == "and" and rival in unknown):
+                if word == "or" or (word == "and" and rival in unknown and not rival.is_weak):
                     return Told(False, f"{one.fact.name}: it tells {self._said(rival)!r} as well")
         if self._is_corrected(told, unknown):
             return Told(False, f"{one.fact.name}: it contradicts itself")
-        for rival in unknown:
+        for rival in strong:
             if self._is_told(rival) and any(_is_near(one, value, rival) for value in one.values):
                 return Told(False, f"{one.fact.name}: it tells {self._said(rival)!r} too")
         return Told(True)
@@ -230,13 +285,16 @@ class _Reply:
         """How two neighbours are joined: by "or", by a mere "and" or comma, or not at all."""
         first, second = sorted((mention, rival), key=lambda one: one.start)
         between = self.text.text[first.end : second.start]
+        one_of_numbers = first.type == second.type and first.type in ("amount", "number")
         if len(between) > 24:
             return ""
+        if one_of_numbers and re.fullmatch(r" ?(?:to|bis|-) ?", between):
+            return "or"
         if re.fullmatch(r"[^.\n]*\b(?:or|oder|ou|o|versus|vs)\b[^.\n]*", between) and not re.search(
             r"\bor more|or less", between
         ):
             return "or"
-        if self.stance(rival.start, rival.end) == "denied":
+        if self.stands(rival) == "denied":
             return ""
         unit = rf"(?:{re.escape(first.unit)})?" if first.unit else ""
         return (
@@ -248,7 +306,7 @@ class _Reply:
     def _is_corrected(self, told: list[Mention], unknown: list[Mention]) -> bool:
         for found in CORRECTION.finditer(self.text.text):
             for rival in unknown:
-                if self.stance(rival.start, rival.end) == "denied":
+                if self.stands(rival) == "denied":
                     continue
                 if (
                     rival.start >= found.end()
@@ -294,15 +352,19 @@ class _Reply:
 
     # names
 
-    def _tells_name(self, one: Wanted, given: Sequence[str]) -> Told:
+    def _tells_name(self, one: Wanted, question: Question) -> Told:
         names = [str(value) for value in one.values]
         others = [str(value) for value in one.confusable]
         places = [
-            place for name in names for place in named(self.text.text, name, [*others, *given, *self._other_names(one)])
+            place
+            for name in names
+            for place in named(self.text.text, name, [*others, *question.given, *self._other_names(one)])
         ]
         told = [place for place in places if self.stance(*place) == "told"]
         if not told:
             return Told(False, f"{one.fact.name} is not told")
+        if any(re.match(r" (?:or|oder) [\w-]*\d", self.text.text[end:]) for _, end in told):
+            return Told(False, f"{one.fact.name}: it hedges")
         if not any(self._name_is_of(one, place) for place in told):
             return Told(False, f"{one.fact.name}: the value is told of something else")
         return self._no_other(one, names, others, told)
@@ -314,14 +376,14 @@ class _Reply:
 
     def _no_other(self, one: Wanted, names: list[str], others: list[str], told: list[tuple[int, int]]) -> Told:
         """Whether no confusable name is told, apart from those that another fact asks for."""
-        asked = {folded(other) for other in self._other_names(one)}
+        asked = {stem(folded(other)) for other in self._other_names(one)}
         for other in others:
             places = list(named(self.text.text, other, [*names, *(o for o in others if o != other)]))
             for place in places:
                 if any(a < place[1] and place[0] < b for a, b in told):
                     continue
                 stands = self.stance(*place)
-                if stands == "told" and folded(other) not in asked:
+                if stands == "told" and stem(folded(other)) not in asked:
                     return Told(False, f"{one.fact.name}: it also tells {other!r}")
                 if stands == "doubted" or any(self._either(place, right) for right in told):
                     return Told(False, f"{one.fact.name}: it hedges with {other!r}")
@@ -334,7 +396,7 @@ class _Reply:
     def _name_is_of(self, one: Wanted, place: tuple[int, int]) -> bool:
         return self._is_of(one, Mention("number", frozenset(), place[0], place[1]))
 
-    def _tells_list(self, one: Wanted, given: Sequence[str]) -> Told:
+    def _tells_list(self, one: Wanted) -> Told:
         items = [str(value) for value in one.values]
         others = [str(value) for value in one.confusable]
         told: list[tuple[int, int]] = []
@@ -360,8 +422,8 @@ class _Reply:
         hedged = any(_NONE.search(part) and _HEDGE.search(part) for part in sentences) or "?" in self.text.text
         return Told(not hedged, "it hedges" if hedged else "")
 
-    def _tells_side(self, one: Wanted) -> Told:
-        sides = _sides(self.text, one)
+    def _tells_side(self, one: Wanted, question: Question) -> Told:
+        sides = _sides(self.text, one, question.asked)
         if not sides:
             return Told(False, f"{one.fact.name}: neither yes nor no")
         if len(set(sides)) > 1:
@@ -370,6 +432,21 @@ class _Reply:
         return Told(is_so, "" if is_so else f"{one.fact.name}: it tells the opposite")
 
 
+_BREAK = re.compile(r"[,:()]| - | and | but | so | because | since | while | of which ")
+_PER = re.compile(r"^ ?(?:(?:a|an|per|every|/) ?(day|week|month|year|hour|night|person|piece)\b|each\b)")
+_PART_OF = re.compile(
+    r"\bof (?:the |at most |a total of |all |our |its )?$|\b(?:quota|limit|at most|there are|out of) $"
+)
+_LETTERS = re.compile(r"[^\W\d_]+")
+_EMPTY = frozenset(
+    re.findall(
+        r"\S+",
+        "the and for are was were has have had with from this that you your our its his her not now then also just "
+        "only it's will would can could may about into per each more most than very please dear all any she they "
+        "them there here but or euro eur nok day on at in by to of is be actually sorry mean correction rather wait "
+        "instead perhaps maybe ",
+    )
+)
 _NONE = re.compile(
     r"\b(?:none|nothing|no one|nobody|no|not (?:any|a single|one)|n't (?:any|a single|anything|one)"
     r"|not anything|neither|zero|nil|empty|kein\w*|nichts|aucun\w*|rien|ningun\w*|nada|nessun\w*"
@@ -379,16 +456,10 @@ _NONE = re.compile(
 _HEDGE = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|might|could be|i think|i believe|i guess|not sure|unsure|as far as i)\b"
 )
-_YES = re.compile(
-    r"^(?:[\w ,.'-]{0,40}[,:.-] ?)?(?:\W*)(?:yes|yep|yeah|yup|indeed|certainly|of course|correct"
-    r"|affirmative|absolutely|definitely|sure|right|ja|jawohl|oui|si|true|good news|glad to|happy to"
-    r"|you may|you can|it does|it is|it has|they are|he is|she is|he does|she does|there is|there are"
-    r"|there's)\b"
-)
-_NO = re.compile(
-    r"^(?:[\w ,.'-]{0,40}[,:.-] ?)?(?:\W*)(?:no|nope|nah|negative|unfortunately|i'm afraid|sadly"
-    r"|regrettably|nein|non|false|not (?:yet|any|at|possible|anymore|right|now)|sorry|leider"
-    r"|afraid not|malheureusement|lamentablemente)\b"
+_YES_WORDS = frozenset(["yes", "yep", "yeah", "yup", "ja", "oui", "si", "true", "indeed", "certainly", "correct"])
+_PLAIN = re.compile(
+    r"(?:^|[:,.-] ?|\band )\W*(yes|yep|yeah|yup|ja|oui|si|true|indeed|certainly|correct|no|nope|nein"
+    r"|non|false)(?=[,.!:;]| -|$)"
 )
 _DENIAL = re.compile(
     r"\b(?:not|never|no|none|nothing|nobody|neither|nor|without|unavailable|unable|cannot|refused"
@@ -396,7 +467,7 @@ _DENIAL = re.compile(
     r"|too late|expired|missing|unpaid|outstanding|lapsed|insufficient|exhausted|closed|ineligible"
     r"|excluded|occupied|taken|short|still open|pending|on hold|out of (?:service|order|stock)"
     r"|under repair|in maintenance|invalid|unsuitable|over|ausgebucht|belegt|complet|completo"
-    r"|agotad\w*|ended|too (?:little|early|low))\b|n't\b"
+    r"|agotad\w*|ended|abgelaufen|run out|ran out|too (?:little|early|low))\b|n't\b"
 )
 
 
@@ -413,24 +484,26 @@ def _in_denial(text: Text, place: tuple[int, int]) -> bool:
     )
 
 
-def _sides(text: Text, one: Wanted) -> list[bool]:
-    """What an answer says to a question of yes or no, sentence by sentence, where it says it plainly."""
-    plain: list[bool] = []
-    for part in _sentences(text):
-        if part.endswith("?") or _HEDGE.search(part) or REFUSAL.search(part):
-            continue
-        if re.match(r"^\W*(?:yes|yep|yeah|yup|ja|oui|si|true|no|nope|nein|non|false)\b", part):
-            plain.append(not _NO.match(part))
-    about = one.about
-    if plain:
-        return plain[:1] if len(set(plain)) == 1 else [True, False]
-    sentences = [
+def _sides(text: Text, one: Wanted, asked: str) -> list[bool]:
+    """What an answer says to a question of yes or no: by such a word, or by whether a sentence about it denies."""
+    parts = [
         part
         for part in _sentences(text)
-        if not part.rstrip().endswith("?") and not _HEDGE.search(part) and not REFUSAL.search(part)
+        if not part.endswith("?") and not _HEDGE.search(part) and not REFUSAL.search(part)
     ]
-    close = [part for part in sentences if any(word in part for word in about)] or sentences
-    return [not bool(_DENIAL.search(part)) for part in close[:1]]
+    plain = [found[1] in _YES_WORDS for part in parts for found in _PLAIN.finditer(part)]
+    if plain and CORRECTION.search(text.text) and any(_DENIAL.search(part) for part in parts[1:]) and plain[0]:
+        return [True, False]
+    if plain:
+        return plain[:1] if len(set(plain)) == 1 else [True, False]
+    words = {stem(word) for word in (*one.about, *one.fact.name.split("_"), *_LETTERS.findall(folded(asked)))}
+    words = {word for word in words if len(word) > 3} - _EMPTY
+    pieces = [piece for part in parts for piece in re.split(r", (?=so |but |and )| but ", part)]
+    scored = [sum(stem(word) in words for word in set(_LETTERS.findall(piece))) for piece in pieces]
+    if not pieces:
+        return []
+    best = [piece for piece, score in zip(pieces, scored, strict=True) if score == max(scored)]
+    return [not any(_DENIAL.search(piece) for piece in best)]
 
 
 def _plainest(one: Wanted, told: list[Mention]) -> list[Mention]:

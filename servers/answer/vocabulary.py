@@ -75,7 +75,22 @@ SCALES = {
     "mille": 1000,
     "mil": 1000,
 }
-TIMES = {"once": 1, "twice": 2, "thrice": 3, "both": 2, "einmal": 1, "zweimal": 2, "dreimal": 3}
+TIMES = {
+    "once": 1,
+    "single": 1,
+    "ein": 1,
+    "eine": 1,
+    "einen": 1,
+    "un": 1,
+    "une": 1,
+    "una": 1,
+    "twice": 2,
+    "thrice": 3,
+    "both": 2,
+    "einmal": 1,
+    "zweimal": 2,
+    "dreimal": 3,
+}
 _ORDINALS = (
     "",
     "first erste ersten erster premier premiere primero primera",
@@ -129,6 +144,42 @@ CURRENCY_OF: dict[str, set[str]] = {}
 for _code, _words in CURRENCIES.items():
     for _word in _words.split():
         CURRENCY_OF.setdefault(_word, set()).add(_code)
+
+_LABELS = {
+    "amount": (
+        "deposit deposits",
+        "voucher vouchers",
+        "invoice invoiced",
+        "estimate estimated quote quoted",
+        "refund refunded refunds: back credited returned repaid return",
+        "tuition: fee",
+        "excess: share",
+        "claimed claim: worth",
+        "budget",
+        "balance: owe owes owed open outstanding left",
+    ),
+    "date": (
+        "expires expired expiry: expire valid until end ends run runs last lasts through off",
+        "shipped dispatched: sent",
+        "entered signed requested: enter sign request applied",
+        "notice",
+        "concert",
+    ),
+    "count": (
+        "left remaining: free remain remains available still open can may lost",
+        "taken booked: reserved filled occupied taking take",
+        "opened: open",
+        "quota capacity limit: most many take may",
+        "tablets: tablet",
+    ),
+}
+LABELS = {
+    kind: {
+        word: frozenset(group.replace(":", " ").split()) for group in groups for word in group.partition(":")[0].split()
+    }
+    for kind, groups in _LABELS.items()
+}
+"""Words beside a value that say what it is of, each with the words of a question that asks for such a one."""
 
 _DURATIONS = {
     1: "min mins minute minutes minuten minuto minutos minuti minut",

@@ -1,0 +1,139 @@
+"""What an answer tells: facts in many forms, and nothing that could be taken for them."""
+
+import time
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from servers.answer.fact import AnswerCheckpoint, Fact
+from servers.answer.verdict import LONGEST, LONGEST_PER_FACT, Question, verdicts
+from servers.answer.wanted import wanted
+
+NOW = datetime.fromisoformat("2026-02-11 08:00:00")  # a Wednesday
+
+
+def tells(answer: str, *facts: dict[str, Any], **fields: Any) -> bool:
+    """Whether an answer tells facts."""
+    named = [Fact.model_validate({"name": f"fact_{number}", **fact}) for number, fact in enumerate(facts)]
+    return verdicts([Question(tuple(wanted(fact) for fact in named), **fields)], answer, NOW)[0].holds
+
+
+DAY = {"type": "date", "value": "2026-02-13", "confusable": ["2026-02-20", "2026-02-12"]}
+PRICE = {"type": "amount", "value": 1234.5, "confusable": [1324.5, 600]}
+HOUR = {"type": "time", "value": "14:30", "confusable": ["15:15", "09:00"]}
+SPAN = {"type": "duration", "value": 90, "confusable": [120, 60]}
+PLACES = {"type": "count", "value": 12, "confusable": [13, 2]}
+ROOM = {"type": "name", "value": "312", "confusable": ["302", "321"]}
+PERSON = {"type": "name", "value": "Zoë Märkli", "confusable": ["Ines Faro", "Bogdan Ilić"]}
+ITEMS = {"type": "list", "value": ["saws", "pipes"], "confusable": ["hoses", "nails"]}
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (DAY, "Friday"), (DAY, "on 13 Feb"), (DAY, "13.2."), (DAY, "The 13th."), (DAY, "in two days"),
+        (DAY, "2026-02-13"),
+        (DAY, "02/13/2026"), (DAY, "Friday, 13 February 2026"), (DAY, "not on the 12th but on the 13th"),
+        (DAY, "am 13. Februar"), (DAY, "le 13 février"),
+        (DAY, "２０２６-０２-１３"), (DAY, "٢٠٢٦-٠٢-١٣"), (DAY, "2月13日"),
+        (PRICE, "1.234,50 €"), (PRICE, "1,234.50"), (PRICE, "1 234,50 EUR"), (PRICE, "1'234.50"), (PRICE, "€1234.5"),
+        (PRICE, "one thousand two hundred and thirty-four euros and fifty cents"),
+        (PRICE, "1234 euros and 50 cents"),
+        (HOUR, "2.30 pm"), (HOUR, "14h30"), (HOUR, "half past two in the afternoon"),
+        (HOUR, "14.30 Uhr"), (HOUR, "halb drei"),
+        (SPAN, "90 min"), (SPAN, "an hour and a half"), (SPAN, "1:30 h"), (SPAN, "1½ hours"),
+        (SPAN, "one hour and thirty minutes"),
+        (PLACES, "Twelve are left."), (PLACES, "12"), (PLACES, "| places |\n|---|\n| 12 |"), (PLACES, "```\n12\n```"),
+        (PLACES, '{"places": 12}'), (PLACES, "You are the 12th in the line."),
+        (ROOM, "Room 312."), (ROOM, "**312**, because 302 is taken."), (ROOM, "Not 321: it's 312."),
+        (PERSON, "zoe markli"), (PERSON, "MÄRKLI"), (ITEMS, "Pipes and saws."), (ITEMS, "- saw\n- pipes"),
+    ],
+)  # fmt: skip
+def test_a_fact_is_told_in_many_forms(fact: dict[str, Any], answer: str) -> None:
+    assert tells(answer, fact)
+
+
+@pytest.mark.parametrize(
+    ("fact", "answer"),
+    [
+        (DAY, "14 February"), (DAY, "13 March"), (DAY, "on the 13th or the 20th"),
+        (DAY, "13 Feb. Actually it is 14 Feb."),
+        (DAY, "It is not the 13th of February."), (DAY, "Do you mean 13 February?"), (DAY, "Perhaps on 13 February."),
+        (PRICE, "around 1234.50"), (PRICE, "1234.50 or 1324.50"), (PRICE, "1324.50"), (PRICE, "600, 1234.50, 1324.50"),
+        (HOUR, "2:30 am"), (HOUR, "14:30, 15:15"), (SPAN, "2 hours"), (PLACES, "12 or 13"), (PLACES, "It isn't 12."),
+        (ROOM, "3120"), (ROOM, "302, 312, 321"), (ROOM, "either 312 or 302"), (PERSON, "Ines Faro or Zoë Märkli"),
+        (ITEMS, "Saws, pipes and hoses."), (ITEMS, "Saws."), (PLACES, "All done, as you asked."), (PLACES, ""),
+        (PLACES, '{"window_id": "win_1", "starts_at": "08:00", "ends_at": "09:00", "taken": 12}'),
+    ],
+)  # fmt: skip
+def test_what_is_near_hedged_listed_denied_or_pasted_is_not_told(fact: dict[str, Any], answer: str) -> None:
+    assert not tells(answer, fact)
+
+
+def test_the_value_of_one_fact_is_not_told_of_another() -> None:
+    rooms = [{**ROOM, "confusable": [], "about": ["Layla"]}, {"type": "name", "value": "204", "about": ["Antoine"]}]
+    assert tells("Layla has 312 and Antoine 204.", *rooms)
+    assert tells("312: Layla. 204: Antoine.", *rooms)
+    assert not tells("Layla has 204 and Antoine 312.", *rooms)
+    assert not tells("The deposit is 1234.50.", PRICE, asked="what the stay costs")
+
+
+def test_what_the_task_gives_may_be_told_beside_it_but_not_instead() -> None:
+    assert tells("Instead of 12 February it is 13 February.", DAY, given=("from 12 February",))
+    assert not tells("12 February", DAY, given=("from 12 February",))
+    assert not tells("12 or 13 February", DAY, given=("from 12 February",))
+
+
+def test_a_told_value_that_is_part_of_another_is_not_told_by_it() -> None:
+    assert not tells("It is bay C-12, aisle 120, shelf 312.", PLACES)
+    assert tells("It is bay C-12. There are 12 places.", PLACES)
+
+
+def test_an_answer_may_be_submitted_as_json_by_the_facts_names() -> None:
+    assert tells('{"fact_0": "13 February", "fact_1": 1234.5}', DAY, PRICE)
+    assert tells('```json\n{"fact_0": "2026-02-13", "fact_1": "1,234.50"}\n```', DAY, PRICE)
+    assert not tells('{"fact_0": "2026-02-13"}', DAY, PRICE)
+    assert not tells('{"fact_0": 1234.5, "fact_1": "2026-02-13"}', DAY, PRICE)
+    assert tells('{"fact_0": true, "fact_1": []}', {"type": "yes_no", "value": True}, {"type": "none"})
+
+
+def test_one_of_several_reasons_is_enough() -> None:
+    for answer in ("It was due on 13 February.", "There are 12 before you."):
+        assert tells(answer, DAY, PLACES, tell="any")
+    assert not tells("It cannot be done.", DAY, PLACES, tell="any")
+
+
+@pytest.mark.parametrize(
+    "filler", ["x ", "12 ", "13 February, ", "not 312 or ", "\u0661\u0662 ", '{"a": 1}, ', "| 12 |\n"]
+)
+def test_an_answer_of_a_megabyte_tells_nothing_and_is_read_in_no_time(filler: str) -> None:
+    long = (filler * (1_000_000 // len(filler) + 1))[:1_000_000]
+    begin = time.process_time()
+    assert not tells(f"12 places. {long}", PLACES)
+    assert time.process_time() - begin < 1
+
+
+def test_an_answer_is_as_long_as_a_person_would_write() -> None:
+    assert tells("12 places. " + "Thank you for asking. " * 80, PLACES)
+    assert not tells("12 places. " + "a" * (LONGEST + LONGEST_PER_FACT), PLACES)
+
+
+def test_every_value_of_a_column_is_no_answer() -> None:
+    assert not tells("\n".join(str(number) for number in range(1, 60)), PLACES)
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "problem"),
+    [
+        ({}, "sees nothing"),
+        ({"facts": [{"name": "a", "type": "count"}]}, "either a value or a SELECT"),
+        ({"facts": [{"name": "a", "type": "list", "value": "x"}]}, "the value of a list is a list"),
+        ({"facts": [{"name": "a", "type": "yes_no", "value": "yes"}]}, "true or false"),
+        ({"facts": [{"name": "a", "type": "count", "value": "x"}]}, "is a number"),
+        ({"facts": [{"name": "a", "type": "none"}, {"name": "a", "type": "none"}]}, "two facts of one name"),
+    ],
+)
+def test_a_checkpoint_that_is_wrong_is_refused(checkpoint: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ValueError, match=problem):
+        AnswerCheckpoint.model_validate({"id": "a", "role": "goal", "question": "?", "kind": "answer", **checkpoint})
