@@ -107,7 +107,8 @@ def _clause_start(before: str) -> int:
 
 
 CORRECTION = re.compile(
-    r"\b(?:actually|(?<=; )no(?=,)|(?<=, )no(?=,)|no,? wait|wait|hold on|correction|scratch that|strike that|i mean|i meant"
+    r"\b(?:actually|(?<=; )no(?=,)|(?<=, )no(?=,)|no,? wait|wait|hold on|correction|scratch that"
+    r"|strike that|i mean|i meant"
     r"|make that|on second thoughts?|my mistake|i misspoke|misspoke|let me correct|oops|rather"
     r"|apologies|sorry|pardon|in fact|erratum|edit|i was wrong|that's wrong|that was wrong"
     r"|that is wrong|on reflection|looking again|checking again|having checked again|come to think"
