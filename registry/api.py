@@ -61,7 +61,7 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loop
     made.state.registry = registry
     made.state.reaper = reaper
     # The doorkeeper holds the lock; this only tells the OpenAPI of it.
-    published = Published(made)
+    published = Published()
     strict = [Depends(published.nothing_else)]
     locked = [*strict, Depends(HTTPBearer(auto_error=False, description="The registry's token."))]
     made.include_router(environment_routes, dependencies=locked)
@@ -70,6 +70,7 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loop
     made.include_router(metrics_routes, dependencies=locked)
     made.include_router(open_routes, dependencies=strict)
     name_errors(made, registry.catalogue, registry.watch, published)
+    published.read(made)
     made.add_middleware(Doorkeeper, token=token, refused=registry.watch.refused, loopback_only=loopback_only)
     return made
 

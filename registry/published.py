@@ -1,7 +1,6 @@
 """What the OpenAPI publishes of a request, held against requests: the methods of a path, the names in a query."""
 
 from collections import Counter
-from functools import cached_property
 from re import Pattern
 from typing import Any
 
@@ -13,14 +12,14 @@ METHODS = {"get", "put", "post", "delete", "patch", "head", "options", "trace"}
 
 
 class Published:
-    """The paths of an app's OpenAPI."""
+    """The paths of an app's OpenAPI, once it has been read."""
 
-    def __init__(self, app: FastAPI) -> None:
-        self._app = app
+    def __init__(self) -> None:
+        self._paths: list[tuple[Pattern[str], dict[str, Any]]] = []
 
-    @cached_property
-    def _paths(self) -> list[tuple[Pattern[str], dict[str, Any]]]:
-        return [(compile_path(path)[0], operations) for path, operations in self._app.openapi()["paths"].items()]
+    def read(self, app: FastAPI) -> None:
+        """Read the OpenAPI of a finished app. That takes up to a second, in which no request could be answered."""
+        self._paths = [(compile_path(path)[0], operations) for path, operations in app.openapi()["paths"].items()]
 
     def _operations(self, path: str) -> dict[str, Any]:
         found: dict[str, Any] = {}

@@ -228,6 +228,10 @@ async def test_a_query_has_what_is_published_and_nothing_else(farm: Farm) -> Non
     assert told == "query.limit: an integer is written in digits"
 
 
+async def test_the_openapi_is_made_before_the_first_request(farm: Farm) -> None:
+    assert app(farm.registry, token="another").openapi_schema is not None
+
+
 async def test_allow_names_every_method_of_a_path(farm: Farm) -> None:
     instance = await farm.launched()
     for path, allowed in (
