@@ -1,6 +1,10 @@
 """What can be launched: the library as cards, read when somebody asks."""
 
+import asyncio
 import hashlib
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 from registry.wire import (
     EnvironmentCard,
@@ -11,10 +15,15 @@ from registry.wire import (
     ScenarioPart,
 )
 from servers.bundle import Environment
-from servers.errors import BundleError
+from servers.errors import BundleError, NotFound
+from servers.garbage import at_rest
 from servers.library import Library
 from servers.orders import Page
 from servers.scenario import Scenario
+
+MOST_THREADS = 2
+"""Threads that answer questions about a library: other work keeps the rest, however long reading takes."""
+T = TypeVar("T")
 
 
 class Catalogue:
@@ -22,6 +31,19 @@ class Catalogue:
 
     def __init__(self, library: Library) -> None:
         self.library = library
+        self._threads = asyncio.Semaphore(MOST_THREADS)
+
+    async def answer(self, question: Callable[[], T]) -> T:
+        """The answer to a question that may have to read bundles, found outside of the event loop."""
+        async with self._threads:
+            return await asyncio.to_thread(question)
+
+    async def read_ahead(self) -> None:
+        """Read every bundle, so that nobody has to wait for it. What is wrong with one is told to who asks for it."""
+        with at_rest():
+            for environment_id in await self.answer(self.library.ids):
+                with suppress(BundleError, NotFound):
+                    await self.answer(lambda: self.library.scenarios(environment_id))  # noqa: B023 - it is awaited
 
     def environments(self, page: Page, *, search: str = "") -> EnvironmentPart:
         """Environments whose id, title or description has a text in it. Reads every bundle the first time."""

@@ -132,6 +132,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             await stack.enter_async_context(Watchdog(watched))
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening))
+        stack.callback(asyncio.create_task(registry.catalogue.read_ahead()).cancel)
         _leave_url(options.state / URL_FILE, url)
         standing = [seat.walls for seat in registry.fleet.seats.values()]
         missing = tuple(wall for wall in WALLS if any(wall not in walls for walls in standing))

@@ -93,6 +93,8 @@ class AgentDoor:
         scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         instance_id = _instance_in(scope["path"])
         refusal = self._refusal(scope, instance_id)
+        if refusal is None and instance_id is not None:
+            refusal = await self._unfit(instance_id)
         if refusal is not None or instance_id is None:
             await self._refuse(send, refusal or NOTHING_HERE)
             return
@@ -123,12 +125,12 @@ class AgentDoor:
             return NO_TOKEN
         if self._worker.is_suspended(instance_id):
             return Refusal(410, "lease_over", LEASE_OVER)
-        return _malformed(scope) or self._unfit(instance_id)
+        return _malformed(scope)
 
-    def _unfit(self, instance_id: str) -> Refusal | None:
+    async def _unfit(self, instance_id: str) -> Refusal | None:
         """Why an instance that is there cannot be served."""
         try:
-            self._worker.find(instance_id)
+            await self._worker.opened(instance_id)
         except RequestError as error:
             return Refusal(404 if isinstance(error, NotFound) else 409, "request", str(error))
         except FarmError as error:

@@ -27,6 +27,8 @@ SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tool
 LARGEST_LINE = 1024 * 1024
 """Characters of one scenario: a line is read in one piece."""
 CREATED = re.compile(r"(?im)^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?\"?(\w+)")
+MOST_LINES = 100_000
+"""Lines of `scenarios.jsonl`, blank ones too."""
 MOST_FINDINGS = 200
 """Findings of one file."""
 
@@ -155,8 +157,7 @@ def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[
     """The scenarios that can be read, and everything that is wrong with the others."""
     path = folder / "scenarios.jsonl"
     try:
-        with opened(folder) as files:
-            text = files.text("scenarios.jsonl")
+        text = _text_of_scenarios(folder)
     except BundleError as error:
         return [str(error)], []
     findings: list[str] = []
@@ -188,6 +189,14 @@ def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[
             findings += [f"{where}: {problem}" for problem in reference_problems(scenario, environment)]
         scenarios.append(scenario)
     return findings, scenarios
+
+
+def _text_of_scenarios(folder: Path) -> str:
+    with opened(folder) as files:
+        text = files.text("scenarios.jsonl")
+    if text.count("\n") > MOST_LINES:
+        raise BundleError(f"{folder / 'scenarios.jsonl'}: more than {MOST_LINES:,} lines")
+    return text
 
 
 def _lines(text: str) -> Iterator[str]:

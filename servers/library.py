@@ -1,32 +1,79 @@
 """The bundles that a farm serves: folders of folders, read when first asked for and again when their files change."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from threading import Lock
+from typing import Generic, TypeVar
 
 from servers.bundle import SERVED_FILES, Environment, load, load_scenarios
 from servers.bundle_files import PACKAGED, Stamp, opened
 from servers.errors import BundleError, NotFound
+from servers.garbage import at_rest
 from servers.scenario import Scenario
 
 Stamps = tuple[Stamp | None, ...]
 T = TypeVar("T")
 OWN_LIBRARY = PACKAGED
 SHOWN = 10  # names in a message
+REREAD_SECONDS = 2.0
+"""Processor time for reading a bundle again, each time that its files have changed."""
+REREAD_SHARE = 0.05
+"""The part of the time that it may take from then on. Until there is some again, the bundle is as it was last read."""
+
+
+class Kept(Generic[T]):
+    """What was read of one bundle, right or wrong, and what may still be spent on reading it again."""
+
+    def __init__(self, seconds: float) -> None:
+        self.stamps: Stamps | None = None
+        self._most = self._left = seconds
+        self._seen = time.monotonic()
+        self._read: T | BundleError = BundleError("not read yet")
+
+    def is_current(self, stamps: Stamps) -> bool:
+        """Whether this is what the files say, or all that may be known of them now."""
+        return self.stamps == stamps or (self.stamps is not None and not self._may_read())
+
+    def read(self, stamps: Stamps, load_it: Callable[[], T]) -> None:
+        """Read it; the first time is free."""
+        begin, is_first = time.thread_time(), self.stamps is None
+        try:
+            with at_rest():
+                self._read = load_it()
+        except BundleError as error:
+            self._read = error
+        self.stamps = stamps
+        if not is_first:
+            self._left -= time.thread_time() - begin
+
+    def value(self) -> T:
+        """What was read. Raises BundleError, as reading it did."""
+        if isinstance(self._read, BundleError):
+            raise BundleError(str(self._read))
+        return self._read
+
+    def _may_read(self) -> bool:
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._seen) * REREAD_SHARE)
+        self._seen = now
+        return self._left > 0
 
 
 class Library:
     """Environments by id. The first folder that has one wins.
 
     What was wrong with a bundle is kept as what was right: it is read again when a file has changed, and not before.
-    Reading one takes tens of milliseconds, and may be asked for by several threads.
+    Several threads may ask. One bundle is read at a time, so an event loop beside them waits for one thread at most.
     """
 
-    def __init__(self, folders: list[Path]) -> None:
+    def __init__(self, folders: list[Path], *, reread_seconds: float = REREAD_SECONDS) -> None:
         self.folders = folders
-        self._loaded: dict[str, tuple[Stamps, Environment | BundleError]] = {}
-        self._scenarios: dict[str, tuple[Stamps, dict[str, Scenario] | BundleError]] = {}
+        self._reread_seconds = reread_seconds
+        self._reading = Lock()  # protects what is kept, and the event loop: one thread reads
+        self._environments: dict[str, Kept[Environment]] = {}
+        self._scenarios: dict[str, Kept[dict[str, Scenario]]] = {}
 
     def ids(self) -> list[str]:
         """The ids of all bundles, by their folders' names; nothing is read."""
@@ -41,7 +88,19 @@ class Library:
             BundleError: there is one, and it cannot be read.
         """
         folder = self._folder(environment_id)
-        return _known(self._loaded, environment_id, _stamps(folder, SERVED_FILES), lambda: load(folder))
+        return self._known(self._environments, environment_id, _stamps(folder, SERVED_FILES), lambda: load(folder))
+
+    def current(self, environment_id: str) -> Environment | None:
+        """An environment that was read and is as its files are; nothing is read here.
+
+        Raises:
+            NotFound: there is no such bundle.
+            BundleError: it was read, and is wrong.
+        """
+        kept = self._environments.get(environment_id)
+        if kept is None or kept.stamps != _stamps(self._folder(environment_id), SERVED_FILES):
+            return None
+        return kept.value()
 
     def scenarios(self, environment_id: str) -> dict[str, Scenario]:
         """The scenarios of an environment, by id. For the registry and the judge alone.
@@ -52,7 +111,7 @@ class Library:
         """
         environment = self.environment(environment_id)
         stamps = _stamps(environment.folder, (*SERVED_FILES, "scenarios.jsonl"))
-        return _known(self._scenarios, environment_id, stamps, lambda: load_scenarios(environment))
+        return self._known(self._scenarios, environment_id, stamps, lambda: load_scenarios(environment))
 
     def scenario(self, environment_id: str, scenario_id: str) -> Scenario:
         """One scenario.
@@ -65,6 +124,16 @@ class Library:
             some = _some(list(scenarios))
             raise NotFound(f"{environment_id} has no scenario {scenario_id!r}; it has: {some}")
         return scenarios[scenario_id]
+
+    def _known(self, known: dict[str, Kept[T]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]) -> T:
+        """What is known of a bundle, read if its files have changed. Raises BundleError, as reading it did."""
+        kept = known.get(environment_id)
+        if kept is None or not kept.is_current(stamps):
+            with self._reading:
+                kept = known.setdefault(environment_id, Kept(self._reread_seconds))
+                if not kept.is_current(stamps):  # another thread may have read it meanwhile
+                    kept.read(stamps, load_it)
+        return kept.value()
 
     def _folder(self, environment_id: str) -> Path:
         if environment_id.isidentifier():
@@ -84,19 +153,3 @@ def _some(names: list[str]) -> str:
 def _stamps(folder: Path, names: tuple[str, ...]) -> Stamps:
     with opened(folder) as files:
         return files.stamps(names)
-
-
-def _known(
-    known: dict[str, tuple[Stamps, T | BundleError]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]
-) -> T:
-    """What is known of an environment, read if its files have changed. Raises BundleError, as reading it did."""
-    before = known.get(environment_id)
-    if before is None or before[0] != stamps:
-        try:
-            before = (stamps, load_it())
-        except BundleError as error:
-            before = (stamps, error)
-        known[environment_id] = before
-    if isinstance(before[1], BundleError):
-        raise BundleError(str(before[1]))
-    return before[1]

@@ -10,7 +10,8 @@ import json
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
@@ -32,6 +33,8 @@ HEAD = struct.Struct("<III")
 DIGEST_BYTES = 16
 LARGEST_NET_KEPT = 64 * 1024
 """Bytes of the changes since the start that an open state file keeps in memory. More are computed when asked for."""
+LARGEST_ORIGIN = 64 * 1024
+"""Bytes of the first record, which holds ids and digests alone."""
 
 
 class Origin(NamedTuple):
@@ -127,17 +130,25 @@ class StateFile:
         Raises:
             StateError: it is not there, it is damaged, or it is not a state file of ours.
         """
-        handle = -1
-        try:
+        with _named_at_opening(path):
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
-            return cls._opened(path, handle)
-        except (OSError, ValueError, TypeError, LookupError) as error:
-            if handle >= 0:
+            try:
+                return cls._opened(path, handle)
+            except BaseException:
                 os.close(handle)
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            if path.with_suffix(FORMER_SUFFIX).exists():
-                reason = "it was written by an earlier version of Envfarm; close it and launch a new one"
-            raise StateError(f"state file {path.name} cannot be opened: {reason}") from None
+                raise
+
+    @classmethod
+    def origin_of(cls, path: Path) -> Origin:
+        """Where the instance of a state file comes from: its first record, and nothing else, is read.
+
+        Raises:
+            StateError: it is not there, it is damaged, or it is not a state file of ours.
+        """
+        with _named_at_opening(path), path.open("rb") as file:
+            for first in _records(file.read(LARGEST_ORIGIN)):
+                return _origin(first)
+            raise ValueError("it is empty")
 
     @classmethod
     def _opened(cls, path: Path, handle: int) -> "StateFile":
@@ -146,10 +157,8 @@ class StateFile:
         first = next(records, None)
         if first is None:
             raise ValueError("it is empty")
-        said = json.loads(bytes(first.text))
-        if said.pop("format", None) != FORMAT:
-            raise ValueError("it was written by another version of Envfarm")
-        state = cls(path, handle, Origin(**said), 0, 0, first.end, first.digest, identity(path))
+        origin = _origin(first)
+        state = cls(path, handle, origin, 0, 0, first.end, first.digest, identity(path))
         for record in records:
             state.last += 1
             state.changed = state.last if record.changes else state.changed
@@ -278,6 +287,26 @@ class StateFile:
         """A file that was deleted can still be written to, and nobody would ever read it again."""
         if identity(self.path) != self.file:
             raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
+
+
+@contextmanager
+def _named_at_opening(path: Path) -> Generator[None]:
+    """Turn what is wrong with a file that is opened into a StateError that names it."""
+    try:
+        yield
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        if path.with_suffix(FORMER_SUFFIX).exists():
+            reason = "it was written by an earlier version of Envfarm; close it and launch a new one"
+        raise StateError(f"state file {path.name} cannot be opened: {reason}") from None
+
+
+def _origin(first: _Record) -> Origin:
+    """What the first record says."""
+    said = json.loads(bytes(first.text))
+    if said.pop("format", None) != FORMAT:
+        raise ValueError("it was written by another version of Envfarm")
+    return Origin(**said)
 
 
 def identity(path: Path) -> tuple[int, int] | None:

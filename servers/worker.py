@@ -178,20 +178,39 @@ class Worker:
             self._agreed.add(environment.digest)
 
     def find(self, instance_id: str) -> Instance:
-        """An instance, opened if it is idle.
+        """An instance, opened if it is idle. On an event loop that others need, `opened` comes first.
 
         Raises:
             NotFound: it was never launched, or it was closed.
             Conflict: its bundle has changed since.
         """
         instance = self._holding.find(instance_id)
-        if instance is not None:
-            return instance
-        if instance_id not in self._ids:
-            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+        if instance is None:
+            instance = self._open(instance_id, self.library.environment(self._environment_id(instance_id)))
+        return instance
+
+    async def opened(self, instance_id: str) -> Instance:
+        """An instance, opened if it is idle; its bundle is read outside of the event loop. Raises as `find` does."""
+        instance = self._holding.find(instance_id)
+        if instance is None:
+            name = self._environment_id(instance_id)
+            environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
+            instance = self._holding.find(instance_id) or self._open(instance_id, environment)
+        return instance
+
+    def _environment_id(self, instance_id: str) -> str:
+        self._see_that_it_is_there(instance_id)
+        return StateFile.origin_of(self._path(instance_id)).environment
+
+    def _open(self, instance_id: str, environment: Environment) -> Instance:
+        self._see_that_it_is_there(instance_id)
         state = StateFile.open(self._path(instance_id))
         try:
-            environment = self._environment_of(state.origin)
+            if environment.digest != state.origin.digest:
+                raise Conflict(
+                    f"the bundle {state.origin.environment} has changed since instance {instance_id} was launched; "
+                    "launch a new one"
+                )
             pace = None if self.calls_per_second is None else Pace(self.calls_per_second)
             start = self.starts.load(state.origin.start, state.origin.content)
             instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
@@ -200,6 +219,10 @@ class Worker:
             raise
         self._holding.hold(instance)
         return instance
+
+    def _see_that_it_is_there(self, instance_id: str) -> None:
+        if instance_id not in self._ids:
+            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
 
     def has(self, instance_id: str) -> bool:
         return instance_id in self._ids
@@ -210,8 +233,7 @@ class Worker:
         Raises:
             NotFound: it was closed before, or never launched.
         """
-        if instance_id not in self._ids:
-            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+        self._see_that_it_is_there(instance_id)
         self._suspended.add(instance_id)
         try:
             write_private(self._path(instance_id).with_suffix(".over"), b"")
@@ -231,7 +253,7 @@ class Worker:
         return sorted(self._suspended)
 
     async def standing(self, instance_id: str) -> Standing:
-        instance = self.find(instance_id)
+        instance = await self.opened(instance_id)
         origin = instance.state.origin
         return Standing(
             instance=instance_id,
@@ -245,7 +267,7 @@ class Worker:
 
     async def reset(self, instance_id: str) -> None:
         """Put an instance back to its start; its URL and token stay."""
-        instance = self.find(instance_id)
+        instance = await self.opened(instance_id)
         async with instance.in_turn():
             await self._rewound(instance, 0)
         self.watch.reset(instance_id)
@@ -256,7 +278,7 @@ class Worker:
         Raises:
             Conflict: there is no such call.
         """
-        instance = self.find(instance_id)
+        instance = await self.opened(instance_id)
         async with instance.in_turn():
             await self._rewound(instance, seq)
         self.watch.rewound(instance_id, seq)
@@ -266,7 +288,7 @@ class Worker:
         if self.live + count > self.most_instances:
             raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
         begin = time.perf_counter()
-        instance = self.find(instance_id)
+        instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             calls = await self._calls(instance, limit=MOST_CALLS)
             tickets = await self._created(instance.state.origin, calls, count, large=_is_large(instance))
@@ -279,8 +301,7 @@ class Worker:
         Raises:
             NotFound: it was closed before, or never launched.
         """
-        if instance_id not in self._ids:
-            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+        self._see_that_it_is_there(instance_id)
         self._ids.discard(instance_id)  # first, so that nobody opens it again while its last call ends
         instance = self._holding.give_up(instance_id)
         if instance is not None:
@@ -320,7 +341,7 @@ class Worker:
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         """The calls so far, oldest first, each with the rows that it changed."""
-        instance = self.find(instance_id)
+        instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             calls = await self._calls(instance, after=after, limit=limit)
             return await self.threads.run(instance.environment.id, lambda: self._told(instance, calls))
@@ -361,7 +382,7 @@ class Worker:
 
     async def snapshot(self, instance_id: str) -> bytes:
         """The rows now, as a SQLite file."""
-        instance = self.find(instance_id)
+        instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             return await instance.image(plain=True)
 
@@ -394,7 +415,7 @@ class Worker:
         Raises:
             StateError: the state is damaged.
         """
-        instance = self.find(instance_id)
+        instance = await self.opened(instance_id)
         async with self._copied(instance):
             async with instance.in_turn():
                 image = await instance.image()
@@ -460,14 +481,6 @@ class Worker:
 
     async def _rewound(self, instance: Instance, seq: int) -> None:
         await self.verification.read(instance.state, lambda: instance.state.rewind(seq))
-
-    def _environment_of(self, origin: Origin) -> Environment:
-        environment = self.library.environment(origin.environment)
-        if environment.digest != origin.digest:
-            raise Conflict(
-                f"the bundle {origin.environment} has changed since instance {origin.id} was launched; launch a new one"
-            )
-        return environment
 
     async def _tidy(self) -> None:
         """Let go of what has not been used for a while, and keep guests within their memory and at rest."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from registry.catalogue import Catalogue
 from registry.wire import ScenarioCard
 from servers.errors import BundleError, NotFound
 from servers.library import Library
@@ -111,3 +112,15 @@ async def test_a_start_does_not_read_the_library(library: Library, tmp_path: Pat
     async with running(library, tmp_path / "state", clock) as farm:
         assert (await farm.client.health()).status == "ok"
         assert set((await farm.client.environments()).broken) == {"half", "odd", "shop"}
+
+
+async def test_what_was_read_ahead_is_not_read_again(shelf: Path, tmp_path: Path) -> None:
+    """A cold library would keep who asks first waiting, and everybody else with them."""
+    folder = tmp_path / "shelf"
+    shutil.copytree(shelf / "shop", folder / "shop")
+    (folder / "broken").mkdir()
+    (folder / "broken" / "environment.json").write_text("[")
+    library = Library([folder])
+    assert library.current("shop") is None
+    await Catalogue(library).read_ahead()
+    assert library.current("shop") is library.environment("shop")

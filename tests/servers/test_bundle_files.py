@@ -4,13 +4,14 @@ import json
 import os
 import shutil
 import socket
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from servers.bundle import load, load_scenarios, read_environment
+from servers.bundle import Environment, load, load_scenarios, read_environment
 from servers.bundle_files import (
     LARGEST,
     LARGEST_DESCRIPTION,
@@ -180,10 +181,35 @@ def test_a_bundle_that_is_wrong_is_not_read_again_until_it_changes(shop: Path) -
     assert library.environment("shop").policy == seen.environment("shop").policy == "Again."
 
 
+def test_a_bundle_that_keeps_changing_is_read_again_only_so_often(shop: Path) -> None:
+    library, fresh = Library([shop.parent], reread_seconds=0), Library([shop.parent])
+    before = [one.environment("shop").policy for one in (library, fresh)]
+    (shop / "policy.md").write_text("Again.")
+    assert [one.environment("shop").policy for one in (library, fresh)] == [before[0], "Again."]
+
+
+async def test_an_idle_instances_bundle_is_read_by_another_thread(shop: Path, tmp_path: Path) -> None:
+    class Noting(Library):
+        readers: set[int] = set()
+
+        def environment(self, environment_id: str) -> Environment:
+            self.readers.add(threading.get_ident())
+            return super().environment(environment_id)
+
+    library = Noting([shop.parent])
+    async with Worker(library, tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+    async with Worker(Noting([shop.parent]), tmp_path / "state") as worker:
+        library.readers.clear()
+        assert (await worker.standing(ticket.instance)).environment == "shop"
+        assert library.readers - {threading.get_ident()} == library.readers != set()
+
+
 HEAVY: dict[str, tuple[str, Callable[[], str]]] = {
     "deep JSON": ("environment.json", lambda: "[" * (LARGEST_DESCRIPTION // 2) + "]" * (LARGEST_DESCRIPTION // 2)),
     "many keys": ("environment.json", lambda: "{" + ",".join(f'"{n}":0' for n in range(50_000)) + "}"),
     "a huge integer": ("environment.json", lambda: '{"id": ' + "9" * 500_000 + "}"),
+    "many blank lines": ("scenarios.jsonl", lambda: "\n" * (LARGEST_SCENARIOS - 1)),
     "many lines": ("scenarios.jsonl", lambda: "{}\n" * (LARGEST_SCENARIOS // 3)),
     "a long line": ("scenarios.jsonl", lambda: '"' + "x" * (LARGEST_SCENARIOS - 2) + '"'),
     "deep lines": ("scenarios.jsonl", lambda: ("[" * 1000 + "\n") * 1000),
