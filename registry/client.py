@@ -38,8 +38,11 @@ from registry.wire import (
 )
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 from servers.orders import Rows
+from servers.processor_budget import LONGEST_JUDGEMENT
 
 SECONDS = 120.0
+SCORE_SECONDS = LONGEST_JUDGEMENT + 2 * SECONDS
+"""Longer than the registry waits for a worker that judges."""
 AT_ONCE = 32
 """Requests that are under way at once; the others wait."""
 MOST_SAID = LARGEST_ANSWER // 2
@@ -63,10 +66,10 @@ class FarmClient:
 
     def __init__(self, url: str, token: str, *, seconds: float = SECONDS) -> None:
         self.url = url.rstrip("/")
+        self._seconds = seconds
         self._http = httpx2.AsyncClient(
             base_url=f"{self.url}/v1",
             headers={"Authorization": f"Bearer {token}"},
-            timeout=seconds,
             trust_env=False,
             transport=Connections(AT_ONCE),
         )
@@ -172,7 +175,9 @@ class FarmClient:
         """
         answer = answer[:MOST_SAID].encode("utf-8", "replace").decode()
         order = _order(ScoreRequest, answer=answer, close=close)
-        return await self._post(_path("instances", instance, "score"), order, Score)
+        seconds = max(self._seconds, SCORE_SECONDS)
+        response = await self._ask("POST", _path("instances", instance, "score"), order=order, seconds=seconds)
+        return self._read(response, Score)
 
     async def _get(self, path: str, kind: type[Answer], **params: str | int | None) -> Answer:
         wanted = {name: value for name, value in params.items() if value is not None}
@@ -188,13 +193,20 @@ class FarmClient:
             raise InfraError(f"what answers at {self.url} is no farm of this version: {error}") from None
 
     async def _ask(
-        self, method: str, path: str, *, order: BaseModel | None = None, params: Mapping[str, str | int] | None = None
+        self,
+        method: str,
+        path: str,
+        *,
+        order: BaseModel | None = None,
+        params: Mapping[str, str | int] | None = None,
+        seconds: float | None = None,
     ) -> httpx2.Response:
         body: dict[str, Any] = {}
         if order is not None:
             body = {"content": order.model_dump_json(), "headers": {"Content-Type": "application/json"}}
         try:
-            response = await self._http.request(method, path, params=params, **body)
+            timeout = self._seconds if seconds is None else seconds
+            response = await self._http.request(method, path, params=params, timeout=timeout, **body)
         except httpx2.ConnectError:
             raise InfraError(f"no farm answers at {self.url}; start one with `farm up`") from None
         except httpx2.HTTPError as error:

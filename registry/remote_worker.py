@@ -21,9 +21,12 @@ from servers.control_door import (
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.metrics import Family
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.processor_budget import LONGEST_JUDGEMENT
 from servers.record import Record
 
 SECONDS = 60.0
+JUDGE_SECONDS = LONGEST_JUDGEMENT + SECONDS
+"""A judgement is waited for longer than it may take, so that what is slow is judged and not given up."""
 ERRORS: dict[str, type[FarmError]] = {
     kind: error for kind, error in vars(errors).items() if isinstance(error, type) and issubclass(error, FarmError)
 }
@@ -36,7 +39,6 @@ class RemoteWorker:
         self._http = httpx.AsyncClient(
             base_url=f"{url.rstrip('/')}/w/",
             headers={"Authorization": f"Bearer {token}"},
-            timeout=SECONDS,
             trust_env=False,
             limits=httpx.Limits(max_connections=64, max_keepalive_connections=64, keepalive_expiry=3.0),
         )
@@ -107,16 +109,17 @@ class RemoteWorker:
         return response.content
 
     async def _ask(self, operation: str, order: Record) -> Any:
-        response = await self._post(operation, order)
+        seconds = JUDGE_SECONDS if operation == "judge" else SECONDS
+        response = await self._post(operation, order, seconds=seconds)
         adapter: TypeAdapter[Any] = OPERATIONS[operation].answer
         try:
             return adapter.validate_json(response.content)
         except ValidationError as error:
             raise InfraError(f"the worker at {self.url} answered {operation} with what is no answer: {error}") from None
 
-    async def _post(self, operation: str, order: Record) -> httpx.Response:
+    async def _post(self, operation: str, order: Record, *, seconds: float = SECONDS) -> httpx.Response:
         try:
-            response = await self._http.post(operation, content=order.model_dump_json())
+            response = await self._http.post(operation, content=order.model_dump_json(), timeout=seconds)
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             raise CapacityError(f"the worker at {self.url} does not answer ({reason}); it is being restarted") from None

@@ -27,8 +27,8 @@ from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpa
 from servers.guest.walls import WALLS
 from servers.guest_memory import MOST_GUEST_MEMORY, excess, private_bytes
 from servers.process_clock import Deadline, Ending, cpu_seconds, is_ending
+from servers.processor_budget import CALL_SECONDS, ProcessorBudget
 
-CALL_SECONDS = 5.0
 START_SECONDS = 20.0
 BOOT_SECONDS = 1.0
 """Processor time until a guest has raised its walls; it takes some milliseconds."""
@@ -88,6 +88,10 @@ log = logging.getLogger("farm.guests")
 
 class GuestDied(GuestError):
     """The guest ended, or broke the protocol, while it was asked. `Guests.own_doing` tells whose doing that was."""
+
+
+class GuestCrowded(GuestDied):
+    """The guest was ended because all guests together held too much memory: perhaps the doing of another."""
 
 
 class GuestLate(GuestError):
@@ -240,6 +244,11 @@ class Guest:
         finally:
             self._answer = None
             self._rest()
+
+    @property
+    def processor_seconds(self) -> float:
+        """The processor time that it had had when it answered the last time."""
+        return self._cpu_at_rest
 
     def _is_told(self) -> bool:
         transport = None if self._frames is None else self._frames.transport
@@ -508,30 +517,51 @@ class Guests:
         finally:
             guest.kill("done", "its job is done")
 
-    async def job(self, head: dict[str, Any], *parts: bytes, seconds: float, doubtful: Doubt | None = None) -> Reply:
-        """Ask one thing of a fresh guest; a second guest is asked when the first one ended or its reply is doubtful.
+    async def job(
+        self,
+        head: dict[str, Any],
+        *parts: bytes,
+        seconds: float,
+        doubtful: Doubt | None = None,
+        budget: ProcessorBudget | None = None,
+    ) -> Reply:
+        """Ask one thing of a fresh guest. `budget` is charged for the guest's processor time.
+
+        A second guest is asked when the reply is doubtful, or the first one ended by no doing of its own.
 
         Raises:
             GuestDied, GuestLate: that is what this request does to a guest.
             GuestError: the farm could not have it done, through no doing of the guest.
         """
+        budget = budget or ProcessorBudget()
         try:
-            reply = await self._fresh_answer(head, *parts, seconds=seconds)
+            reply = await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
         except GuestError as trouble:
+            if isinstance(trouble, (GuestDied, GuestLate)) and not isinstance(trouble, GuestCrowded):
+                raise
             log.info("a job is done once more", extra={"request": head["do"], "detail": str(trouble)})
         else:
-            if doubtful is None or not doubtful(reply):
+            if doubtful is None or not doubtful(reply) or budget.is_used_up:
                 return reply
-        return await self._fresh_answer(head, *parts, seconds=seconds)
+        return await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
 
-    async def _fresh_answer(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
+    async def _fresh_answer(
+        self, head: dict[str, Any], *parts: bytes, seconds: float, budget: ProcessorBudget
+    ) -> Reply:
+        """One guest's answer. What a guest took that has ended by its own doing is not known: it counts as all."""
         async with self.fresh() as guest:
             try:
-                return await guest.ask(head, *parts, seconds=seconds)
+                reply = await guest.ask(head, *parts, seconds=seconds)
+            except GuestLate:
+                budget.charge(seconds)
+                raise
             except GuestDied as error:
                 if await self.own_doing(guest):
-                    raise
+                    budget.charge(seconds)
+                    raise (GuestCrowded(str(error)) if guest.cause == "memory" else error) from None
                 raise GuestError(f"{error} ({guest.cause or 'killed from outside'})") from None
+            budget.charge(guest.processor_seconds)
+            return reply
 
     async def own_doing(self, guest: Guest) -> bool:
         """True if a guest that has died brought it about: it broke the protocol, crashed, or exited by itself."""

@@ -4,6 +4,8 @@ A guard that fails makes the reward 0; otherwise it is the weighted share of goa
 checkpoint from saying yes or no. It fails on this state (it raises, or takes too many steps, processor time or memory):
 then it does not hold, since an agent could bring that about. It fails on every state: that is its author's fault. The
 farm cannot ask it to the end: it is asked once more. The last two are errors and never a verdict.
+
+The checkpoints of one judgement share a budget of processor time. Those that it does not suffice for do not hold.
 """
 
 import asyncio
@@ -21,6 +23,7 @@ from servers.errors import CheckpointError, QueryError
 from servers.guest.tables import quoted
 from servers.guests import GuestDied, GuestLate, Guests, Reply
 from servers.orders import Judgement, RowChange, Verdict
+from servers.processor_budget import CALLS_A_JUDGEMENT, ProcessorBudget
 from servers.reading import BrokenQuery, Reader
 from servers.scenario import (
     Allowance,
@@ -74,6 +77,7 @@ async def judge(
         CheckpointError: a checkpoint cannot be asked about any state.
         InfraError: the farm could not ask one to its end, twice.
     """
+    reader.now, reader.budget = now, ProcessorBudget(CALLS_A_JUDGEMENT * guests.call_seconds)
     case = Case(reader, answer, calls, now, guests)
     findings: Findings = []
     while len(findings) < len(checkpoints):
@@ -183,10 +187,13 @@ async def _python(checkpoint: PythonCheckpoint, case: Case) -> Finding:
     """The finding of a guest of its own. Resources that ran out are believed when they run out again in another."""
     head = {"do": "judge", "now": case.now, "answer": case.answer, "calls": case.calls}
     images = (case.reader.connection.serialize("start"), case.reader.connection.serialize("main"))
-    seconds = case.guests.call_seconds
+    budget = case.reader.budget
+    seconds = min(case.guests.call_seconds, budget.left)
+    if seconds <= 0:
+        return Finding(holds=False, error=f"the checkpoints together took more than {budget.seconds:g} s")
     try:
         reply, _ = await case.guests.job(
-            head, checkpoint.python.encode(), *images, seconds=seconds, doubtful=_ran_short
+            head, checkpoint.python.encode(), *images, seconds=seconds, doubtful=_ran_short, budget=budget
         )
     except (GuestDied, GuestLate) as error:
         return Finding(holds=False, error=f"the checkpoint broke: {error}")

@@ -19,6 +19,8 @@ PATIENCE = 12
 """A guest is waited for this many times its processor time; then it was not let run."""
 LEAST_LOOK = 0.2
 """Seconds between two looks at a guest that is late."""
+LONGEST_LOOK = 1.0
+"""Seconds between two looks at a guest that is not late yet: one that somebody has stopped is given up soon."""
 
 Ending = Literal["late", "asleep", "stalled"]
 """It used up its processor time; it waits for what never comes; it was not let run."""
@@ -39,6 +41,12 @@ def is_asleep(pid: int) -> bool:
     return told is not None and told[0] == "S"
 
 
+def is_stopped(pid: int) -> bool:
+    """True if somebody has stopped a process by a signal, or traces it."""
+    told = _status(pid)
+    return told is not None and told[0] in "Tt"
+
+
 def is_ending(pid: int) -> bool:
     """True if a process has ended, or the kernel is putting it away."""
     told = _status(pid)
@@ -55,7 +63,7 @@ def _status(pid: int) -> list[str] | None:
 
 
 class Deadline:
-    """Calls `on_end` once when a process has had `seconds` of processor time, sleeps, or was waited for too long.
+    """Calls `on_end` once when a process has had `seconds` of processor time, sleeps, or is not let run for long.
 
     What was waited for is counted in the waits of this event loop, so that a worker that was stopped does not count
     the time in which it was. `is_told` returns True once the process has been sent all that it was asked.
@@ -77,7 +85,8 @@ class Deadline:
     def __enter__(self) -> None:
         with suppress(OSError):  # it has ended, which its socket tells
             self._begin = cpu_seconds(self._pid)
-            self._handle = self._loop.call_later(self._seconds, self._look, self._seconds)
+            pause = min(self._seconds, LONGEST_LOOK)
+            self._handle = self._loop.call_later(pause, self._look, pause)
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:
@@ -94,12 +103,14 @@ class Deadline:
             self._on_end(ending)
             return
         self._seen = used
-        pause = max(self._seconds - used, LEAST_LOOK)
+        pause = min(max(self._seconds - used, LEAST_LOOK), LONGEST_LOOK)
         self._handle = self._loop.call_later(pause, self._look, pause)
 
     def _ending(self, used: float) -> Ending | None:
         if used >= self._seconds:
             return "late"
-        if used == self._seen and self._is_told() and is_asleep(self._pid):
+        if used == self._seen and is_stopped(self._pid):
+            return "stalled"
+        if self._waited > self._seconds and used == self._seen and self._is_told() and is_asleep(self._pid):
             return "asleep"
         return "stalled" if self._waited >= PATIENCE * self._seconds else None

@@ -10,7 +10,10 @@ from typing import Any
 import apsw
 
 from servers.errors import QueryError, StateError
+from servers.guest import clock
 from servers.guest.lean import connect, distrust, teach
+from servers.processor_budget import ProcessorBudget
+from servers.query_functions import LARGEST_VALUE, LONGEST_PATTERN, largest_value
 
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
@@ -20,9 +23,10 @@ MOST_STEPS = 50_000_000
 MOST_SECONDS = 5.0
 """Seconds of processor time, for queries whose single steps are long ones."""
 MOST_ROWS = 1000
-LARGEST_VALUE = 1_000_000
 LARGEST_ANSWER = 16_000_000
 STEPS_BETWEEN_CHECKS = 1000
+STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
+"""The same, where one step may take a tenth of a second."""
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
 FAULTS_OF_OURS = (
     apsw.CantOpenError,
@@ -60,17 +64,23 @@ def select_only(action: int, _first: str | None, second: str | None, _database: 
 
 
 class Reader:
-    """A state and its start, open for bounded reading. Close it when done."""
+    """A state and its start, open for bounded reading. Close it when done.
 
-    def __init__(self, final: bytes, start: bytes) -> None:
+    `now` is what queries see as the time: the instance's, never the machine's. `budget` is what all queries share.
+    """
+
+    def __init__(self, final: bytes, start: bytes, *, now: str = clock.BEGINNING) -> None:
+        self.now = now
+        self.budget = ProcessorBudget()
         try:
-            self.connection = connect()
+            self.connection = connect(vfs=clock.VFS_NAME)
             self.connection.execute("ATTACH ':memory:' AS start").fetchall()
             self.connection.deserialize("main", final)
             self.connection.deserialize("start", start)
             distrust(self.connection)
             teach(self.connection)
-            self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, max(LARGEST_VALUE, 0))
+            self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+            self.connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
             self.connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
         except apsw.Error as error:
             raise StateError(f"the state cannot be read: {error}") from None
@@ -86,16 +96,17 @@ class Reader:
             QueryError: it fails on these rows, or takes too much.
             StateError: the state is damaged, or this machine has no room to read it.
         """
-        statement = _OneStatement()
+        statement = _OneStatement(self.connection, _Budget(steps, self.budget))
         cursor = self.connection.cursor()
         cursor.exec_trace = statement
-        budget = _Budget(steps)
-        self.connection.authorizer = select_only
-        self.connection.set_progress_handler(budget.is_used_up, STEPS_BETWEEN_CHECKS)
+        self.connection.authorizer = statement.allows
+        clock.set_time(self.now)
         try:
-            return _fetched(cursor.execute(sql, None if answer is None else {"answer": answer}), statement, rows)
+            with self.budget.charging_this_thread():
+                found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
+                return _fetched(found, statement, rows)
         except apsw.InterruptError:
-            raise QueryError(f"the query took more than {budget.told}; narrow it down") from None
+            raise QueryError(f"the query took more than {statement.budget.told}; narrow it down") from None
         except apsw.AuthError as error:
             raise BrokenQuery(f"only a SELECT over the environment's tables is allowed here: {error}") from None
         except FAULTS_OF_OURS as error:
@@ -107,6 +118,7 @@ class Reader:
             cursor.close(True)
             self.connection.authorizer = None
             self.connection.set_progress_handler(None)
+            self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
 
     def tables(self, database: str = "main") -> list[str]:
         """The environment's tables."""
@@ -137,17 +149,23 @@ def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answe
 class _Budget:
     """Counts the steps of a query. The thread's own processor time is the limit of queries with few long steps."""
 
-    def __init__(self, steps: int) -> None:
+    def __init__(self, steps: int, shared: ProcessorBudget) -> None:
         self._steps = steps
-        self._until = time.thread_time() + MOST_SECONDS
+        self._seconds = MOST_SECONDS
+        self._all = f"{MOST_SECONDS:g} s of processor time"
+        if shared.left < MOST_SECONDS:
+            self._seconds = shared.left
+            self._all = f"what was left of {shared.seconds:g} s of processor time"
+        self._until = time.thread_time() + self._seconds
+        self.between = STEPS_BETWEEN_CHECKS
         self.told = f"{steps // 1_000_000:,} million steps"
 
     def is_used_up(self) -> bool:
-        self._steps -= STEPS_BETWEEN_CHECKS
+        self._steps -= self.between
         if self._steps <= 0:
             return True
         if time.thread_time() > self._until:
-            self.told = f"{MOST_SECONDS:g} s of processor time"
+            self.told = self._all
             return True
         return False
 
@@ -155,15 +173,29 @@ class _Budget:
 class _OneStatement:
     """Lets the first statement of a text run, and refuses a second one. Knows the columns of the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, connection: apsw.Connection, budget: _Budget) -> None:
+        self._connection = connection
+        self._functions: set[str] = set()
+        self.budget = budget
         self.seen = False
         self.columns: tuple[str, ...] = ()
+
+    def allows(self, action: int, first: str | None, second: str | None, database: str | None, by: str | None) -> int:
+        """The authorizer, which also hears which functions are called."""
+        if action == apsw.SQLITE_FUNCTION and second:
+            self._functions.add(second.lower())
+        return select_only(action, first, second, database, by)
 
     def __call__(self, cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
         if self.seen:
             raise BrokenQuery("one SELECT at a time")
         self.seen = True
         self.columns = tuple(column[0] for column in cursor.get_description())
+        most = largest_value(self._functions)
+        self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, most)
+        if most < LARGEST_VALUE:
+            self.budget.between = STEPS_BETWEEN_CHECKS_OF_LONG_ONES
+        self._connection.set_progress_handler(self.budget.is_used_up, self.budget.between)
         return True
 
 

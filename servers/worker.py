@@ -419,7 +419,7 @@ class Worker:
         async with self._copied(instance):
             async with instance.in_turn():
                 image = await instance.image()
-            reader = Reader(image, instance.start.image)
+            reader = Reader(image, instance.start.image, now=instance.now())
             try:
                 yield reader, instance
             except apsw.Error as error:

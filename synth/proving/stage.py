@@ -105,7 +105,7 @@ class Scene:
         instance = self.instance
         async with instance.in_turn():
             image = await instance.image()
-        reader = Reader(image, instance.start.image)
+        reader = Reader(image, instance.start.image, now=instance.now())
         try:
             yield reader
         finally:

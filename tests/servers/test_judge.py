@@ -422,3 +422,32 @@ async def test_a_name_that_nobody_may_be_told_fails_a_guard(worker: Worker, inst
     secret = {"role": "guard", "kind": "answer", "silent_sql": "SELECT id FROM things WHERE id = 't2'"}
     for answer, holds in (("It is with somebody else.", True), ("", True), ("Ask T2 about it.", False)):
         assert (await verdict(worker, instance, secret, answer=answer)).holds is holds
+
+
+async def test_the_checkpoints_of_a_judgement_share_their_processor_time(worker: Worker, instance: Instance) -> None:
+    """Each of the first takes all that one may; nothing is left for the last. None is asked twice."""
+    endless = python("while True:", "    pass")
+    before = worker.guests.started
+    verdicts = (await judged(worker, instance, *[endless] * 4, python("return True"))).verdicts
+    assert [one.holds for one in verdicts] == [False] * 5
+    assert verdicts[0].error == "the checkpoint broke: a guest used up its 0.5 s of processor time for 'judge'"
+    assert verdicts[-1].error == "the checkpoints together took more than 2 s"
+    assert worker.guests.started - before <= 4
+
+
+async def test_sql_and_python_share_their_processor_time(worker: Worker, instance: Instance) -> None:
+    endless = sql("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c", [[0]])
+    verdicts = (await judged(worker, instance, *[endless] * 20, python("return True"))).verdicts
+    assert [one.holds for one in verdicts] == [False] * 21
+    assert verdicts[-1].error == "the checkpoints together took more than 2 s"
+
+
+async def test_checkpoints_see_the_time_of_the_instance(worker: Worker, instance: Instance) -> None:
+    now = instance.now()
+    seen = await judged(
+        worker,
+        instance,
+        sql("SELECT datetime('now')", [[now]]),
+        python(f"return final.one(\"SELECT datetime('now') AS now\")['now'] == '{now}'"),
+    )
+    assert seen.reward == 1.0

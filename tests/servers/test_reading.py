@@ -111,9 +111,36 @@ async def test_a_query_that_loops_is_stopped(instance: Instance, worker: Worker,
 async def test_a_query_of_few_long_steps_is_stopped(instance: Instance, worker: Worker) -> None:
     """Each step looks for a long text in a longer one; a million of such steps would take hours."""
     long = "replace(hex(zeroblob({})), '0', 'a')"
-    counting = f"{ENDLESS} SELECT sum(instr({long.format(450_000)} || n, {long.format(9_000)} || 'b')) FROM c LIMIT 9"
+    counting = f"{ENDLESS} SELECT sum(instr({long.format(32_000)} || n, {long.format(16_000)} || 'b')) FROM c LIMIT 9"
     with pytest.raises(RequestError, match="the query took more than 5 s of processor time; narrow it down"):
         await worker.query(instance.id, counting)
+
+
+@pytest.mark.parametrize(
+    ("sql", "largest"),
+    [
+        ("SELECT instr(hex(zeroblob({})), 'a')", 65_536),
+        ("SELECT replace(hex(zeroblob({})), 'a', 'b')", 65_536),
+        ("SELECT hex(zeroblob({})) LIKE '%a%b'", 65_536),
+        ("SELECT hex(zeroblob({})) GLOB '*a*b'", 65_536),
+        ("SELECT trim(hex(zeroblob({})), 'ab')", 8_192),
+        ("SELECT json_patch('{{}}', json_quote(hex(zeroblob({}))))", 8_190),
+        ("SELECT '1' LIKE hex(zeroblob({}))", 2_000),
+        ("SELECT length(hex(zeroblob({})))", 1_000_000),
+    ],
+)
+async def test_no_single_step_takes_long(instance: Instance, worker: Worker, sql: str, largest: int) -> None:
+    """A query is only stopped between two steps: values are short where one takes the product of their lengths."""
+    assert len((await worker.query(instance.id, sql.format(largest // 2 - 9))).rows) == 1
+    with pytest.raises(RequestError, match=r"too big|too complex"):
+        await worker.query(instance.id, sql.format(largest // 2 + 9))
+    assert len((await worker.query(instance.id, "SELECT hex(zeroblob(400000))")).rows) == 1
+
+
+async def test_queries_see_the_time_of_the_instance(instance: Instance, worker: Worker) -> None:
+    now = instance.now()
+    seen = await worker.query(instance.id, "SELECT CURRENT_TIMESTAMP, datetime('now'), date(), strftime('%Y', 'now')")
+    assert seen.rows == ((now, now, now[:10], now[:4]),)
 
 
 async def test_rows_are_bounded_and_it_is_told_that_there_are_more(instance: Instance, worker: Worker) -> None:
