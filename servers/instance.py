@@ -211,15 +211,16 @@ class Instance:
             "now": self.now(),
             "id_seed": f"{self.state.origin.seed}/{seq}",
         }
-        patient = False
+        waited_for: Guest | None = None
         while True:
             guest = self.guest = await self.guests.serving(self.environment, self.id, self.guest)
+            patient = guest is waited_for and guest.is_held  # all are busy: this call keeps its place in a queue
             try:
                 async with guest.turn(patient=patient):
                     if guest.ended is None:  # else it was killed for another call while this one waited
                         return await self._answered(guest, head, tool, arguments)
             except GuestHeld:
-                patient = True  # another may be free; if not, this call keeps its place in a queue
+                waited_for = guest
 
     async def _answered(self, guest: Guest, head: dict[str, Any], tool: str, arguments: bytes) -> Outcome:
         reply, parts = await guest.ask(head, arguments, seconds=self.guests.call_seconds)

@@ -18,9 +18,11 @@ PF_EXITING = 0x4
 PATIENCE = 12
 """A guest is waited for this many times its processor time; then it was not let run."""
 LEAST_LOOK = 0.2
-"""Seconds between two looks at a guest that is late."""
+"""Seconds between two looks at a guest that is late, or asleep."""
 LONGEST_LOOK = 1.0
 """Seconds between two looks at a guest that is not late yet: one that somebody has stopped is given up soon."""
+MOST_ASLEEP = 10
+"""A guest that is asleep at so many looks in a row waits, even if it wakes now and then."""
 
 Ending = Literal["late", "asleep", "stalled"]
 """It used up its processor time; it waits for what never comes; it was not let run."""
@@ -78,6 +80,7 @@ class Deadline:
         self._is_told = is_told
         self._begin = 0.0
         self._seen = -1.0
+        self._asleep = 0
         self._waited = 0.0
         self._loop = asyncio.get_running_loop()
         self._handle: asyncio.TimerHandle | None = None
@@ -103,7 +106,7 @@ class Deadline:
             self._on_end(ending)
             return
         self._seen = used
-        pause = min(max(self._seconds - used, LEAST_LOOK), LONGEST_LOOK)
+        pause = LEAST_LOOK if self._asleep else min(max(self._seconds - used, LEAST_LOOK), LONGEST_LOOK)
         self._handle = self._loop.call_later(pause, self._look, pause)
 
     def _ending(self, used: float) -> Ending | None:
@@ -111,6 +114,8 @@ class Deadline:
             return "late"
         if used == self._seen and is_stopped(self._pid):
             return "stalled"
-        if self._waited > self._seconds and used == self._seen and self._is_told() and is_asleep(self._pid):
+        waits = self._waited > self._seconds and self._is_told() and is_asleep(self._pid)
+        self._asleep = self._asleep + 1 if waits else 0
+        if self._asleep and (used == self._seen or self._asleep >= MOST_ASLEEP):
             return "asleep"
         return "stalled" if self._waited >= PATIENCE * self._seconds else None

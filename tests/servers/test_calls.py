@@ -15,6 +15,7 @@ from servers.library import Library
 from servers.orders import Launch
 from servers.worker import Worker
 from tests.bundles import write_bundle
+from tests.processes import until
 
 SOON = 0.5
 """The deadline of calls that hang."""
@@ -492,6 +493,15 @@ async def test_instances_do_not_see_each_other(worker: Worker) -> None:
     found = [await one.call("find", {"text": "bell"}) for one in instances]
     assert [one.structured["things"][0]["cents"] for one in found if one.structured] == [0, 1, 2, 3, 4]
     assert [(await rows(one, worker))[1][2] for one in instances] == [0, 1, 2, 3, 4]
+
+
+async def test_calls_that_hang_from_the_first_moment_on_are_not_all_in_one_queue(odd_worker: Worker) -> None:
+    tickets = await odd_worker.launch(Launch(environment="odd", count=3))
+    calls = [asyncio.create_task(odd_worker.find(ticket.instance).call("hang", {})) for ticket in tickets]
+    await until(lambda: odd_worker.guests.alive == 2, "two guests are busy")
+    for call in calls:
+        call.cancel()
+    await asyncio.gather(*calls, return_exceptions=True)
 
 
 async def test_at_most_so_many_guests_serve_one_environment(worker: Worker) -> None:
