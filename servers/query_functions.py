@@ -6,10 +6,9 @@ product of two lengths, so that one step with two megabytes would take hours: th
 
 from collections.abc import Iterable
 
+from servers.guest.lean import LARGEST_VALUE
 from servers.guest.plain_text import PLAIN_TEXT
 
-LARGEST_VALUE = 1_000_000
-"""Bytes of a value of a query that only calls functions of `LINEAR`."""
 LARGEST_SEARCHED = 65_536
 """Bytes of a value, where a query searches texts."""
 LARGEST_OTHER = 8_192
@@ -105,7 +104,7 @@ SEARCHING = frozenset({"instr", "replace", "like", "glob"})
 
 
 def largest_value(functions: Iterable[str]) -> int:
-    """The bytes that a value may have in a query that calls these functions."""
+    """The bytes that a value may have in a query that calls these functions: all, if they are of `LINEAR`."""
     others = set(functions) - LINEAR
     if not others:
         return LARGEST_VALUE

@@ -11,9 +11,9 @@ import apsw
 
 from servers.errors import QueryError, StateError
 from servers.guest import clock
-from servers.guest.lean import connect, distrust, teach
+from servers.guest.lean import LARGEST_VALUE, connect, distrust, teach
 from servers.processor_budget import ProcessorBudget
-from servers.query_functions import LARGEST_VALUE, LONGEST_PATTERN, largest_value
+from servers.query_functions import LONGEST_PATTERN, largest_value
 
 Row = tuple[Any, ...]
 """One row: str, int, float, bytes or None in each column."""
@@ -79,7 +79,6 @@ class Reader:
             self.connection.deserialize("start", start)
             distrust(self.connection)
             teach(self.connection)
-            self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
             self.connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
             self.connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
         except apsw.Error as error:

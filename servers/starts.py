@@ -146,7 +146,8 @@ def started(name: str, image: bytes) -> Start:
         StateError: the image is not a sound database.
     """
     try:
-        return Start(name, image, content_digest(image), tables_of(image), is_cheap(image))
+        tables = tables_of(image)
+        return Start(name, image, content_digest(image), tables, is_cheap(image, tables))
     except (apsw.Error, LookupError, ValueError) as error:
         raise StateError(f"a start image cannot be used: {error}") from None
 

@@ -8,6 +8,7 @@ import math
 import time
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -17,17 +18,19 @@ from servers.bundle import Environment
 from servers.errors import GuestError
 from servers.fair_pool import FairLimit, FairThreadPool
 from servers.guest.tables import LARGEST_CHANGES, ChangesError
-from servers.guest.verifying import VerifiedRows, canonical, rows_after
+from servers.guest.verifying import VerifiedRows, canonical
 from servers.guests import START_SECONDS, Guest, GuestDied, Guests, Reply
 from servers.starts import Start
 from servers.state import StateFile
 
 MOST_SECONDS = 0.01
 """Time for which one verification may hold up this process. What takes longer is begun again in a guest."""
-STEPS_BETWEEN_CHECKS = 200
+STEPS_BETWEEN_CHECKS = 20
+"""Steps of SQLite, about those that write one row: it looks at the time between rows only."""
 LARGEST_HERE = 16 * 1024
 """Bytes of changes that are verified here."""
-LARGEST_VALUE_HERE = 64 * 1024
+LARGEST_VALUE_HERE = 16 * 1024
+"""Bytes of a value, and of a row, that are written here."""
 LARGEST_NET_HERE = 32 * 1024
 """Bytes of the changes since the start, up to which rows are built here."""
 MOST_HELD = 64 * 1024 * 1024
@@ -85,7 +88,7 @@ class Verification:
         net = await self.changes_since_start(state)
         if start.is_cheap and len(net) <= LARGEST_NET_HERE:
             try:
-                image = rows_after(start.image, net, start.tables)
+                image = _rows_here(start, net)
                 return await self._threads.run(environment.id, lambda: canonical(image)) if plain else image
             except (ChangesError, apsw.Error):
                 pass  # a guest has more room
@@ -209,7 +212,7 @@ class _Desk:
         most = max(1, min(MOST_EACH, MOST_HELD // len(self.start.image)))
         if not self.free and len(self.seats) >= most:
             self.release(next(iter(self.seats)))
-        rows = self.free.pop() if self.free else self._opened()
+        rows = self.free.pop() if self.free else _opened(self.start, lambda: time.monotonic() > self.until)
         self.seats[instance] = _Seat(rows, "")
         if net:
             rows.apply(net)
@@ -233,7 +236,24 @@ class _Desk:
         self.free.clear()
         self.seats.clear()
 
-    def _opened(self) -> VerifiedRows:
-        rows = VerifiedRows(self.start.image, self.start.tables, largest_value=LARGEST_VALUE_HERE)
-        rows.connection.set_progress_handler(lambda: time.monotonic() > self.until, STEPS_BETWEEN_CHECKS)
-        return rows
+
+def _opened(start: Start, is_late: Callable[[], bool]) -> VerifiedRows:
+    """Rows that are written in this process, as long as it is not late."""
+    rows = VerifiedRows(start.image, start.tables, largest_value=LARGEST_VALUE_HERE)
+    rows.connection.set_progress_handler(is_late, STEPS_BETWEEN_CHECKS)
+    return rows
+
+
+def _rows_here(start: Start, net: bytes) -> bytes:
+    """The image of the rows after changes that were verified before, built within the time for it.
+
+    Raises:
+        ChangesError, apsw.Error: a guest has more room, and more time.
+    """
+    if not net:
+        return start.image
+    until = time.monotonic() + MOST_SECONDS
+    with closing(_opened(start, lambda: time.monotonic() > until)) as rows:
+        rows.restore(net)
+        rows.keep()
+        return rows.image()

@@ -1,5 +1,6 @@
 """Start images: schema, first rows and a scenario's setup become the bytes of one SQLite database."""
 
+import math
 import re
 from collections.abc import Callable
 
@@ -8,6 +9,7 @@ import apsw
 from servers.guest import clock
 from servers.guest.lean import PAGE_SIZE, connect
 from servers.guest.rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, WRITE_ACTIONS, RowsOnly
+from servers.guest.tables import quoted
 
 SCHEMA_ACTIONS = {
     *READ_ACTIONS,
@@ -35,7 +37,7 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
     if findings:
         return b"", findings
     for name, script in (("seed.sql", seed), ("setup", setup)):
-        finding = _run(connection, script, RowsOnly())
+        finding = _run(connection, script, RowsOnly()) or value_finding(connection)
         if finding:
             return b"", [f"{name}: {finding}"]
     connection.execute("VACUUM").fetchall()
@@ -96,13 +98,34 @@ def table_findings(connection: apsw.Connection) -> list[str]:
             if not NAME.fullmatch(str(name)):
                 findings.append(f"schema.sql: {name}: a table's name is lower case letters, digits and _")
             findings += _keys_compared_otherwise(connection, str(name))
-            keys = connection.execute("SELECT upper(type) FROM pragma_table_info(?) WHERE pk > 0", (name,)).fetchall()
-            if not without_rowid and keys != [("INTEGER",)]:
+            if not without_rowid and not _has_rowid_as_key(connection, str(name)):
                 findings.append(
-                    f"schema.sql: {name}: needs an INTEGER PRIMARY KEY, or a PRIMARY KEY and WITHOUT ROWID, "
-                    "so that its rows come in the same order in every replay"
+                    f"schema.sql: {name}: needs an INTEGER PRIMARY KEY without DESC, or a PRIMARY KEY and WITHOUT "
+                    "ROWID, so that each row has a key, and rows come in the same order in every replay"
                 )
     return findings
+
+
+def _has_rowid_as_key(connection: apsw.Connection, table: str) -> bool:
+    """Whether a table's key is its rowid. Any other key has an index of its own, and may be NULL."""
+    keys = connection.execute("SELECT count(*) FROM pragma_table_info(?) WHERE pk > 0", (table,)).get
+    own = connection.execute("SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", (table,)).get
+    return keys == 1 and own == 0
+
+
+def value_finding(connection: apsw.Connection) -> str | None:
+    """The first row with a value that changesets and answers cannot hold."""
+    tables = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+    for (table,) in tables.fetchall():
+        number = 0
+        try:
+            for row in connection.execute(f"SELECT * FROM main.{quoted(str(table))}"):
+                number += 1
+                if any(isinstance(value, float) and not math.isfinite(value) for value in row):
+                    return f"row {number} of {table} holds a number that is not finite"
+        except UnicodeDecodeError:
+            return f"row {number + 1} of {table} holds a text that is not UTF-8"
+    return None
 
 
 def _keys_compared_otherwise(connection: apsw.Connection, table: str) -> list[str]:

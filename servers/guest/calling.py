@@ -12,8 +12,9 @@ from typing import Any
 import apsw
 
 from servers.guest import clock
+from servers.guest.lean import LARGEST_VALUE
 from servers.guest.rows import MOST_GROWTH, Hydrated, Rows
-from servers.guest.tables import LARGEST_CHANGES, LARGEST_VALUE, MOST_ROWS, rows_in
+from servers.guest.tables import LARGEST_CHANGES, MOST_ROWS, rows_in
 from servers.guest.tool_module import ToolModule
 from servers.toolkit import Database, ToolError
 

@@ -10,6 +10,8 @@ from servers.guest.plain_text import PLAIN_TEXT, plain_text
 PAGE_SIZE = 1024
 """Bytes of a page of a start image, and of all that is made from it. A cache begins with room for 20 of them."""
 PAGES_CACHED = 10
+LARGEST_VALUE = 1_000_000
+"""Bytes of one text or blob, and of one row: for whoever builds, calls, verifies, reads or judges."""
 
 apsw.shutdown()  # nothing is open yet: this module makes all connections
 apsw.config(apsw.SQLITE_CONFIG_LOOKASIDE, 0, 0)
@@ -17,9 +19,14 @@ apsw.initialize()
 
 
 def connect(path: str = ":memory:", *, vfs: str | None = None, create: bool = True) -> apsw.Connection:
-    """A connection to a database file, or to one in memory."""
+    """A connection to a database file, or to one in memory. All have the same limits of SQLite.
+
+    So a start that was built can be called, and what a guest wrote can be verified.
+    """
     flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
-    return apsw.Connection(path, flags=flags, vfs=vfs)
+    connection = apsw.Connection(path, flags=flags, vfs=vfs)
+    connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+    return connection
 
 
 def shrink(connection: apsw.Connection) -> None:

@@ -10,7 +10,7 @@ import apsw
 
 from servers.guest import clock
 from servers.guest.lean import PAGE_SIZE, connect, shrink
-from servers.guest.tables import LARGEST_VALUE, Table, Tables, tables_of
+from servers.guest.tables import Table, Tables, tables_of
 
 MOST_BYTES = 15 * 1024 * 1024
 """Bytes of start images that are kept."""
@@ -55,7 +55,6 @@ class Hydrated:
         self.revision = revision
         self.size = len(image) + OWN_BYTES
         self.connection = opened(image)
-        self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
         if changes:
             self._restore(changes, tables)
         most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE

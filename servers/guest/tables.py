@@ -13,10 +13,8 @@ import apsw
 
 from servers.guest import changeset
 from servers.guest.changeset import equal
-from servers.guest.lean import connect, distrust
+from servers.guest.lean import LARGEST_VALUE, connect, distrust
 
-LARGEST_VALUE = 1_000_000
-"""Bytes of one text or blob."""
 LARGEST_CHANGES = 4 * 1024 * 1024
 """Bytes of the changeset of one call."""
 MOST_ROWS = 20_000
@@ -277,6 +275,13 @@ def _updated(table: Table, row: Values, old: Sequence[Any], new: Sequence[Any]) 
     return tuple(was if value is apsw.no_change else value for was, value in zip(row, new, strict=True))
 
 
+def insert_into(table: Table) -> str:
+    """The statement that writes a row."""
+    listed = ", ".join(map(quoted, table.columns))
+    values = ", ".join("?" for _ in table.columns)
+    return f"INSERT OR ABORT INTO main.{quoted(table.name)} ({listed}) VALUES ({values})"
+
+
 def _statement(kind: str, table: Table, given: Places) -> str:
     name = f"main.{quoted(table.name)}"
     where = " AND ".join(f"{quoted(table.columns[place])} = ?" for place in table.keys)
@@ -287,7 +292,7 @@ def _statement(kind: str, table: Table, given: Places) -> str:
         case "delete":
             return f"DELETE FROM {name} WHERE {where}"
         case "insert":
-            return f"INSERT OR ABORT INTO {name} ({listed}) VALUES ({', '.join('?' for _ in table.columns)})"
+            return insert_into(table)
         case _:
             to = ", ".join(f"{quoted(table.columns[place])} = ?" for place in given)
             return f"UPDATE OR ABORT {name} SET {to} WHERE {where}"

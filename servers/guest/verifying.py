@@ -8,9 +8,9 @@ from collections import OrderedDict
 
 import apsw
 
-from servers.guest.lean import PAGE_SIZE, connect, distrust
+from servers.guest.lean import LARGEST_VALUE, PAGE_SIZE, connect, distrust
 from servers.guest.rows import MOST_GROWTH
-from servers.guest.tables import LARGEST_VALUE, MOST_ROWS, ChangesError, Table, Tables, rows_in, tables_of
+from servers.guest.tables import MOST_ROWS, ChangesError, Table, Tables, rows_in, tables_of
 
 MOST_INSTANCES = 4
 WRITTEN_ONCE = b"\0\0\0\1"
@@ -25,7 +25,6 @@ class VerifiedRows:
         self.connection.deserialize("main", image)
         distrust(self.connection)
         self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, largest_value)
-        self.connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000)
         most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
         self.connection.execute(f"PRAGMA max_page_count = {most_pages}", can_cache=False).fetchall()
         self._tables = Tables(self.connection, tables)
@@ -71,19 +70,6 @@ class VerifiedRows:
     def _begin(self) -> None:
         if not self.connection.in_transaction:
             self.connection.execute("BEGIN").fetchall()
-
-
-def rows_after(image: bytes, changes: bytes, tables: dict[str, Table]) -> bytes:
-    """The image of the rows after changes that were verified before."""
-    if not changes:
-        return image
-    rows = VerifiedRows(image, tables)
-    try:
-        rows.restore(changes)
-        rows.keep()
-        return rows.image()
-    finally:
-        rows.close()
 
 
 def canonical(image: bytes) -> bytes:

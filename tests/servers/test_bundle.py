@@ -250,6 +250,37 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
         "CREATE TABLE t (a INTEGER, b INTEGER, PRIMARY KEY (a, b));",
         "t: needs an INTEGER PRIMARY KEY",
     ),
+    "an integer key that is not the rowid, and may be NULL": (
+        "schema.sql",
+        "CREATE TABLE t (a INTEGER PRIMARY KEY DESC, b TEXT);",
+        "t: needs an INTEGER PRIMARY KEY without DESC",
+    ),
+    "an INT key": ("schema.sql", "CREATE TABLE t (a INT PRIMARY KEY, b TEXT);", "t: needs an INTEGER PRIMARY KEY"),
+    "a seed with text that is not UTF-8": (
+        "seed.sql",
+        "INSERT INTO log VALUES (1, 'fine'), (2, CAST(x'ff41' AS TEXT));",
+        "row 2 of log holds a text that is not UTF-8",
+    ),
+    "a seed with half of a character": (
+        "seed.sql",
+        "INSERT INTO log VALUES (1, CAST(x'eda080' AS TEXT));",
+        "row 1 of log holds a text that is not UTF-8",
+    ),
+    "a seed with an infinite number": (
+        "seed.sql",
+        "INSERT INTO parts VALUES (9, 't1', 'x'); UPDATE things SET cents = 9e999 WHERE id = 't3';",
+        "row 3 of things holds a number that is not finite",
+    ),
+    "a seed with a value that no call could write": (
+        "seed.sql",
+        "INSERT INTO log VALUES (1, printf('%.*c', 999999, 'a') || 'aa');",
+        "string or blob too big",
+    ),
+    "a seed with a row that no call could write": (
+        "seed.sql",
+        "INSERT INTO parts VALUES (9, 't1', printf('%.*c', 1000000, 'a'));",
+        "string or blob too big",
+    ),
     "autoincrement": (
         "schema.sql",
         "CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT);",
@@ -293,6 +324,7 @@ async def test_sql_that_does_not_run_or_does_not_repeat_is_found(shop: Path, nam
         ("UPDATE thing SET cents = 1", "setup: no such table: thing"),
         ("DELETE FROM things WHERE id = 't1'", "setup: the anvil stays where it is (in: DELETE FROM things"),
         ("DROP TABLE things", "setup: not authorized"),
+        ("INSERT INTO log VALUES (1, CAST(x'ff' AS TEXT))", "setup: row 1 of log holds a text that is not UTF-8"),
         ("PRAGMA foreign_keys = OFF", "setup: not authorized"),
     ],
 )

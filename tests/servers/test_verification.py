@@ -25,6 +25,7 @@ CREATE TABLE things (
     made_at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP,
     twice INTEGER GENERATED ALWAYS AS (cents * 2) STORED,
     label TEXT AS (printf('%s: %d', name, cents)),
+    CHECK (name NOT LIKE '%{"ab" * 1000}%'),
     CHECK (cents <> 13 OR {" OR ".join(f"length({ENDLESS}) = {number}" for number in range(50))})
 ) WITHOUT ROWID;
 CREATE TABLE parts (id INTEGER PRIMARY KEY, thing_id TEXT NOT NULL REFERENCES things (id), note TEXT);
