@@ -158,6 +158,8 @@ class StateFile:
         if first is None:
             raise ValueError("it is empty")
         origin = _origin(first)
+        if origin.id != path.stem:
+            raise ValueError(f"it is the file of another instance: {origin.id}")
         state = cls(path, handle, origin, 0, 0, first.end, first.digest, identity(path))
         for record in records:
             state.last += 1

@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Callable
+from typing import Any
 
 import apsw
 
@@ -69,15 +70,17 @@ def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> st
     cursor.exec_trace = remember
     connection.authorizer = authorizer
     finding: str | None = None
+    orphans: list[Any] = []
     try:
         cursor.execute(script).fetchall()
+        connection.authorizer = None
+        orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
     except (apsw.SQLError, apsw.AuthError) as error:
         finding = f"{error} ({f'after: {statement}' if statement else 'in the first statement'})"
     except apsw.Error as error:
         finding = f"{error} (in: {statement})"
     finally:
         connection.authorizer = None
-    orphans = [] if finding else connection.execute("PRAGMA foreign_key_check").fetchall()
     if orphans:
         table, row, parent, _ = orphans[0]
         finding = f"row {row} of {table} points to a row of {parent} that is not there ({len(orphans)} such)"
@@ -98,12 +101,23 @@ def table_findings(connection: apsw.Connection) -> list[str]:
             if not NAME.fullmatch(str(name)):
                 findings.append(f"schema.sql: {name}: a table's name is lower case letters, digits and _")
             findings += _keys_compared_otherwise(connection, str(name))
+            findings += _keys_to_nowhere(connection, str(name))
             if not without_rowid and not _has_rowid_as_key(connection, str(name)):
                 findings.append(
                     f"schema.sql: {name}: needs an INTEGER PRIMARY KEY without DESC, or a PRIMARY KEY and WITHOUT "
                     "ROWID, so that each row has a key, and rows come in the same order in every replay"
                 )
     return findings
+
+
+def _keys_to_nowhere(connection: apsw.Connection, table: str) -> list[str]:
+    """The foreign keys of a table that point to no table."""
+    found = connection.execute(
+        'SELECT DISTINCT "table" FROM pragma_foreign_key_list(?) AS key WHERE NOT EXISTS '
+        "(SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = key.\"table\" COLLATE NOCASE)",
+        (table,),
+    ).fetchall()
+    return [f"schema.sql: {table}: REFERENCES {parent}: there is no such table" for (parent,) in found]
 
 
 def _has_rowid_as_key(connection: apsw.Connection, table: str) -> bool:

@@ -281,6 +281,16 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
         "INSERT INTO parts VALUES (9, 't1', printf('%.*c', 1000000, 'a'));",
         "string or blob too big",
     ),
+    "a key to no table": (
+        "schema.sql",
+        "CREATE TABLE t (a INTEGER PRIMARY KEY, b REFERENCES nowhere (id));",
+        "t: REFERENCES nowhere: there is no such table",
+    ),
+    "a key to a column that is not unique": (
+        "schema.sql",
+        "CREATE TABLE t (a INTEGER PRIMARY KEY, b REFERENCES parts (note));",
+        "foreign key mismatch",
+    ),
     "autoincrement": (
         "schema.sql",
         "CREATE TABLE t (a INTEGER PRIMARY KEY AUTOINCREMENT);",

@@ -131,6 +131,16 @@ async def test_a_damaged_state_file_is_named_and_harms_no_other(library: Library
         assert (await worker.find(good).call("find", {})).kind == "ok"
 
 
+async def test_a_state_file_in_another_instances_place_is_not_opened(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        one, other = (ticket.instance for ticket in await worker.launch(Launch(environment="shop", count=2)))
+        folder = worker.folder / "instances"
+        shutil.copyfile(folder / f"{other}.history", folder / f"{one}.history")
+        with pytest.raises(StateError, match=f"it is the file of another instance: {other}"):
+            worker.find(one)
+        assert (await worker.find(other).call("find", {})).kind == "ok"
+
+
 async def played(worker: Worker) -> Instance:
     """An instance with a history: calls that went well, one that changed nothing, one that was wrong."""
     [ticket] = await worker.launch(Launch(environment="shop"))
