@@ -22,6 +22,7 @@ from synth.envscaler.converting import CLOCK, Arrival, Origin, convert
 from synth.envscaler.exporting import Exported, export
 from synth.envscaler.reading import Files, read
 from synth.envscaler.showing import sums_of, table_of
+from synth.envscaler.wrong_agents import WrongAgents, earned_in, table_of_agents
 
 app = typer.Typer()
 imports = typer.Typer(no_args_is_help=True, help="Bring environments of others in as bundles.")
@@ -178,6 +179,17 @@ def audit_bundles(
         out.print(line, soft_wrap=True, markup=False)
     if solutions:
         asyncio.run(_certify(folders, audits))
+    agents = asyncio.run(_wrong_agents(folders))
+    if agents:
+        out.print("What wrong agents earn, where a reference solution is known:")
+        out.print(table_of_agents(agents))
+        for one in agents:
+            told = one.problem or ", ".join(name for name, reward in one.earned.items() if reward >= 1)
+            out.print(f"{one.environment}: {one.scenario}: {told or 'nobody earns 1'}", soft_wrap=True, markup=False)
+
+
+async def _wrong_agents(folders: list[Path]) -> list[WrongAgents]:
+    return [found for folder in folders for found in await earned_in(folder)]
 
 
 async def _certify(folders: list[Path], audits: list[EnvironmentAudit]) -> None:

@@ -12,6 +12,8 @@ MADE_ID = re.compile(r"\b[a-z][a-z0-9_]*_[0-9a-f]{8}\b")
 MINUTES_OF_A_RUN = 600
 MINUTES_OF_CALLS = 30
 """A run's calls take so many minutes, about; a time that is whole hours from one of them was counted from it."""
+Column = tuple[str, str, str]
+"""A table, what is done to its rows, and a column of it."""
 MOMENT = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 
 
@@ -55,14 +57,14 @@ def made_up(changes: Iterable[RowChange]) -> set[str]:
     }
 
 
-def essence(changes: Sequence[RowChange], window: Window, fixed: Collection[tuple[str, str]] = ()) -> str:
+def essence(changes: Sequence[RowChange], window: Window, fixed: Collection[Column] = ()) -> str:
     """Changes as one text that is equal where two runs did the same, though at other times and with other ids.
 
-    In `fixed` columns, each with its table, stand times that do not hang on when a run was.
+    In `fixed` columns stand times that do not hang on when a run was.
     """
     ids = made_up(changes)
 
-    def plain(value: Any, place: tuple[str, str]) -> Any:
+    def plain(value: Any, place: Column) -> Any:
         if place in fixed and isinstance(value, str) and MOMENT.fullmatch(value):
             return value
         if window.holds(value):
@@ -75,11 +77,15 @@ def essence(changes: Sequence[RowChange], window: Window, fixed: Collection[tupl
 
     lines: list[str] = []
     for change in changes:
-        key = {name: plain(value, (change.table, name)) for name, value in change.key.items()}
+        key = {name: plain(value, (change.table, change.operation, name)) for name, value in change.key.items()}
         if change.operation == "insert":
             key = {name: "<new>" if isinstance(value, int) and len(key) == 1 else value for name, value in key.items()}
         before, after = (
-            {name: plain(value, (change.table, name)) for name, value in row.items() if name not in change.key}
+            {
+                name: plain(value, (change.table, change.operation, name))
+                for name, value in row.items()
+                if name not in change.key
+            }
             for row in (change.before, change.after)
         )
         lines.append(json.dumps([change.table, change.operation, key, before, after], sort_keys=True))

@@ -19,7 +19,7 @@ from servers.reading import Reader
 from servers.scenario import Checkpoint, Scenario
 from synth.proving.stage import Scene, Stage
 from synth.scenarios.clockwork import times_of_the_clock
-from synth.scenarios.essence import MOMENT, Window, essence, exactly
+from synth.scenarios.essence import MOMENT, Column, Window, essence, exactly
 from synth.scenarios.plausible import Rows
 from synth.scenarios.run import Made, Step, play, results_of, steps_of
 from synth.scenarios.states import States
@@ -71,14 +71,14 @@ class Reference:
         return essence(changes, self.window, self._fixed)
 
     @cached_property
-    def _fixed(self) -> set[tuple[str, str]]:
-        """The columns with times that do not hang on when the run was."""
-        return {
-            (change.table, name)
-            for change in self.changes
-            for name, value in change.after.items()
-            if isinstance(value, str) and MOMENT.fullmatch(value) and value not in self.of_the_clock
-        }
+    def _fixed(self) -> set[Column]:
+        """The columns with times none of which hangs on when the run was."""
+        places: dict[bool, set[Column]] = {True: set(), False: set()}
+        for change in self.changes:
+            for name, value in change.after.items():
+                if isinstance(value, str) and MOMENT.fullmatch(value):
+                    places[value in self.of_the_clock].add((change.table, change.operation, name))
+        return places[False] - places[True]
 
     @cached_property
     def words(self) -> Words:

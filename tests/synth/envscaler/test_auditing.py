@@ -12,6 +12,7 @@ from servers.orders import Judge
 from synth.envscaler.auditing import EnvironmentAudit, audit, imported_in
 from synth.envscaler.certifying import certify
 from synth.envscaler.showing import sums_of
+from synth.envscaler.wrong_agents import earned_in
 from tests.synth.envscaler.arriving import imported, played
 from tests.synth.envscaler.entries import ADDED, CODE, LENT, THERE, WRONG, environment, scenario
 
@@ -62,6 +63,17 @@ async def test_calls_that_earn_everything_become_the_reference_solution(tmp_path
     assert scenarios["never"].solution is None
     lent = [call for call in scenarios["task_1"].reference().calls if call.arguments.get("person") == "Cy"]
     assert "${" in lent[0].arguments["tool_id"]  # the id that a call made is said by the place in its result
+
+
+async def test_wrong_agents_play_what_has_a_reference_solution(tmp_path: Path) -> None:
+    await imported(tmp_path, scenarios=[scenario(LENT, ADDED), scenario(NEVER, LENT, task_id="never")])
+    [folder] = imported_in(tmp_path / "out")
+    await certify(folder, await audited(tmp_path))
+    [one] = await earned_in(folder)
+    assert (one.scenario, one.problem) == ("task_1", None)
+    assert one.earned["claimer"] == 0.0
+    assert one.earned["half"] == 0.5
+
 
 
 async def test_tools_are_told_by_what_they_do(tmp_path: Path) -> None:
