@@ -30,6 +30,8 @@ MOST_VALUES_PER_FACT = 8
 """It tells at most so many different numbers and dates that nobody asked for."""
 MOST_OTHERS = 1
 """So many confusable values may be told, if words of their own say what they are of."""
+MOST_COLUMNS = 2
+"""It names at most so many columns of keys and cents, as `segment id:`."""
 MOST_LEAVES = 4
 MOST_LEAVES_PER_FACT = 2
 """JSON in an answer has at most so many values."""
@@ -99,9 +101,14 @@ def _unreadable(answer: str, facts: int) -> str:
     most = MOST_LEAVES + MOST_LEAVES_PER_FACT * facts
     if leaves > most:
         return f"the answer pastes data: {leaves} values"
-    return "the answer pastes rows: it has the keys of a result" if _RAW.search(answer) else ""
+    columns = {found[0] for found in _COLUMN.finditer(answer.casefold())}
+    pastes = _RAW.search(answer) is not None or len(columns) > MOST_COLUMNS
+    return "the answer pastes rows: it has the keys of a result" if pastes else ""
 
 
+_UNDECIDED = re.compile(r"\b(?:it|this|that) is one of the (?:two|three|both)\b|\beither this\b|\bone or the other\b")
+_WITHDRAWN = re.compile(r"\b(?:that|this) (?:was|is) (?:wrong|not right|not so|a mistake|mistaken)\b")
+_COLUMN = re.compile(r"\b\w+[ _](?:id|cents)(?=\s*:)")
 _RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:")
 _FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 
@@ -279,7 +286,31 @@ class _Reply:
         for rival in strong:
             if self._is_told(rival) and any(_is_near(one, value, rival) for value in one.values):
                 return Told(False, f"{one.fact.name}: it tells {self._said(rival)!r} too")
+        for rival in rivals:
+            if self._is_told(rival) and any(self._says_again(mention, rival) for mention in told):
+                return Told(False, f"{one.fact.name}: it tells {self._said(rival)!r} in the same words")
+        if rivals and self._is_taken_back(told, rivals):
+            return Told(False, f"{one.fact.name}: it leaves open which value it is")
         return Told(True)
+
+    def _is_taken_back(self, told: list[Mention], rivals: list[Mention]) -> bool:
+        """Whether the text says of all that it tells that it may be otherwise, or tells another value once it was."""
+        if _UNDECIDED.search(self.text.text):
+            return True
+        first, last = min(mention.start for mention in told), max(rival.start for rival in rivals)
+        return any(first < found.start() < last for found in _WITHDRAWN.finditer(self.text.text))
+
+    def _says_again(self, mention: Mention, rival: Mention) -> bool:
+        """Whether a sentence that tells a value is begun once more with another: "2 are left. … 3 are left"."""
+        first, last = self.text.sentence(mention.start)
+        other, end = self.text.sentence(rival.start)
+        before, after = self.text.text[first : mention.start].strip(), self.text.text[mention.end : last].strip(" .")
+        return (
+            other != first
+            and before == self.text.text[other : rival.start].strip()
+            and (before.count(" ") >= 1 or after == self.text.text[rival.end : end].strip(" ."))
+            and before + after != ""
+        )
 
     def _joint(self, mention: Mention, rival: Mention) -> str:
         """How two neighbours are joined: by "or", by a mere "and" or comma, or not at all."""

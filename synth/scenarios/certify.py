@@ -87,9 +87,7 @@ def _weigh(reference: Reference, seen: Examined) -> None:
     alive = [tried for tried in seen.mutants if not tried.fails]
     seen.findings += [f"it is enough without all of it: {one.what}" for one in alive if one.what.startswith(LEFT_OUT)]
     seen.findings += [one.finding() for one in seen.told if one.alive]
-    hears_facts = any(one.kind == "answer" for one in seen.scenario.checkpoints)
-    everything = [one for one in seen.company if one.reward >= 1]
-    seen.findings += [one.finding() for one in everything if hears_facts or not one.only_says]
+    seen.findings += [one.finding() for one in seen.company if one.reward >= 1]
     score = 1 - len(alive) / len(seen.mutants) if seen.mutants else 0.0
     if score < LOWEST_KILL_SCORE:
         told = "; ".join(tried.what for tried in alive[:5]) or "there is nothing that could be done wrong"

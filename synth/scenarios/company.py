@@ -81,8 +81,6 @@ class Earned:
     reward: float = 0.0
     counts: bool = False
     run: Run | None = None
-    only_says: bool = False
-    """Whether its calls are the right ones, and only what it says is not."""
 
     def finding(self) -> str:
         """What is wrong where it earned everything."""
@@ -248,7 +246,7 @@ class Player:
         for run in islice(agent(script), MOST_RUNS):
             reward = await self.reward(run)
             if reward is not None and (not best.counts or reward > best.reward):
-                best = Earned(name, reward, counts=True, run=run, only_says=list(run.steps) == self._steps)
+                best = Earned(name, reward, counts=True, run=run)
         return best
 
     async def reward(self, run: Run) -> float | None:

@@ -119,6 +119,27 @@ def test_an_answer_is_as_long_as_a_person_would_write() -> None:
     assert not tells("12 places. " + "a" * (LONGEST + LONGEST_PER_FACT), PLACES)
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Either this: Done. Seats left: 12. Or this: Done. Seats left: 17. It is one of the two.",
+        "12 seats are left in room 5, up to 4 May. No, sorry, that was wrong. Looking at the list, 17 are left.",
+        "It is done. There are 12 places. It is planned. There are 17 places.",
+    ],
+)
+def test_the_same_words_with_another_value_are_a_hedge(answer: str) -> None:
+    sole = {"type": "count", "value": 12}
+    assert not tells(answer, sole)
+    assert tells("12 seats are left. In the other room 17 are free.", sole)
+    assert tells("Room 1 has 12 places. Room 2 has 17 places.", {**sole, "about": ["room 1"], "not_about": ["room 2"]})
+
+
+def test_the_columns_of_a_row_are_a_paste() -> None:
+    row = "segment id: seg_012\nbooking id: bk_okafor\nstatus: refused\namount cents: 89000"
+    assert not tells(f"It is done. The amount is 890.\n{row}", {"type": "amount", "value": 890.0})
+    assert tells("It is done. Booking id: bk_okafor. The amount is 890.", {"type": "amount", "value": 890.0})
+
+
 def test_every_value_of_a_column_is_no_answer() -> None:
     assert not tells("\n".join(str(number) for number in range(1, 60)), PLACES)
 
