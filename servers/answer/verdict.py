@@ -286,8 +286,17 @@ class _Reply:
         for rival in strong:
             if self._is_told(rival) and any(_is_near(one, value, rival) for value in one.values):
                 return Told(False, f"{one.fact.name}: it tells {self._said(rival)!r} too")
+        return self._stays(one, told, rivals, allowed)
+
+    def _stays(
+        self, one: Wanted, told: list[Mention], rivals: list[Mention], allowed: list[Mention | tuple[Wanted, Any]]
+    ) -> Told:
+        """Whether the text stays with the value: it neither says the same of another one, nor takes it back."""
+        of_other_facts = [other for other in allowed if not isinstance(other, Mention)]
         for rival in rivals:
-            if self._is_told(rival) and any(self._says_again(mention, rival) for mention in told):
+            if self._may(rival, [*of_other_facts]) or not self._is_told(rival):
+                continue
+            if any(self._says_again(mention, rival) for mention in told):
                 return Told(False, f"{one.fact.name}: it tells {self._said(rival)!r} in the same words")
         if rivals and self._is_taken_back(told, rivals):
             return Told(False, f"{one.fact.name}: it leaves open which value it is")

@@ -17,6 +17,7 @@ ASKS = re.compile(
     re.IGNORECASE,
 )
 ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
+LATE_DAY = re.compile(rf"\b(?:2[89]|3[01])(?= (?:{'|'.join(MONTHS)})\b)")
 NUMBER = re.compile(r"\d+")
 
 
@@ -29,7 +30,8 @@ def altered(answer: str, task: str, rows: Rows) -> str:
     """The same words with every number, date and name of a row that the task did not give changed to another."""
     text = ISO.sub(lambda found: _later(found[0]), answer)
     if text == answer:
-        text = NUMBER.sub(lambda found: str(int(found[0]) + 1).zfill(len(found[0])), answer)
+        text = LATE_DAY.sub(lambda found: str(int(found[0]) - 2), answer)  # so that it stays a day of its month
+        text = NUMBER.sub(lambda found: str(int(found[0]) + 1).zfill(len(found[0])), text)
     else:
         text = re.sub(r"(?<![\d-])\d+(?![\d-])", lambda found: str(int(found[0]) + 1), text)
     for value, other in _names(answer, task, rows):
