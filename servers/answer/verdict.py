@@ -106,9 +106,11 @@ def _unreadable(answer: str, facts: int) -> str:
     return "the answer pastes rows: it has the keys of a result" if pastes else ""
 
 
-_UNDECIDED = re.compile(r"\b(?:it|this|that) is one of the (?:two|three|both)\b|\beither this\b|\bone or the other\b")
-_WITHDRAWN = re.compile(r"\b(?:that|this) (?:was|is) (?:wrong|not right|not so|a mistake|mistaken)\b")
-_COLUMN = re.compile(r"\b\w+[ _](?:id|cents)(?=\s*:)")
+_UNDECIDED = re.compile(
+    r"\b(?:it|this|that) is one of the (?:two|three)(?=[.,;!]|$)|\beither this\b|\bone or the other\b"
+)
+_WITHDRAWN = re.compile(r"\b(?:that|this) (?:was|is) (?:wrong|not right|not so|a mistake|mistaken)(?=[.,;!]|$)")
+_COLUMN = re.compile(r"\b\w+[ _](?:id|cents)(?:[ _]\w+){0,3}(?=\s*:)")
 _RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:")
 _FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 
@@ -152,6 +154,11 @@ class _Reply:
     def mentions(self) -> list[Mention]:
         """The values that it mentions."""
         return mentions(self.text.text, self.now)
+
+    @cached_property
+    def taken_back(self) -> int:
+        """Where the text says for the last time that what it told was wrong: the start, where it does not."""
+        return max((found.end() for found in _WITHDRAWN.finditer(self.text.text)), default=0)
 
     def stance(self, start: int, end: int, *, is_name: bool = True) -> Stance:
         """How it stands to what it mentions at a place."""
@@ -317,7 +324,7 @@ class _Reply:
         return (
             other != first
             and before == self.text.text[other : rival.start].strip()
-            and (before.count(" ") >= 1 or after == self.text.text[rival.end : end].strip(" ."))
+            and (len(_LETTERS.findall(before)) > 1 or after == self.text.text[rival.end : end].strip(" ."))
             and before + after != ""
         )
 
@@ -400,9 +407,11 @@ class _Reply:
             for name in names
             for place in named(self.text.text, name, [*others, *question.given, *self._other_names(one)])
         ]
-        told = [place for place in places if self.stance(*place) == "told"]
+        told = [place for place in places if self.stance(*place) == "told" and place[0] >= self.taken_back]
         if not told:
             return Told(False, f"{one.fact.name} is not told")
+        if _UNDECIDED.search(self.text.text):
+            return Told(False, f"{one.fact.name}: it leaves open which it is")
         if any(re.match(r" (?:or|oder) [\w-]*\d", self.text.text[end:]) for _, end in told):
             return Told(False, f"{one.fact.name}: it hedges")
         if not any(self._name_is_of(one, place) for place in told):
