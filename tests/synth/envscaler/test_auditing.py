@@ -75,7 +75,6 @@ async def test_wrong_agents_play_what_has_a_reference_solution(tmp_path: Path) -
     assert one.earned["half"] == 0.5
 
 
-
 async def test_tools_are_told_by_what_they_do(tmp_path: Path) -> None:
     await imported(tmp_path)
     found = {tool.name: tool for tool in (await audited(tmp_path)).tools}
