@@ -589,7 +589,7 @@ def memory(pid: int) -> int:
 
 async def earned(registry: FarmClient, adversary: Adversary, answer: str) -> float | None:
     score = await registry.score(adversary.lease.instance, answer)
-    assert score.outcome == "scored"
+    assert score.outcome == "scored", (score, answer[:50])
     return score.reward
 
 
