@@ -83,7 +83,10 @@ MEMBERS_REFUSED: dict[str, dict[str, str]] = {
     },
     "statistics": {"NormalDist": "it draws random numbers: take what is needed from the database"},
     "string": {"Formatter": "it reaches into values: use an f-string"},
-    "typing": _each("it evaluates text: write the types themselves", "get_type_hints", "ForwardRef"),
+    "typing": {
+        **_each("it evaluates text: write the types themselves", "get_type_hints", "ForwardRef"),
+        **_each("types are kept beyond a call, and 1 is kept for True", "get_args", "get_origin"),
+    },
 }
 """Members of modules that may be imported, and what to do instead of using them."""
 

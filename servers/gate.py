@@ -190,6 +190,8 @@ class _Gate(ast.NodeVisitor):
     def _attribute(self, node: ast.AST, name: str) -> None:
         if (name.startswith("_") and name not in UNDERSCORED) or name in FRAMES:
             self._find(node, f".{name}: is not for everybody; use what is public")
+        elif name == "register":
+            self._find(node, ".register: it changes a class for everybody")
 
     def _module_of(self, node: ast.expr) -> str | None:
         """The module that an expression names."""

@@ -15,6 +15,9 @@ from servers.buffer_budget import BufferBudget
 
 LARGEST_HEAD = 64 * 1024
 """Bytes of a request that are not its body: its head, the frames of its chunks, its trailers."""
+MOST_HEADERS = 100
+LONGEST_LINE = 8 * 1024
+"""Bytes of a URL, and of the value of a header: what they say in pieces is taken apart on the event loop."""
 LARGEST_REQUEST = 17 * 1024 * 1024
 """Bytes of a whole request. Each door has a smaller bound of its own for bodies."""
 REQUEST_SECONDS = 30.0
@@ -146,6 +149,16 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_begin()
         self._is_whole = False
         self._raw = self._payload = 0
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        if len(self.url) > LONGEST_LINE:
+            raise ValueError("the URL is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= MOST_HEADERS or len(value) > LONGEST_LINE:
+            raise ValueError("too many headers, or one too long")
+        super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._connections.idle.pop(self, None)

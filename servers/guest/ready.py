@@ -42,7 +42,9 @@ import typing
 import unicodedata
 import urllib.parse
 import warnings
-from types import ModuleType
+from collections.abc import Callable, Sized
+from types import MappingProxyType, ModuleType
+from typing import Any
 
 from servers import toolkit
 from servers.imported import datetime as frozen_datetime
@@ -113,3 +115,15 @@ IMPORTED: tuple[ModuleType, ...] = (
 NAMES = frozenset(module.__name__ for module in MODULES)
 IMPORTED_NAMES = NAMES | {module.__name__ for module in IMPORTED}
 datetime.datetime.strptime("2026", "%Y")  # the standard library loads what this needs when it is first used
+
+FIXED: dict[type, Callable[[Any], Sized]] = {list: tuple, dict: MappingProxyType, set: frozenset}
+"""Containers that can be changed, and what holds the same and cannot."""
+
+
+def fix_shared_containers() -> None:
+    """Make what hangs on classes of these modules unchangeable: all instances of a guest share it."""
+    for module in MODULES:
+        for shared in [value for value in vars(module).values() if isinstance(value, type)]:
+            for name, held in list(vars(shared).items()):
+                if type(held) in FIXED and not name.startswith("_"):
+                    setattr(shared, name, FIXED[type(held)](held))

@@ -87,5 +87,6 @@ def silence() -> None:
 if __name__ == "__main__":
     walls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ready.fix_shared_containers()
     silence()
     run(socket.socket(fileno=int(sys.argv[1])))

@@ -206,6 +206,22 @@ async def test_a_request_without_end_is_cut_off(pieces: tuple[bytes, bytes]) -> 
         assert sent < 100_000_000
 
 
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"GET /?" + b"&a=b" * 3000 + b" HTTP/1.1\r\n",
+        b"GET / HTTP/1.1\r\n" + b"a:\r\n" * 101,
+        b"GET / HTTP/1.1\r\nCookie: " + b"a=b;" * 3000 + b"\r\n",
+    ],
+    ids=["a long URL", "many headers", "a long header"],
+)
+async def test_a_head_that_takes_long_to_take_apart_is_refused(head: bytes) -> None:
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(head + b"\r\n")
+        assert (await reader.readline()).startswith(b"HTTP/1.1 400 ")
+
+
 async def test_an_answer_that_is_not_read_is_dropped() -> None:
     async with hasty() as connection:
         reader, writer = await connection()

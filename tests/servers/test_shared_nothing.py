@@ -101,6 +101,30 @@ def tool(db, *, text):
     FLAGS[0] = True
     return {"seen": [str(was)]}
 """,
+    "a table of the standard library": """
+import textwrap
+
+
+def tool(db, *, text):
+    table = textwrap.TextWrapper().unicode_whitespace_trans
+    try:
+        table[9731 + len(table)] = 66
+    except TypeError:
+        return {"seen": ["it cannot be changed"]}
+    return {"seen": [str(len(table))]}
+""",
+    "a list of the standard library": """
+import calendar
+
+
+def tool(db, *, text):
+    classes = calendar.HTMLCalendar.cssclasses
+    try:
+        classes[0] = classes[0] + text
+    except TypeError:
+        return {"seen": ["it cannot be changed"]}
+    return {"seen": [classes[0]]}
+""",
     "an attribute of a function": """
 def _kept():
     return None
