@@ -30,6 +30,9 @@ MOST_VALUES_PER_FACT = 8
 """It tells at most so many different numbers and dates that nobody asked for."""
 MOST_OTHERS = 1
 """So many confusable values may be told, if words of their own say what they are of."""
+MOST_LABELS = 4
+MOST_LABELS_PER_FACT = 2
+"""It has at most so many lines of the form `label: value` that are no items of a list."""
 MOST_COLUMNS = 2
 """It names at most so many columns of keys and cents, as `segment id:`."""
 MOST_LEAVES = 4
@@ -101,11 +104,16 @@ def _unreadable(answer: str, facts: int) -> str:
     most = MOST_LEAVES + MOST_LEAVES_PER_FACT * facts
     if leaves > most:
         return f"the answer pastes data: {leaves} values"
+    labels = len(_LABEL.findall(answer))
+    most = MOST_LABELS + MOST_LABELS_PER_FACT * facts
+    if labels > most:
+        return f"the answer has {labels} lines with a label; a person would write {most} at most"
     columns = {found[0] for found in _COLUMN.finditer(answer.casefold())}
     pastes = _RAW.search(answer) is not None or len(columns) > MOST_COLUMNS
     return "the answer pastes rows: it has the keys of a result" if pastes else ""
 
 
+_LABEL = re.compile(r"^[^\W\d_][\w ]{0,30}: \S", re.MULTILINE)
 _UNDECIDED = re.compile(
     r"\b(?:it|this|that) is one of the (?:two|three)(?=[.,;!]|$)|\beither this\b|\bone or the other\b"
 )
@@ -303,11 +311,18 @@ class _Reply:
         for rival in rivals:
             if self._may(rival, [*of_other_facts]) or not self._is_told(rival):
                 continue
+            if self._is_item(rival) and self._may(rival, allowed):
+                continue
             if any(self._says_again(mention, rival) for mention in told):
                 return Told(False, f"{one.fact.name}: it tells {self._said(rival)!r} in the same words")
         if rivals and self._is_taken_back(told, rivals):
             return Told(False, f"{one.fact.name}: it leaves open which value it is")
         return Told(True)
+
+    def _is_item(self, mention: Mention) -> bool:
+        """Whether a value stands in an item of a list: items may begin with the same words."""
+        line = self.text.text.rfind("\n", 0, mention.start) + 1
+        return self.text.text[line:].lstrip().startswith("-")
 
     def _is_taken_back(self, told: list[Mention], rivals: list[Mention]) -> bool:
         """Whether the text says of all that it tells that it may be otherwise, or tells another value once it was."""

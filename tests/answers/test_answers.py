@@ -135,6 +135,11 @@ def test_the_same_words_with_another_value_are_a_hedge(answer: str) -> None:
 
 
 def test_the_columns_of_a_row_are_a_paste() -> None:
+    lines = (
+        "name: Viktor Lang\nkind: Regular\ndays ahead: 45\nticket limit: 6\nstatus: blocked\nsince: May\nfor: a profit"
+    )
+    assert not tells(lines, {"type": "count", "value": 6})
+    assert tells("\n".join(lines.splitlines()[:4]), {"type": "count", "value": 6})
     row = "segment id: seg_012\nbooking id: bk_okafor\nstatus: refused\namount cents: 89000"
     assert not tells(f"It is done. The amount is 890.\n{row}", {"type": "amount", "value": 890.0})
     assert tells("It is done. Booking id: bk_okafor. The amount is 890.", {"type": "amount", "value": 890.0})
