@@ -11,6 +11,7 @@ from servers.errors import NotFound
 from servers.record import Clock, Name, Record
 
 Cell = str | int | float | None
+MOST_ALLOWANCES = 100
 
 
 class Comparison(Record):
@@ -61,7 +62,7 @@ class FootprintCheckpoint(Record):
     question: str = Field(min_length=1)
     weight: float = Field(default=1.0, gt=0, le=1000)
     kind: Literal["footprint"]
-    allow: tuple[Allowance, ...]
+    allow: tuple[Allowance, ...] = Field(max_length=MOST_ALLOWANCES)
 
 
 Checkpoint = Annotated[

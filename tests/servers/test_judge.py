@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from pydantic import ValidationError
 
 from servers.errors import CheckpointError
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Judge, Judgement, Launch, Verdict
+from servers.scenario import FootprintCheckpoint
 from servers.worker import Worker
 
 SECONDS = 0.5
@@ -451,3 +453,11 @@ async def test_checkpoints_see_the_time_of_the_instance(worker: Worker, instance
         python(f"return final.one(\"SELECT datetime('now') AS now\")['now'] == '{now}'"),
     )
     assert seen.reward == 1.0
+
+
+def test_a_footprint_has_so_many_allowances_and_no_more() -> None:
+    allow = [{"table": "things", "operation": "insert", "rows": 1}] * 101
+    footprint = {"id": "rows", "role": "guard", "question": "?", "kind": "footprint"}
+    assert len(FootprintCheckpoint.model_validate({**footprint, "allow": allow[:100]}).allow) == 100
+    with pytest.raises(ValidationError, match="at most 100 items"):
+        FootprintCheckpoint.model_validate({**footprint, "allow": allow})
