@@ -14,7 +14,7 @@ from servers.guest.tables import quoted
 from servers.orders import RowChange
 from servers.reading import Reader
 from synth.scenarios.essence import made_up
-from synth.scenarios.plausible import near_misses
+from synth.scenarios.plausible import moved, near_misses
 from synth.scenarios.reference import Reference, failing
 from synth.scenarios.run_mutants import Tried
 from synth.scenarios.told import Place, plain
@@ -176,6 +176,8 @@ def _copied(reference: Reference, table: str, row: dict[str, Any]) -> dict[str, 
 
 def _others(reference: Reference, table: str, column: str, value: Any) -> list[Any]:
     if isinstance(value, str):
+        if value in reference.of_the_clock:
+            return [other for other in moved(value) if other[:10] != value[:10]]
         neighbours = reference.rows.others(table, column, value)
         return neighbours if value in reference.rows.tables_of else near_misses(value, neighbours)
     if isinstance(value, int) and value in (0, 1):

@@ -180,7 +180,6 @@ async def test_what_the_task_leaves_open_is_no_mutant(tmp_path: Path) -> None:
     assert not any("251" in tried.what for tried in seen.mutants)
 
 
-@pytest.mark.skip(reason="the library is being certified anew, with what its tasks tell")
 @pytest.mark.parametrize("name", ["library_loans", "hotel_bookings"])
 async def test_a_certificate_of_the_library_comes_out_the_same_again(name: str) -> None:
     async with Stage(OWN_LIBRARY / name) as stage:
