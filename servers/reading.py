@@ -111,7 +111,7 @@ class Reader:
         except FAULTS_OF_OURS as error:
             raise StateError(f"the state cannot be read: {type(error).__name__}: {error}") from None
         except apsw.TooBigError as error:  # of a value, also of an answer before the statement is run
-            raise QueryError(f"a value is too large for the query: {error}") from None
+            raise QueryError(f"the query does not run: {error}") from None
         except (apsw.Error, apsw.ExecTraceAbort, ValueError, LookupError, TypeError) as error:
             kind = QueryError if statement.seen else BrokenQuery
             raise kind(f"the query does not run: {error}") from None

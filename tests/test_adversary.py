@@ -526,14 +526,14 @@ async def test_bodies_are_bounded(adversary: Adversary, chunked: bool) -> None:
 
 @LOOP
 async def test_heads_are_bounded_before_anybody_is_known(farm: Running, adversary: Adversary) -> None:
-    fine = await adversary.request("POST", adversary.path, headers={"x": "a" * 10_000}, content=message("tools/list"))
+    fine = await adversary.request("POST", adversary.path, headers={"x": "a" * 8_000}, content=message("tools/list"))
     assert fine.status_code < 500
     for head in (b"x: " + b"a" * 50_000_000, b"".join(b"x%d: y\r\n" % number for number in range(1_000_000))):
         begin = time.perf_counter()
         said = await adversary.say(b"GET / HTTP/1.1\r\nHost: x\r\n" + head)
-        assert said == b"" or said.startswith(b"HTTP/1.1 431 ")
+        assert said == b"" or said.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 431 "))
         assert time.perf_counter() - begin < 2
-    said = await adversary.say(b"GET / HTTP/1.1\r\nHost: x\r\nx: " + b"a" * (LARGEST_HEAD + 1), end=False)
+    said = await adversary.say(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"x" * (LARGEST_HEAD + 1), end=False)
     assert said.startswith(b"HTTP/1.1 431 ")
     assert memory(farm.pid) < 600
 

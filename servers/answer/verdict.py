@@ -119,7 +119,7 @@ _UNDECIDED = re.compile(
 )
 _WITHDRAWN = re.compile(r"\b(?:that|this) (?:was|is) (?:wrong|not right|not so|a mistake|mistaken)(?=[.,;!]|$)")
 _COLUMN = re.compile(r"\b\w+[ _](?:id|cents)(?:[ _]\w+){0,3}(?=\s*:)")
-_RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:")
+_RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:|\[\s*\{\s*[\"']")
 _FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 
 

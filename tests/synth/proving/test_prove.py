@@ -130,11 +130,6 @@ def sample(db: Database) -> dict:
     return {"sample": f"{_inner}"}
 '''
 LEAKS = '''
-from enum import Enum
-
-
-class Seen(Enum):
-    IDS = ["none"]
 
 
 def visit(db: Database, *, id: str) -> dict:
@@ -143,9 +138,9 @@ def visit(db: Database, *, id: str) -> dict:
     Args:
         id: The thing.
     """
-    if id not in Seen.IDS.value:
-        Seen.IDS.value.append(id)
-    return {"seen": list(Seen.IDS.value)}
+    seen = getattr(Database, "seen", ["none"])
+    Database.seen = seen if id in seen else [*seen, id]
+    return {"seen": list(Database.seen)}
 '''
 
 

@@ -17,8 +17,11 @@ from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write, write_bundle
 from tests.processes import farm
 
 READS = TOOLS[: TOOLS.index("def make")]
+SIZES = ", ".join(str(size) for size in range(101, 141))
+SIZED = READS.replace("made_at FROM", f"'{SIZES}' AS sizes FROM")
+"""Whoever tells all that a look-up shows tells more numbers than a person would."""
 REFUSES = (
-    READS
+    SIZED
     + '''
 def price(db: Database, *, id: str, cents: int) -> dict:
     """Set a price.
