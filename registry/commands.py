@@ -7,8 +7,9 @@ import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
@@ -16,6 +17,7 @@ from registry.client import FarmClient
 from registry.client_file import keep_out_of_git, merge, refuse_tracked
 from registry.leases import KEEP_SECONDS
 from registry.up import Options, address_of, running
+from registry.wire import Lease
 from servers.commands import bundle_of, shelves
 from servers.errors import FarmError, RequestError
 from servers.library import OWN_LIBRARY, Library
@@ -35,6 +37,8 @@ State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of ev
 SECRETS = ("FARM_TOKEN", "FARM_LEDGER", "OPENAI_API_KEY", "USER_OPENAI_API_KEY")
 MOST_KEPT = 31_536_000
 DEFAULT_STATE = Path.home() / ".envfarm"
+A_DAY = 86_400
+"""Seconds without a heartbeat after which an instance that `farm connect` leased ends: MCP clients send none."""
 
 
 class Walls(StrEnum):
@@ -137,15 +141,41 @@ def launch(
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
-    """Launch instances on the running farm, and print their leases (URL and token) as JSON."""
-    leases = asyncio.run(
-        _asked(
-            state,
-            token_from(token, token_file),
-            lambda farm: farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed),
-        )
-    )
-    out.print_json(json.dumps([lease.model_dump(mode="json") for lease in leases]))
+    """Launch instances on the running farm, and print their leases (URL and token) as JSON.
+
+    The task, and how an instance is scored, go to standard error.
+    """
+    launching = partial(_launched, environment=environment, scenario=scenario, count=count, ttl=ttl, seed=seed)
+    launched = asyncio.run(_asked(state, token_from(token, token_file), launching))
+    out.print_json(json.dumps([lease.model_dump(mode="json") for lease in launched.leases]))
+    _tell_what_next(err, launched)
+
+
+class Launch(NamedTuple):
+    """New leases, and the task of their scenario, if they have one."""
+
+    leases: list[Lease]
+    task: str | None
+
+
+async def _launched(
+    farm: FarmClient, *, environment: str, scenario: str | None, count: int, ttl: int, seed: int
+) -> Launch:
+    leases = await farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed)
+    task = None if scenario is None else (await farm.scenario(environment, scenario)).scenario.task
+    return Launch(leases, task)
+
+
+def _tell_what_next(console: Terminal, launched: Launch) -> None:
+    """What a person does with an instance: give the agent the task, and score what it did."""
+    say = partial(console.print, markup=False, soft_wrap=True)
+    instance = launched.leases[0].instance
+    if launched.task is None:
+        say(f"Instance {instance} has no scenario, so there is nothing to score.")
+    else:
+        say(f"The agent's task: {launched.task}")
+        say(f'To score instance {instance}: farm score {instance} --answer "the agent\'s last words"')
+    say(f"To end it: farm close {' '.join(lease.instance for lease in launched.leases)}")
 
 
 @app.command()
@@ -234,22 +264,21 @@ def connect(
     path = Path(".mcp.json") if client is Client.claude else desktop_file()
     if lease and write and client is not Client.json:
         refuse_tracked(path)
-    entry = (
-        _leased_entry(environment, scenario, state, token_from(token, token_file))
-        if lease
-        else _own_entry(environment, scenario)
-    )
-    if client is Client.json:
-        out.print_json(json.dumps(entry))
-        return
-    if not write:
-        out.print_json(json.dumps({"mcpServers": {name: entry}}))
-        return
-    ignored = keep_out_of_git(path) if lease else ""
-    merge(path, name, entry, secret=lease)
-    out.print(f"{path}: {name} is there now; restart the client, or reconnect with /mcp")
+    launched = None
     if lease:
-        out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
+        launching = partial(_launched, environment=environment, scenario=scenario, count=1, ttl=A_DAY, seed=0)
+        launched = asyncio.run(_asked(state, token_from(token, token_file), launching))
+    entry = _own_entry(environment, scenario) if launched is None else _leased_entry(launched.leases[0])
+    if write and client is not Client.json:
+        ignored = keep_out_of_git(path) if lease else ""
+        merge(path, name, entry, secret=lease)
+        out.print(f"{path}: {name} is there now; restart the client, or reconnect with /mcp")
+        if lease:
+            out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
+    else:
+        out.print_json(json.dumps(entry if client is Client.json else {"mcpServers": {name: entry}}))
+    if launched is not None:
+        _tell_what_next(err, launched)
 
 
 def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
@@ -262,9 +291,8 @@ def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
     return {"type": "stdio", "command": command, "args": arguments, "env": {}}
 
 
-def _leased_entry(environment: str, scenario: str | None, state: Path, token: str | None) -> dict[str, Any]:
+def _leased_entry(lease: Lease) -> dict[str, Any]:
     """A client uses an instance of the running farm, over HTTP."""
-    [lease] = asyncio.run(_asked(state, token, lambda farm: farm.launch(environment, scenario, ttl_seconds=86_400)))
     return {"type": "http", "url": lease.mcp_url, "headers": {"Authorization": f"Bearer {lease.token}"}}
 
 

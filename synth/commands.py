@@ -10,6 +10,7 @@ import uvloop
 
 from servers.secret_options import ApiKey
 from servers.terminal import Terminal
+from synth.run.folder import RunFolder
 from synth.run.plan import Plan
 from synth.run.start import Start
 from synth.stages.line import MINING, STAGES
@@ -82,7 +83,8 @@ def run(
         "again": again,
         "engine": engine,
     }
-    plan = Plan.of(config, {name: value for name, value in given.items() if value is not None})
+    options = {name: value for name, value in given.items() if value is not None}
+    plan = Plan.of(config, options) if config or out_ is None else Plan.resumed(RunFolder(out_), options)
     if plan.engine == "ray":
         arguments = [sys.executable, "-m", "synth.ray_process", plan.model_dump_json()]
         os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606

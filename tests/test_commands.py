@@ -26,6 +26,8 @@ from tests.doubles import Endpoint, refused, said
 from tests.processes import Done, farm, side_by_side, started, until, watching_for_orphans
 
 ROOT = Path(__file__).parent.parent
+DEARER = "Please let the bell cost 2.50."
+"""The task of `shop`'s scenario."""
 PRICE = {"id": "call_1", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}
 
 
@@ -217,10 +219,15 @@ async def test_an_endpoint_that_refuses_is_no_zero(shop: Path, tmp_path: Path) -
 async def test_instances_are_launched_scored_and_closed_on_a_running_farm(shelf: Path, tmp_path: Path) -> None:
     async with running_farm(shelf, tmp_path) as client:
         launched = await farm("launch", "shop", "--scenario", "dearer", "--count", "2", "--seed", "7", home=tmp_path)
-        assert (launched.code, launched.err) == (0, "")
+        assert launched.code == 0
         leases = [Lease.model_validate(lease) for lease in json.loads(launched.out)]
         assert [(lease.environment, lease.scenario, lease.seed) for lease in leases] == [("shop", "dearer", 7)] * 2
         first, second = leases
+        assert launched.err == (
+            f"The agent's task: {DEARER}\n"
+            f'To score instance {first.instance}: farm score {first.instance} --answer "the agent\'s last words"\n'
+            f"To end it: farm close {first.instance} {second.instance}\n"
+        )
         assert first.mcp_url is not None
         assert first.token is not None
         async with connect(first.mcp_url, first.token) as toolbox:
@@ -370,13 +377,16 @@ async def test_connect_says_where_it_cannot_write(tmp_path: Path) -> None:
 async def test_connect_with_a_lease_gives_an_instance_that_can_be_scored(shelf: Path, tmp_path: Path) -> None:
     async with running_farm(shelf, tmp_path) as client:
         done = await farm("connect", "claude", "shop", "--scenario", "dearer", "--lease", "--write", home=tmp_path)
-        assert (done.code, done.err) == (0, "")
+        [lease] = (await client.leases(status="live")).items
+        assert done.code == 0
+        assert (
+            f"The agent's task: {DEARER}\nTo score instance {lease.instance}: farm score {lease.instance}" in done.err
+        )
         entry = json.loads((tmp_path / ".mcp.json").read_text())["mcpServers"]["shop"]
         assert entry["type"] == "http"
         token = entry["headers"]["Authorization"].removeprefix("Bearer ")
         async with connect(entry["url"], token) as toolbox:
             await toolbox.call("price", {"id": "t2", "cents": 250})
-            [lease] = (await client.leases(status="live")).items
             assert lease.instance in entry["url"]
             assert (await client.score(lease.instance)).success is True
         assert misused(await farm("connect", "json", "zoo", "--lease", home=tmp_path), "there are: shop")

@@ -71,6 +71,14 @@ class RunFolder:
             began = str(json.loads(file.read_text(encoding="utf-8"))["began_at"])
         write_whole(file, json.dumps({"began_at": began, "plan": plan}, ensure_ascii=False, indent=1) + "\n")
 
+    def asked_before(self) -> dict[str, Any]:
+        """What was asked for when the run was last started; nothing where it was not, or nobody can read it."""
+        try:
+            plan = json.loads((self.path / "run.json").read_text(encoding="utf-8"))["plan"]
+            return dict(plan.items())
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+            return {}
+
     def begun(self) -> dict[str, Topic]:
         """The environments that were begun, by id. Where the first artefact is damaged, there is none."""
         found: dict[str, Topic] = {}

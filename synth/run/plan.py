@@ -9,11 +9,15 @@ from pydantic import Field, ValidationError
 
 from servers.errors import NotFound, RequestError
 from servers.record import Record
+from synth.run.folder import RunFolder
 from synth.run.progress import Prices
 from synth.run.stage import Wishes
 from synth.writers.endpoint import Sampling
 
 OPENAI = "https://api.openai.com/v1"
+ONCE = frozenset({"out", "again", "batch_results"})
+"""Keys that mean one start of a run alone."""
+OF_ONE_WRITER = frozenset({"writer", "serve_vllm", "vllm_arguments", "recordings", "embeddings"})
 BY_NAME = "hf:"
 """Begins the name of a data set where `tasks` is no file."""
 
@@ -67,6 +71,14 @@ class Plan(Record):
             raise RequestError(f"{where}{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
         plan._check()
         return plan
+
+    @classmethod
+    def resumed(cls, folder: RunFolder, options: Mapping[str, Any]) -> Self:
+        """From the last start of a run, where there was one, and options, which win. Raises as `of` does."""
+        before = {key: value for key, value in folder.asked_before().items() if key in cls.model_fields.keys() - ONCE}
+        if "writer" in options:
+            before = {key: value for key, value in before.items() if key not in OF_ONE_WRITER}
+        return cls.of(None, {**before, **options})
 
     @property
     def wishes(self) -> Wishes:

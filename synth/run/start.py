@@ -25,6 +25,10 @@ from synth.writers.batch import BatchWriter
 from synth.writers.batch_folder import results_of
 from synth.writers.writer import Waiting, Writer
 
+MOST_LISTED = 10
+"""Environments whose trouble is told on the terminal."""
+LONGEST_WHY = 1000
+
 
 @dataclass(frozen=True)
 class Start:
@@ -107,12 +111,24 @@ class Start:
             say(f"Bundles: {folder.library}", soft_wrap=True)
         if isinstance(writer, BatchWriter) and progress.count("waiting"):
             self._say_what_is_awaited(writer)
-        broken = [(name, row) for name, row in progress.rows.items() if row.state in ("stopped", "failed")]
-        for name, row in broken:
-            say(f"{name} {row.state}: {row.why}", soft_wrap=True, markup=False)
+        broken = self._list(progress, "stopped", "failed")
         if broken:
             say("The same command goes on with them.")
-        return 1 if broken else 0
+        rejected = self._list(progress, "rejected")
+        if rejected:
+            say("They are not tried again, unless with --again.")
+        has_any = progress.count("accepted") or progress.count("waiting")
+        return 1 if broken or not has_any else 0
+
+    def _list(self, progress: Progress, *states: str) -> int:
+        """Say why environments went no further; how many they are."""
+        found = [(name, row) for name, row in progress.rows.items() if row.state in states]
+        for name, row in found[:MOST_LISTED]:
+            why = row.why if len(row.why) <= LONGEST_WHY else f"{row.why[: LONGEST_WHY - 1]}…"
+            self.console.print(f"{name} {row.state}: {why}", soft_wrap=True, markup=False)
+        if len(found) > MOST_LISTED:
+            self.console.print(f"… and {len(found) - MOST_LISTED} more, which stand in the report.")
+        return len(found)
 
     def _say_what_is_awaited(self, writer: BatchWriter) -> None:
         writer.close_batch()

@@ -103,7 +103,6 @@ def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Price
         tally.passed += 1
         tally.at_first += artefact.turn == 0 and not any(exchange.reasons for exchange in artefact.exchanges)
         _note(summary, tally, artefact.exchanges, said)
-        summary.models.update(exchange.model for exchange in artefact.exchanges if exchange.model)
     for name, exchanges in line.given_up(standing):
         _note(summary, tallies[name], exchanges, said)
     for back in line.backs():
@@ -112,6 +111,7 @@ def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Price
     if rejection is not None:
         tallies[rejection.stage].rejected += 1
         _note(summary, tallies[rejection.stage], rejection.exchanges, said)
+    summary.models.update(exchange.model for exchange in said if exchange.model)
     done = len(standing) == len(line.stages)
     counts: dict[str, int] = {}
     for stage, artefact in zip(line.stages, standing, strict=False):

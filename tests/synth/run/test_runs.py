@@ -2,12 +2,14 @@
 
 import json
 import signal
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.doubles import refused
+from tests.doubles import Endpoint, refused, said
+from tests.processes import farm
 from tests.synth.run.model import Model, answer_to
 from tests.synth.run.tiny_process import artefact, ran, started, values
 
@@ -188,8 +190,10 @@ async def test_an_environment_that_is_never_accepted_is_kept_with_its_reasons(tm
     async with stubborn.serve() as base_url:
         done = await ran(tmp_path, topics=["Loans"], base_url=base_url)
         again = await ran(tmp_path, base_url=base_url)
-    assert (done.code, again.code) == (0, 0)
+    assert (done.code, again.code) == (1, 1)
     assert "0 accepted, 1 rejected; 4 requests" in done.out
+    assert "loans rejected: tables: names: 1 is too few; 2 are asked\nThey are not tried again" in done.out
+    assert "Written by stub." in (tmp_path / "run/report.html").read_text()
     assert "0 accepted, 1 rejected; 0 requests" in again.out
     rejection = json.loads((tmp_path / "run/environments/loans/rejected.json").read_text())
     assert (rejection["stage"], rejection["reasons"]) == ("tables", ["names: 1 is too few; 2 are asked"])
@@ -197,6 +201,26 @@ async def test_an_environment_that_is_never_accepted_is_kept_with_its_reasons(tm
     async with Model().serve() as base_url:
         done = await ran(tmp_path, base_url=base_url, again=True, model="m2")
     assert "1 accepted" in done.out
+
+
+async def test_a_run_goes_on_when_its_folder_alone_is_named(tmp_path: Path) -> None:
+    endpoint = Endpoint([refused(401, "no such key"), *[said("{}") for _ in range(8)]])
+    async with endpoint.serve() as base_url:
+        run = partial(farm, "synth", "run", "--out", "r", home=tmp_path, OPENAI_API_KEY="sk-1")
+        begun = await run("--topic", "Loans", "--model", "m", "--base-url", base_url)
+        resumed = await run()
+        again = await run("--again", "--model", "m2")
+    assert (begun.code, "the key is wrong" in begun.err) == (1, True)
+    assert (resumed.code, resumed.err) == (1, "")
+    assert "0 accepted, 1 rejected; 4 requests" in resumed.out
+    assert "\nloans rejected: " in resumed.out
+    assert again.code == 1
+    assert [request["model"] for request in endpoint.requests] == ["m"] * 5 + ["m2"] * 4
+
+
+async def test_a_folder_without_a_run_has_nothing_to_go_on_with(tmp_path: Path) -> None:
+    done = await farm("synth", "run", "--out", "r", home=tmp_path)
+    assert (done.code, done.err) == (2, "farm: --writer endpoint wants --model NAME\n")
 
 
 async def test_answers_of_a_model_cannot_write_into_the_report(tmp_path: Path) -> None:
