@@ -71,7 +71,13 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loop
     made.include_router(open_routes, dependencies=strict)
     name_errors(made, registry.catalogue, registry.watch, published)
     published.read(made)
-    made.add_middleware(Doorkeeper, token=token, refused=registry.watch.refused, loopback_only=loopback_only)
+    made.add_middleware(
+        Doorkeeper,
+        token=token,
+        refused=registry.watch.refused,
+        health=lambda: health_of(registry, reaper),
+        loopback_only=loopback_only,
+    )
     return made
 
 
@@ -84,6 +90,11 @@ async def workers(registry: Known) -> Workers:
 @open_routes.get("/health", summary="How the farm is")
 async def health(registry: Known, reaper: Watching) -> Health:
     """Open to anybody. `degraded`: leases cannot be looked after, or a worker does not answer."""
+    return health_of(registry, reaper)
+
+
+def health_of(registry: Registry, reaper: Reaper) -> Health:
+    """How the farm is now, from what is known in memory."""
     seats = registry.fleet.seats.values()
     answering = sum(seat.answers for seat in seats)
     well = reaper.trouble is None and answering == len(seats) > 0

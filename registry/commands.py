@@ -20,6 +20,7 @@ from registry.up import Options, address_of, running
 from registry.wire import Lease
 from servers.commands import bundle_of, shelves
 from servers.errors import FarmError, RequestError
+from servers.garbage import settle
 from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
 from servers.secret_options import Token, TokenFile, token_from, without_password
@@ -112,6 +113,7 @@ def up(
 
 async def _up(options: Options) -> None:
     async with running(options) as address:
+        settle()
         bundles = len(Library(list(options.library)).ids())
         kept = "as given" if options.token else f"in {options.state / 'token'}"
         out.print(

@@ -1,20 +1,25 @@
-"""The registry's lock: who has no token, or brings too much, is sent away before anything is read."""
+"""The registry's lock: who has no token, or brings too much, is sent away before anything is read.
+
+Health is answered here, before any routing: it is asked while the farm is busy, and by anybody.
+"""
 
 import hmac
 from collections.abc import Callable
 
-from starlette.exceptions import HTTPException
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.refusals import refusal
-from registry.wire import LARGEST_BODY
-from servers.doors.http import bearer, header, misled
+from registry.wire import LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
+from servers.doors.http import TooLarge, again, bearer, body_of, misled
+from servers.json_values import has_more_values
 
-OPEN = {"/v1/health", "/v1/openapi.json", "/v1/docs"}
+HEALTH = "/v1/health"
+OPEN = {HEALTH, "/v1/openapi.json", "/v1/docs"}
 """What anybody may read: nothing there is secret."""
 LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"
 NOTHING_HERE = "there is nothing here"
-TOO_LARGE = f"the body is larger than {LARGEST_BODY // 1024 // 1024} MiB"
+TOO_MANY = f"the body holds more than {MOST_VALUES:,} values"
 
 
 class Doorkeeper:
@@ -24,10 +29,17 @@ class Doorkeeper:
     """
 
     def __init__(
-        self, app: ASGIApp, *, token: str, refused: Callable[[int], None], loopback_only: bool = False
+        self,
+        app: ASGIApp,
+        *,
+        token: str,
+        refused: Callable[[int], None],
+        health: Callable[[], Health],
+        loopback_only: bool = False,
     ) -> None:
         self.app = app
         self._refused = refused
+        self._health = health
         self._loopback_only = loopback_only
         self._expected = token.encode()
 
@@ -43,10 +55,26 @@ class Doorkeeper:
             await refusal(404, "not_found", NOTHING_HERE)(scope, receive, send)
         elif scope["path"] not in OPEN and not self._opens(scope):
             await refusal(401, "unauthorized", LOCKED)(scope, receive, send)
-        elif _announced(scope) > LARGEST_BODY:
-            await refusal(413, "too_large", TOO_LARGE)(scope, receive, send)
+        elif scope["path"] == HEALTH and scope["method"] == "GET" and not scope["query_string"]:
+            body = self._health().model_dump_json()
+            await Response(body, media_type="application/json")(scope, receive, send)
         else:
-            await self.app(scope, _bounded(receive), send)
+            await self._with_body(scope, receive, send)
+
+    async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, once its body is there and no larger than its route takes."""
+        largest = largest_body(scope["method"], scope["path"])
+        try:
+            body = await body_of(scope, receive, largest)
+        except TooLarge:
+            await refusal(413, "too_large", f"the body is larger than {_told(largest)}")(scope, receive, send)
+            return
+        if body is None:
+            return
+        if has_more_values(body, MOST_VALUES):
+            await refusal(413, "too_large", TOO_MANY)(scope, receive, send)
+            return
+        await self.app(scope, again(body, receive), send)
 
     def _noticing(self, send: Send) -> Send:
         async def noticing(message: Message) -> None:
@@ -65,21 +93,12 @@ def _is_ours(path: str) -> bool:
     return path == "/metrics" or path.startswith("/v1/")
 
 
-def _announced(scope: Scope) -> int:
-    length = header(scope, b"content-length")
-    return int(length[:19]) if length.isdecimal() else 0
+def largest_body(method: str, path: str) -> int:
+    """Bytes of the body that a route takes, if it is there at all."""
+    if method != "POST":
+        return LARGEST_ORDER
+    return LARGEST_BODIES.get(path.rpartition("/")[2], LARGEST_ORDER)
 
 
-def _bounded(receive: Receive) -> Receive:
-    """The same body, until it is more than it may be."""
-    left = LARGEST_BODY
-
-    async def bounded() -> Message:
-        nonlocal left
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if left < 0:
-            raise HTTPException(413, TOO_LARGE)
-        return message
-
-    return bounded
+def _told(size: int) -> str:
+    return f"{size // 1024} KiB" if size < LARGEST_BODY else f"{size // 1024 // 1024} MiB"

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.api import app as api
+from registry.doorkeeper import HEALTH
 from registry.farm_identity import claim
 from registry.fleet import EmbeddedWorker, Fleet, Seat
 from registry.lease_clock import LeaseClock
@@ -28,6 +29,7 @@ from registry.watchdog import Watchdog, WatchedWorker
 from servers import secret
 from servers.errors import CapacityError, InfraError, NotFound, StateError
 from servers.guest.walls import WALLS
+from servers.heads import Connections
 from servers.library import Library
 from servers.logs import Level
 from servers.private_files import write_private
@@ -131,7 +133,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                 watched.append(WatchedWorker(seat, probe, process.kill))
             await stack.enter_async_context(Watchdog(watched))
         await stack.enter_async_context(control.router.lifespan_context(control))
-        await stack.enter_async_context(serving(root, listening))
+        await stack.enter_async_context(serving(root, listening, Connections(at_once=frozenset({HEALTH}))))
         stack.callback(asyncio.create_task(registry.catalogue.read_ahead()).cancel)
         _leave_url(options.state / URL_FILE, url)
         standing = [seat.walls for seat in registry.fleet.seats.values()]

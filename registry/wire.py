@@ -13,6 +13,14 @@ from servers.record import Clock, Name, Record
 from servers.scenario import Scenario
 
 LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes of the body of a score, which has an answer in it."""
+LARGEST_QUERY_BODY = 1024 * 1024
+LARGEST_ORDER = 64 * 1024
+"""Bytes of every other body."""
+LARGEST_BODIES = {"score": LARGEST_BODY, "query": LARGEST_QUERY_BODY}
+"""By the last part of the path, where it is not the same as for all others."""
+MOST_VALUES = 1000
+"""Values of one body: JSON is read on the event loop, in one step."""
 LARGEST_ANSWER = 1_000_000
 LARGEST_QUERY = 100_000
 LARGEST_NUMBER = 2**53 - 1

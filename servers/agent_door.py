@@ -26,9 +26,12 @@ from servers.environment import Tool
 from servers.errors import FarmError, NotFound, RequestError
 from servers.express import Express
 from servers.instance import Instance
+from servers.json_values import has_more_values
 from servers.worker import Worker
 
 LARGEST_BODY = 1024 * 1024
+MOST_VALUES = 20_000
+"""Values of one message: each takes time of the event loop."""
 MOST_REMEMBERED = 1024
 LEASE_OVER = "the lease of this instance is over; whoever launched it can prolong it, or launch a new one"
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
@@ -104,6 +107,9 @@ class AgentDoor:
             await self._refuse(send, Refusal(413, "too_large", f"a request has at most {LARGEST_BODY} bytes"))
             return
         if body is None:
+            return
+        if has_more_values(body, MOST_VALUES):
+            await self._refuse(send, Refusal(413, "too_large", f"a message has at most {MOST_VALUES} values"))
             return
         scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
         if await self._express.answer(scope, body, send, lambda: self._worker.find(instance_id)):

@@ -22,3 +22,13 @@ def at_rest() -> Generator[None]:
             gc.freeze()
         if was_on:
             gc.enable()
+
+
+def settle() -> None:
+    """Look at all objects once, and never again at those that are left: a program has started, and they stay.
+
+    A program of ours has some 400,000 of them. A look at all of them, which a burst of requests brings about, holds up
+    the event loop for a tenth of a second and longer.
+    """
+    gc.collect()
+    gc.freeze()

@@ -9,9 +9,11 @@ import resource
 import time
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from servers.buffer_budget import BufferBudget
+from servers.turns import Turns
 
 LARGEST_HEAD = 64 * 1024
 """Bytes of a request that are not its body: its head, the frames of its chunks, its trailers."""
@@ -28,6 +30,10 @@ MOST_RECEIVED = 32 * 1024 * 1024
 """Bytes of unfinished requests of all connections. The connection with the longest one is closed first."""
 SMALL_REQUEST = 4096
 """Bytes up to which an unfinished request is not counted."""
+SMALL_BODY = 64 * 1024
+"""Bytes of a body up to which its request is started when it is there whole, if its head says how long it is."""
+LINGER_SECONDS = 2.0
+"""Seconds in which a client may read an answer that it got before it had sent all of its request."""
 MOST_CONNECTIONS = 4096
 MOST_PIPELINED = 64
 """Requests on one connection that wait for the answer to an earlier one."""
@@ -49,13 +55,17 @@ class Connections:
         most_received: int = MOST_RECEIVED,
         seconds: float = REQUEST_SECONDS,
         look_seconds: float = LOOK_SECONDS,
+        at_once: frozenset[str] = frozenset(),
     ) -> None:
+        """`at_once`: paths that are answered so fast that nobody has to wait for a turn."""
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = max(1, min(most, files // FILES_EACH))
         self._all: set[BoundedHttp] = set()
         self._look_seconds = look_seconds
         self.idle: dict[BoundedHttp, None] = {}  # those without a request under way, the longest idle one first
         self.received = BufferBudget(most_received)
+        self.turns = Turns()
+        self.at_once = at_once
         self.seconds = seconds
 
     def __len__(self) -> int:
@@ -105,6 +115,8 @@ class BoundedHttp(HttpToolsProtocol):
         self._since: float | None = None
         self._unread = 0
         self._unread_since = 0.0
+        self._lingers_since: float | None = None
+        self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -118,6 +130,11 @@ class BoundedHttp(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._lingers_since is not None:  # the request was answered, and its rest is not even parsed
+            self._raw += len(data)
+            if self._raw > LARGEST_REQUEST:
+                self.transport.abort()
+            return
         self._has_ended_one = False
         super().data_received(data)
         if self._is_whole:
@@ -173,15 +190,41 @@ class BoundedHttp(HttpToolsProtocol):
         self._since = None
         self._connections.received.release(self)
         super().on_message_complete()
+        held, self._held = self._held, None
+        if held is not None:
+            self._start_asgi_task(*held)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Start a request in its turn. A small body is waited for first: reading it later would take no turn."""
+        if cycle.more_body and not cycle.waiting_for_100_continue and 0 < _announced(cycle) <= SMALL_BODY:
+            self._held = cycle, app
+        elif cycle.scope["path"] in self._connections.at_once:
+            super()._start_asgi_task(cycle, app)
+        else:
+            start = super()._start_asgi_task
+            self._connections.turns.start(lambda: start(cycle, app))
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        if not self.pipeline and not self.transport.is_closing():
+        if self.transport.is_closing():
+            return
+        if self.cycle.response_complete and self.cycle.more_body:
+            self._linger()
+        if not self.pipeline:
             self._connections.idle[self] = None
+
+    def _linger(self) -> None:
+        """End a connection whose client still sends what was answered: closed at once, it might not see the answer."""
+        self._lingers_since = time.monotonic()
+        self._since = None
+        self._connections.received.release(self)
+        self.transport.write_eof()
 
     def look(self, now: float) -> None:
         """Close this connection if it takes too long: politely while it sends, at once when it does not read."""
         seconds = self._connections.seconds
+        if self._lingers_since is not None and now - self._lingers_since > min(LINGER_SECONDS, seconds):
+            self.transport.close()
         unread = self.transport.get_write_buffer_size()
         if not unread or not self._unread or unread <= self._unread - LEAST_READ:
             self._unread, self._unread_since = unread, now
@@ -196,3 +239,9 @@ class BoundedHttp(HttpToolsProtocol):
             super().shutdown()
         else:
             self.transport.close()
+
+
+def _announced(cycle: RequestResponseCycle) -> int:
+    """The bytes of a body, as its head tells them; 0 if it tells none."""
+    length = next((value for name, value in cycle.scope["headers"] if name == b"content-length"), b"")
+    return int(length[:19]) if length.isdigit() else 0

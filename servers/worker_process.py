@@ -16,6 +16,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from servers.agent_door import AgentDoor
 from servers.control_door import ControlDoor
 from servers.errors import RequestError, StateError
+from servers.garbage import settle
 from servers.library import Library
 from servers.lock import locked
 from servers.private_files import keep_private
@@ -71,6 +72,7 @@ async def serve(
         ) as (worker, door),
         serving(Doors(door, ControlDoor(worker, token, loopback_only=loopback_only)), listening),
     ):
+        settle()
         await until_told_to_stop()
 
 

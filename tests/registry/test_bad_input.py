@@ -7,7 +7,7 @@ import httpx
 import pytest_asyncio
 
 from registry.api import app
-from registry.wire import LARGEST_BODY, Error
+from registry.wire import LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Error
 from tests.registry.farms import TOKEN, Farm
 
 ROUTES = [
@@ -53,7 +53,7 @@ async def test_without_the_token_nothing_is_read(farm: Farm, stranger: httpx.Asy
 
 
 async def test_a_body_that_is_not_json_is_refused(farm: Farm) -> None:
-    for body in (b"", b"{", b"environment=shop", b"\xff\xfe", b"[" * 100_000, b"NaN,"):
+    for body in (b"", b"{", b"environment=shop", b"\xff\xfe", b"[" * 999, b"NaN,"):
         answer = await farm.http.post("/v1/instances", content=body, headers={"Content-Type": "application/json"})
         assert problem(answer, farm) in ((400, "invalid"), (422, "invalid"))
 
@@ -120,6 +120,38 @@ async def test_a_body_that_is_too_large_is_refused_announced_or_not(farm: Farm) 
     for content in (large, in_pieces()):
         answer = await farm.http.post("/v1/instances", content=content, headers={"Content-Type": "application/json"})
         assert problem(answer, farm) == (413, "too_large")
+
+
+async def test_a_route_takes_no_larger_body_than_it_needs(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    headers = {"Content-Type": "application/json"}
+    padding = b" " * LARGEST_ORDER
+    for method, path in (
+        ("POST", "/v1/instances"),
+        ("POST", f"/v1/instances/{instance}/fork"),
+        ("POST", f"/v1/instances/{instance}/rewind"),
+        ("POST", f"/v1/instances/{instance}/reset"),
+        ("POST", "/v1/health"),
+        ("GET", "/v1/environments"),
+        ("DELETE", f"/v1/instances/{instance}"),
+    ):
+        answer = await farm.http.request(method, path, content=b"{}" + padding, headers=headers)
+        assert problem(answer, farm) == (413, "too_large")
+        assert answer.json()["error"]["message"] == "the body is larger than 64 KiB"
+    answer = await farm.http.post(f"/v1/instances/{instance}/query", content=b"{}" + 16 * padding, headers=headers)
+    assert problem(answer, farm) == (413, "too_large")
+    assert (
+        await farm.http.post(f"/v1/instances/{instance}/score", content=b"{}" + padding, headers=headers)
+    ).is_success
+
+
+async def test_a_body_of_many_values_is_refused_before_it_is_read(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    values = b"[" + b"1," * MOST_VALUES + b"1]"
+    path = f"/v1/instances/{instance}/score"
+    answer = await farm.http.post(path, content=values, headers={"Content-Type": "application/json"})
+    assert problem(answer, farm) == (413, "too_large")
+    assert (await farm.http.post(path, json={"answer": values.decode()})).is_success
 
 
 async def test_an_answer_or_a_query_past_its_bound_is_refused(farm: Farm) -> None:

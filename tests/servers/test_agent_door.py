@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
-from servers.agent_door import LARGEST_BODY, AgentDoor
+from servers.agent_door import LARGEST_BODY, MOST_VALUES, AgentDoor
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch, Ticket
 from servers.serving import listen, serving, url_of
@@ -225,6 +225,7 @@ REFUSALS: list[tuple[int, str, dict[str, Any]]] = [
     (406, "not_acceptable", {"headers": {"accept": "text/html"}}),
     (415, "unsupported_media_type", {"headers": {"content-type": "text/plain"}}),
     (413, "too_large", {"content": b" " * (LARGEST_BODY + 1)}),
+    (413, "too_large", {"content": b"[" + b"1," * MOST_VALUES + b"1]"}),
 ]
 
 
@@ -321,7 +322,8 @@ async def test_an_instance_whose_bundle_has_changed_says_so(tmp_path: Path, work
         (b"[]", 400),
         (b"3", 400),
         (b"null", 400),
-        (b"[" * 100_000, 400),
+        (b"[" * 10_000, 400),
+        (b"[" * 100_000, 413),
         (b'{"jsonrpc": "1.0"}', 400),
         (b'{"jsonrpc": "2.0", "id": 1, "method": 3}', 400),
         (b'{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": []}', 400),

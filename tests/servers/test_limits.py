@@ -2,6 +2,8 @@
 
 import asyncio
 import shutil
+import subprocess
+import sys
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -26,6 +28,7 @@ from servers.orders import Judge, Launch
 from servers.pace import Pace
 from servers.serving import listen, serving, url_of
 from servers.starts import beside_the_schema
+from servers.turns import Turns
 from servers.verification import LARGEST_ON_LOOP
 from servers.worker import Worker
 from tests.bundles import SCHEMA, SEED, with_description, write_bundle
@@ -134,7 +137,12 @@ async def fine(scope: Scope, receive: Receive, send: Send) -> None:
 
 @asynccontextmanager
 async def hasty(
-    app: ASGIApp = fine, *, seconds: float = 0.1, most: int = 100, most_received: int = 10_000_000
+    app: ASGIApp = fine,
+    *,
+    seconds: float = 0.1,
+    most: int = 100,
+    most_received: int = 10_000_000,
+    connections: Connections | None = None,
 ) -> AsyncGenerator[Callable[[], Awaitable[Streams]]]:
     """A server with tight limits; gives what opens a connection to it."""
     listening = listen("127.0.0.1", 0)
@@ -145,7 +153,8 @@ async def hasty(
         opened.append(await asyncio.open_connection(*address))
         return opened[-1]
 
-    connections = Connections(most=most, most_received=most_received, seconds=seconds, look_seconds=0.02)
+    if connections is None:
+        connections = Connections(most=most, most_received=most_received, seconds=seconds, look_seconds=0.02)
     async with asyncio.timeout(30), serving(app, listening, connections):
         yield connection
         for _, writer in opened:
@@ -292,6 +301,74 @@ async def test_only_so_many_requests_wait_for_the_answer_to_an_earlier_one() -> 
         assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
         assert came == [1]
         seen.set()
+
+
+async def test_what_was_answered_before_it_was_sent_whole_is_read_no_further_and_its_connection_ends() -> None:
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(b"POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 16000000\r\n\r\n" + bytes(8_000_000))
+        writer.write(GET)  # no request: it is a part of that body
+        assert (await reader.read()).count(ANSWER) == 1
+
+
+async def test_a_client_gets_its_answer_though_it_goes_on_sending() -> None:
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(b"POST /unread HTTP/1.1\r\nHost: x\r\nContent-Length: 9000000\r\n\r\n")
+        for _ in range(80):
+            writer.write(bytes(100_000))
+            await writer.drain()
+        assert (await reader.read()).startswith(ANSWER)
+
+
+async def test_a_burst_of_requests_is_started_in_turns_and_what_is_answered_at_once_waits_for_none() -> None:
+    started: list[str] = []
+    over = asyncio.Event()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        started.append(scope["path"])
+        if scope["path"] != "/health":
+            await over.wait()
+        await fine({**scope, "path": "/4"}, receive, send)
+
+    turns = Turns(1)
+    for _ in range(5):
+        turns.start(lambda: started.append("turn"))
+    seen: list[int] = []
+    while len(started) < 5:
+        seen.append(len(started))
+        await asyncio.sleep(0)
+    assert (seen, started.clear()) == ([1, 2, 3, 4], None)
+    connections = Connections(at_once=frozenset({"/health"}))
+    connections.turns = Turns(0)  # nobody else's turn ever comes
+    async with hasty(app, connections=connections) as connection:
+        _, busy = await connection()
+        busy.write(GET)
+        reader, writer = await connection()
+        writer.write(GET.replace(b"/", b"/health", 1))
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+    assert started == ["/health"]
+
+
+async def test_a_small_body_is_waited_for_before_its_request_takes_a_turn() -> None:
+    came = asyncio.Queue[bytes]()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        message = await receive()
+        assert not message.get("more_body")
+        await came.put(message["body"])
+        await fine({**scope, "path": "/unread"}, receive, send)
+
+    async with hasty(app, seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(b"POST / HTTP/1.1\r\nContent-Length: 4\r\n\r\n")
+        await writer.drain()
+        for byte in b"slow":
+            assert came.empty()
+            writer.write(bytes([byte]))
+            await writer.drain()
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+        assert await came.get() == b"slow"
 
 
 @pytest.mark.parametrize("said", [b"GET / HTTP", CHUNKED + b"1\r\nx\r\n", CHUNKED + b"0\r\nX: y\r\n"])
@@ -446,3 +523,9 @@ async def busy_threads(worker: Worker, environment: str) -> AsyncGenerator[None]
     finally:
         over.set()
         await asyncio.gather(*jobs)
+
+
+def test_a_program_that_has_started_looks_at_its_garbage_no_more(capfd: pytest.CaptureFixture[str]) -> None:
+    begin = "import gc, servers.worker; from servers.garbage import settle; settle()"
+    subprocess.run([sys.executable, "-c", f"{begin}; print(len(gc.get_objects()))"], check=True, timeout=60)
+    assert int(capfd.readouterr().out) < 1000
