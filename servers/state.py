@@ -2,7 +2,8 @@
 
 An instance is its start image and the changesets of its calls, so this file holds no rows. A record is appended with
 one write before its call is answered; a record that a killed process left unfinished is cut off at the next opening.
-Each record carries a digest of itself and of all before it: a changed byte is found, and nothing of the file is used.
+Each record carries a digest of itself and of all before it, and the worker's index says where the file must reach: a
+changed byte and a missing record are found, and nothing of the file is used.
 """
 
 import errno
@@ -23,6 +24,7 @@ import apsw
 
 from servers.errors import Conflict, StateError
 from servers.private_files import write_private
+from servers.state_index import End, StateIndex
 
 SUFFIX = ".history"
 FORMER_SUFFIX = ".db"
@@ -100,31 +102,35 @@ class StateFile:
 
     path: Path
     handle: int
+    index: StateIndex
     origin: Origin
     last: int
     changed: int
-    size: int
-    """Bytes of the file."""
-    digest: bytes
-    """The digest of the last record: what the file must end with when it is read again."""
+    beginning: End
+    """Where the first record ends."""
+    end: End
+    """What the file must end with when it is read again."""
     file: tuple[int, int] | None
     net: bytes | None = field(default=None, repr=False)
     """The changes since the start, if they were asked for, are few, and nothing was changed since."""
 
     @classmethod
-    def create(cls, path: Path, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
+    def create(cls, path: Path, index: StateIndex, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
         """Write a new state file, whole or not at all. With calls it is a fork.
 
         Raises:
             StateError: the state folder takes none.
         """
+        whole = _whole(origin, calls)
         try:
-            write_private(path, _whole(origin, calls))
+            index.add(origin.id, End(origin.generation, len(whole), whole[-DIGEST_BYTES:]))
+            write_private(path, whole)
         except OSError as error:
+            index.remove(origin.id)
             raise StateError(f"the state folder takes no new instance: {error.strerror}") from None
 
     @classmethod
-    def open(cls, path: Path) -> "StateFile":
+    def open(cls, path: Path, index: StateIndex) -> "StateFile":
         """Open a state file, and cut off what a killed process left unfinished.
 
         Raises:
@@ -133,7 +139,7 @@ class StateFile:
         with _named_at_opening(path):
             handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
             try:
-                return cls._opened(path, handle)
+                return cls._opened(path, handle, index)
             except BaseException:
                 os.close(handle)
                 raise
@@ -151,7 +157,7 @@ class StateFile:
             raise ValueError("it is empty")
 
     @classmethod
-    def _opened(cls, path: Path, handle: int) -> "StateFile":
+    def _opened(cls, path: Path, handle: int, index: StateIndex) -> "StateFile":
         whole = _content(handle)
         records = _records(whole)
         first = next(records, None)
@@ -160,14 +166,27 @@ class StateFile:
         origin = _origin(first)
         if origin.id != path.stem:
             raise ValueError(f"it is the file of another instance: {origin.id}")
-        state = cls(path, handle, origin, 0, 0, first.end, first.digest, identity(path))
+        kept = index.find(origin.id)
+        beginning = End(origin.generation, first.end, first.digest)
+        state = cls(path, handle, index, origin, 0, 0, beginning, beginning, identity(path))
+        has_all = beginning == kept or origin.generation > kept.generation  # rewound by a process that was killed then
         for record in records:
             state.last += 1
             state.changed = state.last if record.changes else state.changed
-            state.size, state.digest = record.end, record.digest
+            state.end = End(origin.generation, record.end, record.digest)
+            has_all = has_all or state.end == kept
+        if not has_all:
+            raise ValueError(f"answered calls are missing: it has {state.size} bytes of {kept.size} that were written")
         if state.size < len(whole):
             os.ftruncate(handle, state.size)
+        if state.end != kept:
+            index.put(origin.id, state.end)
         return state
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.end.size
 
     @property
     def revision(self) -> str:
@@ -192,14 +211,11 @@ class StateFile:
         """
         try:
             self._still_there()
-            record = packed(_text_of(call), call.changes, self.digest)
-            self._append(record)
+            self._append(packed(_text_of(call), call.changes, self.end.digest))
         except BaseException:
             self.disown()
             raise
         self.last = call.seq
-        self.size += len(record)
-        self.digest = record[-DIGEST_BYTES:]
         if call.changes:
             self.changed = call.seq
             self.net = None
@@ -239,13 +255,22 @@ class StateFile:
         if not 0 <= seq <= self.last:
             raise Conflict(f"there is no call {seq} to go back to; the history has {self.last}")
         self._still_there()
+        if self.changed == seq == 0:
+            self._cut_to_beginning()
+            return
         origin = self.origin._replace(generation=self.origin.generation + 1)
         kept = [call for call in self._calls() if call.seq <= seq] if seq else []
         write_private(self.path, _whole(origin, kept))
-        opened = StateFile.open(self.path)
+        opened = StateFile.open(self.path, self.index)
         os.close(self.handle)
         self.handle, self.origin, self.last, self.changed = opened.handle, origin, seq, opened.changed
-        self.size, self.digest, self.file, self.net = opened.size, opened.digest, opened.file, None
+        self.beginning, self.end, self.file, self.net = opened.beginning, opened.end, opened.file, None
+
+    def _cut_to_beginning(self) -> None:
+        """Undo calls that changed nothing: the rows, and so their revision, stay as they are."""
+        self.index.put(self.origin.id, self.beginning)  # first: a file may have more than the index says, never less
+        os.ftruncate(self.handle, self.beginning.size)
+        self.last, self.end = 0, self.beginning
 
     @_named
     def check(self) -> None:
@@ -269,7 +294,7 @@ class StateFile:
             _, *records = _records(_content(self.handle))
             if not records and self.last:
                 raise ValueError("calls are missing")
-            if records and records[-1].digest != self.digest:
+            if records and records[-1].digest != self.end.digest:
                 raise ValueError("it is not what was written")
             for record in records:
                 yield _call(record)
@@ -277,13 +302,16 @@ class StateFile:
             raise StateError(f"state file {self.path.name} is damaged: {error}") from None
 
     def _append(self, record: bytes) -> None:
+        end = End(self.end.generation, self.end.size + len(record), record[-DIGEST_BYTES:])
         left = memoryview(record)
         try:
             while left:
                 left = left[os.write(self.handle, left) :]
+            self.index.put(self.origin.id, end)
         except OSError:
-            os.ftruncate(self.handle, self.size)
+            os.ftruncate(self.handle, self.end.size)
             raise
+        self.end = end
 
     def _still_there(self) -> None:
         """A file that was deleted can still be written to, and nobody would ever read it again."""

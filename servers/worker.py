@@ -34,6 +34,7 @@ from servers.private_files import keep_private, write_private
 from servers.reading import Reader
 from servers.starts import Starts
 from servers.state import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
+from servers.state_index import StateIndex
 from servers.verification import LARGEST_ON_LOOP, Verification
 from servers.watch import Watch
 
@@ -41,7 +42,7 @@ IDLE_SECONDS = 30.0
 MEMORY_SECONDS = 1.0
 """How often the memory of guests is measured, and the processor time of those that nobody has asked anything."""
 IDLE_GUEST_SECONDS = 300.0
-FILES = re.compile(r"lock|secret|instances|starts|.*\.part")
+FILES = re.compile(r"lock|secret|index|instances|starts|.*\.part")
 """What a worker keeps in its state folder."""
 MOST_CALLS = 1_000_000
 LARGEST_PAGE = 1024 * 1024
@@ -82,6 +83,7 @@ class Worker:
         self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
         self.threads = FairThreadPool()
         self.copies = FairLimit(MOST_COPIED, MOST_COPIED_EACH)
+        self.index = StateIndex(folder / "index")
         self.starts = Starts(folder / "starts", self.guests)
         self.idle_seconds = idle_seconds
         self.idle_guest_seconds = idle_guest_seconds
@@ -105,6 +107,7 @@ class Worker:
             listed = (self.folder / "instances").iterdir()
             self._ids = {path.stem for path in listed if path.suffix in (SUFFIX, FORMER_SUFFIX)}
             self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids
+            self.index.open(self._ids)
         except OSError as error:
             raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
         try:
@@ -112,6 +115,7 @@ class Worker:
         except BaseException:
             await self.guests.close()
             self.threads.close()
+            self.index.close()
             raise
         self._tidying = asyncio.create_task(self._tidy())
         log.info("worker started", extra={"live": self.live, "walls": self.standing_walls})
@@ -123,6 +127,7 @@ class Worker:
         await self.guests.close()
         self.threads.close()
         self._holding.close()
+        self.index.close()
         self.verification.close()
         log.info("worker ended", extra={"live": self.live})
 
@@ -204,7 +209,7 @@ class Worker:
 
     def _open(self, instance_id: str, environment: Environment) -> Instance:
         self._see_that_it_is_there(instance_id)
-        state = StateFile.open(self._path(instance_id))
+        state = StateFile.open(self._path(instance_id), self.index)
         try:
             if environment.digest != state.origin.digest:
                 raise Conflict(
@@ -310,6 +315,7 @@ class Worker:
                 self.verification.release(instance.start.digest, instance_id)
         for suffix in (SUFFIX, FORMER_SUFFIX, f"{FORMER_SUFFIX}-wal", f"{FORMER_SUFFIX}-shm"):
             self._path(instance_id, suffix).unlink(missing_ok=True)
+        self.index.remove(instance_id)
         await self.resume(instance_id)
         self.watch.closed(instance_id)
 
@@ -453,7 +459,8 @@ class Worker:
         try:
             while len(tickets) < count:
                 instance_id = secrets.token_hex(8)
-                create = partial(StateFile.create, self._path(instance_id), origin._replace(id=instance_id), calls)
+                path = self._path(instance_id)
+                create = partial(StateFile.create, path, self.index, origin._replace(id=instance_id), calls)
                 if large:
                     await self.threads.run(origin.environment, create)
                 else:

@@ -6,7 +6,8 @@ import random
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Judge, Launch
 from servers.starts import Starts
-from servers.state import FORMAT, StateFile, packed
+from servers.state import DIGEST_BYTES, FORMAT, HEAD, StateFile, packed
+from servers.state_index import StateIndex
 from servers.worker import Worker
 from tests.servers import survivor
 
@@ -166,7 +168,7 @@ async def test_every_changed_byte_of_a_state_file_is_found(library: Library, tmp
             with pytest.raises(StateError, match=f"state file {path.name} is damaged: "):
                 instance.state.check()
             with pytest.raises(StateError, match=f"state file {path.name} cannot be opened: "):
-                StateFile.open(path)
+                StateFile.open(path, worker.index)
         path.write_bytes(whole)
         instance.state.check()
 
@@ -220,20 +222,152 @@ async def test_a_write_that_was_cut_short_anywhere_loses_no_answered_call(librar
         instance = await played(worker)
         path, answered = instance.state.path, instance.state.size
         history, rows = await worker.history(instance.id), await worker.diff(instance.id)
+        unanswered = (tmp_path / "state" / "index").read_bytes()
         await instance.call("make", {"name": "easel"})
         whole = path.read_bytes()
+    (tmp_path / "state" / "index").write_bytes(unanswered)  # it is written after the call, and before its answer
     for length in range(answered, len(whole)):
         path.write_bytes(whole[:length])
-        state = StateFile.open(path)
-        state.check()
-        assert (state.last, path.stat().st_size) == (len(history), answered)
-        state.close()
+        with indexed(tmp_path / "state", instance.id) as index:
+            state = StateFile.open(path, index)
+            state.check()
+            assert (state.last, path.stat().st_size) == (len(history), answered)
+            state.close()
     async with Worker(library, tmp_path / "state") as worker:
         assert await worker.history(instance.id) == history
         assert await worker.diff(instance.id) == rows
         again = await worker.find(instance.id).call("make", {"name": "easel"})
         assert again.kind == "ok"
         assert path.read_bytes()[:answered] == whole[:answered]
+
+
+@contextmanager
+def indexed(state: Path, instance: str) -> Generator[StateIndex]:
+    """The index of a worker's folder, as a start of that worker reads it."""
+    index = StateIndex(state / "index")
+    index.open({instance})
+    yield index
+    index.close()
+
+
+def record_ends(whole: bytes) -> list[int]:
+    """Where the records of a state file end."""
+    ends = [0]
+    while ends[-1] < len(whole):
+        text, changes, _ = HEAD.unpack_from(whole, ends[-1])
+        ends.append(ends[-1] + HEAD.size + text + changes + DIGEST_BYTES)
+    return ends[1:]
+
+
+async def test_a_state_file_that_was_cut_anywhere_is_never_judged(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+        path = instance.state.path
+    whole = path.read_bytes()
+    for length in range(record_ends(whole)[0], len(whole)):
+        path.write_bytes(whole[:length])
+        with (
+            indexed(tmp_path / "state", instance.id) as index,
+            pytest.raises(StateError, match=rf"answered calls are missing: it has \d+ bytes of {len(whole)}"),
+        ):
+            StateFile.open(path, index)
+        assert path.stat().st_size == length  # it stays as it was found
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match="answered calls are missing"):
+            await worker.judge(instance.id, Judge(checkpoints=()))
+        path.write_bytes(whole)
+        assert (await worker.judge(instance.id, Judge(checkpoints=()))).reward == 0
+
+
+async def test_what_kill_9_left_is_not_judged_once_an_answered_call_was_cut_off(
+    shelf: Path, library: Library, tmp_path: Path
+) -> None:
+    ticket, *answered = killed_after(shelf, tmp_path / "state", 5, 0)
+    path = tmp_path / "state" / "instances" / f"{ticket['instance']}.history"
+    os.truncate(path, record_ends(path.read_bytes())[len(answered) - 1])
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match="answered calls are missing"):
+            await worker.judge(ticket["instance"], Judge(checkpoints=()))
+
+
+async def test_a_call_that_kill_9_left_in_the_file_alone_stays(library: Library, tmp_path: Path) -> None:
+    """Nobody was answered; whoever looked at the state since has seen it, so that it may not be cut off either."""
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+        before = (tmp_path / "state" / "index").read_bytes()
+        await instance.call("make", {"name": "easel"})
+    (tmp_path / "state" / "index").write_bytes(before)
+    path = instance.state.path
+    async with Worker(library, tmp_path / "state") as worker:
+        assert (await worker.standing(instance.id)).calls == 5
+    os.truncate(path, record_ends(path.read_bytes())[-2])
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match="answered calls are missing"):
+            worker.find(instance.id)
+
+
+def without_index(index: Path) -> None:
+    index.unlink()
+
+
+def with_damaged_slot(index: Path) -> None:
+    index.write_bytes(flipped(index.read_bytes(), 20, 0))
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (without_index, "nothing is kept in index of where it ends"),
+        (with_damaged_slot, "what is kept in index of where it ends is damaged"),
+    ],
+)
+async def test_a_state_file_that_nobody_knows_the_end_of_is_not_opened(
+    library: Library, tmp_path: Path, damage: Damage, said: str
+) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+    damage(tmp_path / "state" / "index")
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match=said):
+            worker.find(instance.id)
+        await worker.close(instance.id)
+        assert (await played(worker)).state.last == 4
+
+
+async def test_a_rewind_that_is_killed_has_happened_or_not(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        instance = await played(worker)
+        before = (tmp_path / "state" / "index").read_bytes()
+        await worker.rewind(instance.id, 1)
+        diff = await worker.diff(instance.id)
+    (tmp_path / "state" / "index").write_bytes(before)  # it is written after the file was replaced
+    async with Worker(library, tmp_path / "state") as worker:
+        assert (await worker.standing(instance.id)).calls == 1
+        assert await worker.diff(instance.id) == diff
+
+
+async def test_a_reset_of_what_changed_nothing_that_is_killed_has_happened_or_not(
+    library: Library, tmp_path: Path
+) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        instance = worker.find(ticket.instance)
+        path = instance.state.path
+        start, inode = path.read_bytes(), path.stat().st_ino
+        await instance.call("find", {"text": "bell"})
+        await worker.reset(instance.id)
+        assert (path.read_bytes(), path.stat().st_ino) == (start, inode)  # it is cut, not written anew
+        assert (await instance.call("make", {"name": "drum"})).kind == "ok"
+        assert [call.seq for call in await worker.history(instance.id)] == [1]
+        await worker.reset(instance.id)
+        await instance.call("find", {"text": "bell"})
+        called = path.read_bytes()
+        await worker.reset(instance.id)
+    path.write_bytes(called)  # it is cut after the index was written
+    async with Worker(library, tmp_path / "state") as worker:
+        assert (await worker.standing(instance.id)).calls == 1
+        await worker.reset(instance.id)
+        assert await worker.history(instance.id) == await worker.diff(instance.id) == []
 
 
 async def test_a_start_image_that_is_gone_is_told(library: Library, tmp_path: Path) -> None:
