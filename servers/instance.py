@@ -255,7 +255,9 @@ class Instance:
             GuestError: nobody could verify them.
         """
         try:
-            changes = await self.verification.verify(self.environment, self.start, self.state, outcome.changes)
+            changes = await self.verification.verify(
+                self.environment, self.start, self.state, outcome.changes, now=self.now()
+            )
             return replace(outcome, changes=changes)
         except ChangesError as error:
             self.state.disown()

@@ -73,7 +73,7 @@ class Reader:
         self.now = now
         self.budget = ProcessorBudget()
         try:
-            self.connection = connect(vfs=clock.VFS_NAME)
+            self.connection = connect()
             self.connection.execute("ATTACH ':memory:' AS start").fetchall()
             self.connection.deserialize("main", final)
             self.connection.deserialize("start", start)

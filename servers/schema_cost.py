@@ -17,6 +17,9 @@ from servers.guest.tables import Table, insert_into
 CHEAP_FUNCTIONS = frozenset(
     {
         "abs",
+        "current_date",
+        "current_time",
+        "current_timestamp",
         "date",
         "datetime",
         "julianday",

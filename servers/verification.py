@@ -56,8 +56,12 @@ class Verification:
         self._histories = FairLimit(MOST_HISTORIES, MOST_HISTORIES_EACH)  # who holds some waits for nothing else
         self._held: OrderedDict[str, _Desk] = OrderedDict()
 
-    async def verify(self, environment: Environment, start: Start, state: StateFile, changes: bytes) -> bytes:
+    async def verify(
+        self, environment: Environment, start: Start, state: StateFile, changes: bytes, *, now: str
+    ) -> bytes:
         """Verify changes to an instance's rows within its turn, and return them as they are to be kept.
+
+        `now` is the instance's time at the call that made them.
 
         Raises:
             ChangesError: they do not fit, or leave what the schema does not allow.
@@ -68,10 +72,10 @@ class Verification:
             raise ChangesError(f"it says that it changed {len(changes)} bytes")
         if start.is_cheap and len(changes) <= LARGEST_HERE:
             net = await self.changes_since_start(state)
-            kept = self._verified_here(start, state, net, changes) if len(net) <= LARGEST_NET_HERE else None
+            kept = self._verified_here(start, state, net, changes, now) if len(net) <= LARGEST_NET_HERE else None
             if kept is not None:
                 return kept
-        head = {"do": "verify", "next_revision": state.next_revision}
+        head = {"do": "verify", "next_revision": state.next_revision, "now": now}
         seconds = self._guests.call_seconds
         said, [kept] = await self._ask(environment, start, state, head, changes, seconds=seconds)
         if said["wrong"] is not None:
@@ -120,13 +124,13 @@ class Verification:
         while self._held:
             self._held.popitem()[1].close()
 
-    def _verified_here(self, start: Start, state: StateFile, net: bytes, changes: bytes) -> bytes | None:
+    def _verified_here(self, start: Start, state: StateFile, net: bytes, changes: bytes, now: str) -> bytes | None:
         """Verify changes in this process. None leaves it to a guest, whatever the reason is."""
         try:
             desk = self._desk(start)
             desk.until = time.monotonic() + MOST_SECONDS
             rows = desk.find(state.origin.id, state.revision) or desk.seat(state.origin.id, net)
-            kept = rows.apply(changes)
+            kept = rows.apply(changes, now=now)
         except (ChangesError, apsw.Error):
             self.release(start.digest, state.origin.id)
             return None
@@ -215,7 +219,7 @@ class _Desk:
         rows = self.free.pop() if self.free else _opened(self.start, lambda: time.monotonic() > self.until)
         self.seats[instance] = _Seat(rows, "")
         if net:
-            rows.apply(net)
+            rows.restore(net)
         return rows
 
     def stand(self, instance: str, revision: str) -> None:

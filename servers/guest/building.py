@@ -28,7 +28,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
     """The start image, and what is wrong with the scripts; the image is empty when something is."""
     clock.set_time(now)
-    connection = connect(vfs=clock.VFS_NAME)
+    connection = connect()
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}").fetchall()
     connection.execute("PRAGMA foreign_keys = ON").fetchall()
     finding = _run(connection, schema, schema_only)

@@ -95,7 +95,7 @@ class Guest:
         rows = self.verifier.find(head["instance"], head["revision"])
         if rows is None:
             return {"need": "instance"}, []
-        wrong, kept = self.verifier.verify(head["instance"], rows, parts[0], head["next_revision"])
+        wrong, kept = self.verifier.verify(head["instance"], rows, parts[0], head["next_revision"], now=head["now"])
         return {"wrong": wrong}, [kept]
 
     def tell_rows(self, head: dict[str, Any], _parts: Parts) -> Reply:

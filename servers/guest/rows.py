@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import apsw
 
-from servers.guest import clock
 from servers.guest.lean import PAGE_SIZE, connect, shrink
 from servers.guest.tables import Table, Tables, tables_of
 
@@ -142,6 +141,6 @@ class Rows:
 
 def opened(image: bytes) -> apsw.Connection:
     """A database in memory with the content of an image, on the instance's clock."""
-    connection = connect(vfs=clock.VFS_NAME)
+    connection = connect()
     connection.deserialize("main", image)
     return connection

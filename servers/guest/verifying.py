@@ -8,6 +8,7 @@ from collections import OrderedDict
 
 import apsw
 
+from servers.guest import clock
 from servers.guest.lean import LARGEST_VALUE, PAGE_SIZE, connect, distrust
 from servers.guest.rows import MOST_GROWTH
 from servers.guest.tables import MOST_ROWS, ChangesError, Table, Tables, rows_in, tables_of
@@ -29,8 +30,10 @@ class VerifiedRows:
         self.connection.execute(f"PRAGMA max_page_count = {most_pages}", can_cache=False).fetchall()
         self._tables = Tables(self.connection, tables)
 
-    def apply(self, changes: bytes) -> bytes:
+    def apply(self, changes: bytes, *, now: str) -> bytes:
         """Apply changes that were made to these rows, with every rule of the schema. On an error call `undo`.
+
+        `now` is the instance's time at the call that made them: a rule may compare with it.
 
         Returns the changes as they are kept.
 
@@ -38,6 +41,7 @@ class VerifiedRows:
             ChangesError: they do not fit, or break a rule.
             apsw.InterruptError, apsw.NoMemError: the work was cut short.
         """
+        clock.set_time(now)
         self._begin()
         return self._tables.apply(changes)
 
@@ -105,12 +109,14 @@ class Verifier:
         held_at, rows = self._held.get(instance, ("", None))
         return rows if held_at == revision else None
 
-    def verify(self, instance: str, rows: VerifiedRows, changes: bytes, next_revision: str) -> tuple[str | None, bytes]:
+    def verify(
+        self, instance: str, rows: VerifiedRows, changes: bytes, next_revision: str, *, now: str
+    ) -> tuple[str | None, bytes]:
         """Apply changes to rows, and return them as they are kept. Or say why not: then the rows stay as they are."""
         try:
             if rows_in(changes) > MOST_ROWS:
                 raise ChangesError(f"it changed more than {MOST_ROWS} rows")
-            kept = rows.apply(changes)
+            kept = rows.apply(changes, now=now)
         except (ChangesError, apsw.CorruptError, ValueError) as error:
             rows.undo()
             return str(error), b""

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from servers.changes import between, in_changeset
+from servers.guest.clock import BEGINNING
 from servers.guest.lean import LARGEST_VALUE, PAGE_SIZE, connect
 from servers.guest.rows import Hydrated
 from servers.guest.tables import ChangesError, tables_of
@@ -105,7 +106,7 @@ def accepted(changes: bytes, start: bytes = START) -> tuple[bytes, bytes] | None
     """The rows after changes and the changes as they are kept, or None when they are refused."""
     rows = VerifiedRows(start, TABLES)
     try:
-        kept = rows.apply(changes)
+        kept = rows.apply(changes, now=BEGINNING)
         rows.keep()
         return rows.image(), kept
     except ChangesError:
@@ -322,7 +323,7 @@ def test_what_does_not_prove_itself_changes_nothing(lie: str) -> None:
     make, reason = LIES[lie]
     rows = VerifiedRows(START, TABLES)
     with pytest.raises(ChangesError, match=reason):
-        rows.apply(make())
+        rows.apply(make(), now=BEGINNING)
     rows.undo()
     assert content(rows.connection) == BEFORE
     rows.close()
@@ -336,4 +337,4 @@ def test_an_update_says_what_was_there_and_leaves_the_key() -> None:
     another_key = honest.replace(b"\x00\x03\x04Anna", b"\x03\x03bob\x03\x04Anna")
     for lie in (without_old, another_key):
         with pytest.raises(ChangesError, match="an update of 'owners' cannot be undone"):
-            VerifiedRows(START, TABLES).apply(lie)
+            VerifiedRows(START, TABLES).apply(lie, now=BEGINNING)

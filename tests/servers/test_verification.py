@@ -14,7 +14,7 @@ from servers.library import Library
 from servers.orders import Judge, Launch
 from servers.scenario import SqlCheckpoint
 from servers.worker import Worker
-from tests.bundles import TOOLS, write_bundle
+from tests.bundles import TOOLS, with_description, write_bundle
 
 ENDLESS = "replace(printf('%.*c', 900000, 'a'), printf('%.*c', 450000, 'a') || 'b', 'c')"
 SCHEMA = f"""
@@ -126,6 +126,62 @@ async def test_what_breaks_a_rule_is_not_kept(guarded: Instance, costly_worker: 
     assert await costly_worker.diff(guarded.id) == before
     assert (await guarded.call("make", {"name": "easel"})).kind == "ok"
     assert len(await costly_worker.diff(guarded.id)) == 2
+
+
+OF_ITS_TIME = """
+CREATE TABLE notes (
+    id INTEGER PRIMARY KEY,
+    body TEXT NOT NULL,
+    at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP CHECK (at <= CURRENT_TIMESTAMP),
+    due TEXT NOT NULL CHECK (due >= CURRENT_TIMESTAMP){rule}
+);
+"""
+NOTING = '''
+class Result(TypedDict):
+    done: bool
+
+
+def note(db: Database, *, body: str) -> Result:
+    """Write a note that is due in this minute.
+
+    Args:
+        body: What it says.
+    """
+    db.run("INSERT INTO notes (body, due) VALUES (:body, :now)", body=body, now=db.now())
+    return {"done": True}
+'''
+
+
+@pytest.mark.parametrize("year", [1999, 2099])
+@pytest.mark.parametrize("rule", ["", ", CHECK (replace(body, 'x', 'y') <> 'yy')"], ids=["here", "in a guest"])
+async def test_rules_about_the_time_are_verified_by_the_instance_s_clock(tmp_path: Path, rule: str, year: int) -> None:
+    """Of the machine's clock, one of the rules holds in no call, whatever the day is."""
+    folder = tmp_path / "shelf" / "notes"
+    await write_bundle(folder, tools=NOTING, schema=OF_ITS_TIME.format(rule=rule), seed="", scenarios=())
+    with_description(folder, clock=f"{year}-01-01 00:00:00")
+    async with Worker(Library([folder.parent]), tmp_path / "state") as worker:
+        instances = [worker.find(one.instance) for one in await worker.launch(Launch(environment="notes", count=2))]
+        assert instances[0].start.is_cheap == (not rule)
+        for instance in instances * 2:
+            assert (await instance.call("note", {"body": "hello"})).kind == "ok"
+        await worker.rewind(instances[0].id, 1)
+        assert (await instances[0].call("note", {"body": "again"})).kind == "ok"
+        found = await worker.query(instances[0].id, "SELECT at, due FROM notes")
+        assert found.rows == tuple((f"{year}-01-01 00:0{minute}:00",) * 2 for minute in (0, 1))
+
+
+async def test_instances_come_and_go_long_after_the_time_that_their_verification_had(
+    library: Library, tmp_path: Path
+) -> None:
+    """Their rows are taken back to the start then, and are the next instance's."""
+    async with Worker(library, tmp_path / "state") as worker:
+        for number in range(12):
+            [ticket] = await worker.launch(Launch(environment="shop"))
+            instance = worker.find(ticket.instance)
+            assert instance.start.is_cheap
+            assert (await instance.call("make", {"name": "drum"})).kind == "ok"
+            await worker.launch(Launch(environment="shop", setup=f"UPDATE things SET cents = {number}"))  # takes long
+            await worker.close(ticket.instance)
 
 
 async def test_a_call_changes_so_many_rows_and_no_more(guarded: Instance, costly_worker: Worker) -> None:
