@@ -20,14 +20,14 @@ def write_certificate(folder: Path, scenario: str, certificate: Certificate | No
 
 
 def write_scenario(folder: Path, scenario: Scenario) -> None:
-    """Put a scenario's checkpoints and solution into its line. The file is written whole.
+    """Put a scenario's task, checkpoints and solution into its line. The file is written whole.
 
     Raises:
         BundleError: it cannot be written.
     """
     path = folder / "scenarios.jsonl"
     told = scenario.model_dump(mode="json", exclude_defaults=True)
-    parts = {name: told[name] for name in ("checkpoints", "solution") if name in told}
+    parts = {name: told[name] for name in ("task", "checkpoints", "solution") if name in told}
     lines = [_changed(line, scenario.id, parts) for line in text_of(path).split("\n")]
     write_text(path, "\n".join(lines))
 

@@ -1,11 +1,14 @@
 """Mending a scenario whose checkpoints let pass what its task tells: its row goals are made anew from its solution.
 
-A scenario that was made backward gets all of them anew. To any other one goals are added, over the rows that hold the
-values; what it has stays as it is.
+A scenario that was made backward gets all of them anew, and what is judged of the reasons for its refusals, with the
+task's question for them. To any other one goals are added, over the rows that hold the values; what it has stays.
 """
 
+import re
 from collections.abc import Sequence
 
+from servers.answer.fact import AnswerCheckpoint
+from servers.errors import BundleError
 from servers.orders import RowChange
 from servers.reading import Reader
 from servers.scenario import Checkpoint, FootprintCheckpoint, Scenario, Solution, SqlCheckpoint
@@ -13,11 +16,15 @@ from synth.proving.stage import Stage
 from synth.scenarios.certify import Examined, examine
 from synth.scenarios.goals import Changed, changed, counted, footprint, goal, goals_of_rows
 from synth.scenarios.holding import Held
+from synth.scenarios.otherwise import Refusal
+from synth.scenarios.reasons import reasons_of, told_beside, why_goals
 from synth.scenarios.reference import Reference, played
 from synth.scenarios.state_mutants import has_value
 from synth.scenarios.told import Place
+from synth.scenarios.words import without_question
 
 BACKWARD = "backward"
+WHY = re.compile(r"why_\d+")
 
 
 async def mended(stage: Stage, scenario: Scenario) -> Scenario:
@@ -28,7 +35,7 @@ async def mended(stage: Stage, scenario: Scenario) -> Scenario:
     """
     scenario = await _closed(stage, scenario)
     if BACKWARD in scenario.tags:
-        return await _rebuilt(stage, scenario)
+        return await _explained(stage, await _rebuilt(stage, scenario))
     seen = await examine(stage, scenario)
     return await _added(stage, seen) if any(one.alive for one in seen.told) else scenario
 
@@ -64,6 +71,38 @@ async def _rebuilt(stage: Stage, scenario: Scenario) -> Scenario:
         for one in scenario.checkpoints
     ]
     return scenario.model_copy(update={"checkpoints": tuple(fresh)})
+
+
+async def _explained(stage: Stage, scenario: Scenario) -> Scenario:
+    """The scenario with the goals over the reasons of its refusals made anew.
+
+    Raises:
+        BundleError: nothing that can be judged is left of it.
+    """
+    reference = await played(stage, scenario)
+    await reference.close()
+    clock = reference.window.first
+    refusals = [
+        Refusal(one.step.tool, one.arguments, one.outcome.text, clock, scenario.setup)
+        for one in reference.made
+        if one.outcome.kind == "refused"
+    ]
+    if not refusals:
+        return scenario
+    beside = told_beside(scenario.task, refusals, clock)
+    goals = [_with_given(one, beside) for one in scenario.checkpoints if not WHY.fullmatch(one.id)]
+    told = [fact for one in goals if isinstance(one, AnswerCheckpoint) for fact in one.facts]
+    reasons = await reasons_of(stage, refusals, without_question(scenario.task), told)
+    *rest, last = [*goals[:-1], *why_goals(reasons, beside), goals[-1]]
+    if not any(one.role == "goal" for one in [*rest, last]):
+        raise BundleError(f"{scenario.id}: nothing bars what is refused that an answer could tell, and nothing is done")
+    task = scenario.task if reasons else without_question(scenario.task)
+    return scenario.model_copy(update={"checkpoints": (*rest, last), "task": task})
+
+
+def _with_given(checkpoint: Checkpoint, given: tuple[str, ...]) -> Checkpoint:
+    """A checkpoint; one over the answer lets some values be told beside its facts."""
+    return checkpoint.model_copy(update={"given": given}) if isinstance(checkpoint, AnswerCheckpoint) else checkpoint
 
 
 def _whole(reference: Reference) -> Changed:

@@ -5,15 +5,16 @@ from random import Random
 from servers.changes import between
 from servers.orders import RowChange
 from servers.scenario import Checkpoint, Scenario, Solution
-from synth.scenarios.answer_facts import answer_goal, told_in
 from synth.scenarios.clockwork import times_of_the_clock
 from synth.scenarios.goals import Changed, changed, counted, footprint, goals_of_rows
+from synth.scenarios.otherwise import Refusal
 from synth.scenarios.profile import Wish
+from synth.scenarios.reasons import not_done, reasons_of, told_beside, why_goals
 from synth.scenarios.run import Made, play, steps_of
 from synth.scenarios.sending import sender_of
 from synth.scenarios.setting import Setting
 from synth.scenarios.tally import Tally
-from synth.scenarios.telling import Telling, facts_of, tellings
+from synth.scenarios.telling import Telling, tellings
 from synth.scenarios.told import Place
 from synth.scenarios.walk import Command, Walk
 from synth.scenarios.words import Values, composed
@@ -66,7 +67,7 @@ async def _played(walk: Walk) -> list[Made] | None:
     return made if as_walked else None
 
 
-async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random: Random) -> Scenario:
+async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random: Random) -> Scenario | str:
     scene = walk.setting.scene
     questions = {one.number: f"Was this done: {one.clause.rstrip('.')}?" for one in walk.commands}
     async with scene.reading() as reader:
@@ -75,6 +76,9 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
     clauses = [command.clause for command in walk.commands]
     tells = _chosen(walk, made, random) if wish.tells else []
     refused = [command for command in walk.commands if command.kind == "refused"]
+    clock = walk.setting.clock
+    refusals = [Refusal(one.drawn.tool, one.drawn.arguments, one.text, clock) for one in refused]
+    reasons = await reasons_of(walk.setting.stage, refusals, " ".join(clauses), [tell.fact for tell in tells])
     task = composed(
         walk.setting.phrases,
         walk.voice,
@@ -82,14 +86,17 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
         clauses,
         [tell.ask for tell in tells],
         may_fail=bool(refused),
+        wants_reasons=bool(reasons),
         random=random,
     )
-    given = told_in(task, walk.setting.clock)
+    given = told_beside(task, refusals, clock)
     goals: list[Checkpoint] = [
         *rows,
         *(tell.goal(at, given) for at, tell in enumerate(tells, start=1)),
-        *_reasons(refused, task, walk.setting.clock),
+        *why_goals(reasons, given),
     ]
+    if not goals:
+        return "nothing of what is refused can be told"
     tags = ["backward", walk.voice, *(["refusal"] if refused else []), *(one.drawn.tool for one in walk.commands)]
     return Scenario(
         id=wish.id,
@@ -106,22 +113,6 @@ async def _changed(walk: Walk, made: list[Made], changes: list[RowChange]) -> Ch
     open_places = {Place(one.number, name) for one in walk.commands for name in calls[one.number - 1].free}
     later = await times_of_the_clock(walk.setting.scene, steps_of(_solution(walk, "-")), changes)
     return changed(changes, made, open_places, later)
-
-
-def _reasons(refused: list[Command], task: str, clock: str) -> list[Checkpoint]:
-    """Goals over what an answer must tell of the refusals: one of the dates and amounts that stand in the way."""
-    given = told_in(task, clock)
-    reasons = [facts_of(command.text, task, clock) for command in refused]
-    return [
-        answer_goal(
-            f"why_{number}",
-            f"Does the answer tell {' or '.join(words for words, _ in found)}, which stands in the way?",
-            [fact for _, fact in found],
-            tell="any",
-            given=given,
-        )
-        for number, found in enumerate((one for one in reasons if one), start=1)
-    ]
 
 
 def _chosen(walk: Walk, made: list[Made], random: Random) -> list[Telling]:
@@ -148,9 +139,7 @@ def _solution(walk: Walk, answer: str) -> Solution:
 def _answer(walk: Walk, refused: list[Command], tells: list[Telling]) -> str:
     all_refused = len(refused) == len(walk.commands)
     first = "I have left everything as it is." if all_refused else "It is done."
-    return " ".join(
-        [first, *(tell.saying for tell in tells), *(f"This could not be done: {one.text}." for one in refused)]
-    )
+    return " ".join([first, *(tell.saying for tell in tells), *(not_done(one.clause, one.text) for one in refused)])
 
 
 def _title(walk: Walk) -> str:

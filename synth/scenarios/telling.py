@@ -6,8 +6,9 @@ from typing import Any, cast
 
 from servers.answer.fact import AnswerCheckpoint, Fact
 from servers.phrases import HOLE, Phrases
-from synth.scenarios.answer_facts import NO_CLOCK, answer_goal, fact_of, gives
-from synth.scenarios.facts import DATE, said
+from synth.proving.days import day_in
+from synth.scenarios.answer_facts import answer_goal, fact_of, gives
+from synth.scenarios.facts import said
 from synth.scenarios.leaves import leaves
 from synth.scenarios.lookup import leaf
 from synth.scenarios.words import Values, filled
@@ -67,15 +68,10 @@ def _others(name: str, seen: tuple[dict[str, Any], ...]) -> list[Any]:
     return [value for result in seen for path, value in leaves(result, "") if path.rpartition(".")[2] == name and value]
 
 
-def facts_of(text: str, given: str, clock: str = NO_CLOCK) -> list[tuple[str, Fact]]:
-    """The dates and amounts that a refusal tells and that were not given, each as it is written there."""
-    found: list[tuple[str, Fact]] = []
-    told = [(day, fact_of("on", day)) for day in DAY.findall(text) if DATE.fullmatch(day)]
-    told += [(amount, fact_of("cents", int(amount.replace(".", "")))) for amount in MONEY.findall(text)]
-    for words, fact in told:
-        if fact is not None and words not in given and not gives(given, fact, clock):
-            found.append((words, fact.model_copy(update={"name": f"reason_{len(found) + 1}"})))
-    return list({words: (words, fact) for words, fact in found}.values())
+def values_of(refusal: str, given: str = "") -> list[str]:
+    """The dates and amounts that a refusal tells and that were not given, as it writes them."""
+    told = [day for day in DAY.findall(refusal) if day_in(day)] + MONEY.findall(refusal)
+    return [one for one in dict.fromkeys(told) if one not in given]
 
 
 def _texts(result: dict[str, Any]) -> dict[str, str]:

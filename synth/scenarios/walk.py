@@ -16,7 +16,7 @@ from synth.scenarios.profile import Wish
 from synth.scenarios.saying import Saying
 from synth.scenarios.setting import Setting, standing
 from synth.scenarios.tally import Tally
-from synth.scenarios.telling import facts_of
+from synth.scenarios.telling import values_of
 from synth.scenarios.undoing import undoes
 from synth.scenarios.world import Place, World
 
@@ -104,7 +104,7 @@ class Walk:
         return True
 
     def _is_the_same(self, command: Command, outcome: Outcome) -> bool:
-        return outcome.kind == "refused" and facts_of(outcome.text, "") == facts_of(command.text, "")
+        return outcome.kind == "refused" and values_of(outcome.text) == values_of(command.text)
 
     def is_alive(self, tool: str, argument: str, place: Place) -> bool:
         """Whether a row stands so that a tool has ever taken such a one."""
@@ -196,7 +196,7 @@ class Walk:
         if wanted == "ok":
             return self._is_news(drawn, changes) and self._is_allowed(drawn, outcome.structured)
         alive = all(self.is_alive(drawn.tool, argument, place) for argument, place in drawn.places.items())
-        return alive and bool(facts_of(outcome.text, " ".join(str(one) for one in drawn.arguments.values())))
+        return alive and bool(values_of(outcome.text, " ".join(str(one) for one in drawn.arguments.values())))
 
     def _finder(self) -> Finder:
         """Whoever looks rows up as they are after the last command that changed any."""

@@ -25,12 +25,19 @@ JOINED = ("Please {}, and then {}.", "Could you {} and {}?", "Please {} and {}."
 TELLING = ("Tell me {}.", "Let me know {}.", "At the end, tell me {}.", "I also need to know {}.")
 TELLING_MORE = ("Tell me {} and {}.", "Let me know {}, and {}.")
 NOT_POSSIBLE = (
-    "If that can't be done, leave it as it is and tell me exactly why, with the dates or amounts that matter.",
-    "Should that not be possible, change nothing about it and tell me what stands in the way, with any date or amount.",
+    ("If that can't be done, leave it as it is", " and tell me exactly why, with the dates or amounts that matter"),
+    (
+        "Should that not be possible, change nothing about it",
+        " and tell me what stands in the way, with any date or amount",
+    ),
 )
+"""What is to become of what cannot be done, and how its reason is asked for."""
 ANY_NOT_POSSIBLE = (
-    "If something of this can't be done, leave that part and tell me exactly why, with any dates or amounts.",
-    "Should one of these not be possible, skip it and tell me what stands in the way, with any date or amount.",
+    ("If something of this can't be done, leave that part", " and tell me exactly why, with any dates or amounts"),
+    (
+        "Should one of these not be possible, skip it",
+        " and tell me what stands in the way, with any date or amount",
+    ),
 )
 
 
@@ -82,13 +89,15 @@ def composed(
     tells: list[str],
     *,
     may_fail: bool,
+    wants_reasons: bool = False,
     random: Random,
 ) -> str:
-    """The whole task."""
+    """The whole task. Where something in it may fail, it says what is to become of that, and may want the reason."""
     manner = phrases.voices.get(voice, PLAIN_VOICE)
     sentences = _sentences(clauses, random)
     if may_fail:
-        sentences.append(random.choice(NOT_POSSIBLE if len(clauses) == 1 else ANY_NOT_POSSIBLE))
+        leave, why = random.choice(NOT_POSSIBLE if len(clauses) == 1 else ANY_NOT_POSSIBLE)
+        sentences.append(f"{leave}{why if wants_reasons else ''}.")
     if len(tells) == 1:
         sentences.append(random.choice(TELLING).format(tells[0]))
     elif tells:
@@ -100,6 +109,13 @@ def composed(
         sentences[0] = sentences[0][:1].lower() + sentences[0][1:]
     task = " ".join(part for part in (opening, *sentences, closing) if part)
     return ARTICLE.sub("n ", re.sub(r"(?<!\.)\.\.(?!\.)", ".", re.sub(" {2,}", " ", task)))
+
+
+def without_question(task: str) -> str:
+    """A task that does not ask for the reason of what cannot be done."""
+    for _, why in (*NOT_POSSIBLE, *ANY_NOT_POSSIBLE):
+        task = task.replace(why, "")
+    return task
 
 
 def _sentences(clauses: list[str], random: Random) -> list[str]:

@@ -30,7 +30,7 @@ def price(db: Database, *, id: str, cents: int) -> dict:
         id: The thing.
         cents: The price.
     """
-    if cents > -1:
+    if db.now() < "2026-05-01":
         raise ToolError("prices stay as they are until 2026-05-01")
     return {"changed": db.run("UPDATE things SET cents = :cents WHERE id = :id", id=id, cents=cents)}
 '''
