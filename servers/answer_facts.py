@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+from servers.answer.checks.question import Question, Told
 from servers.answer.fact import AnswerCheckpoint, Cell, Fact
-from servers.answer.verdict import Question, Told, verdicts
+from servers.answer.verdict import verdicts
 from servers.answer.wanted import Wanted, wanted
 from servers.errors import CheckpointError, QueryError, RequestError
 from servers.reading import BrokenQuery, Reader

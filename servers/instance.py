@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any, cast
 
+from servers.answer.contract import HOW_TO_ANSWER
 from servers.bundle import Environment
 from servers.changes import in_changeset
 from servers.errors import GuestError, InfraError
@@ -91,9 +92,10 @@ class Instance:
 
     @property
     def instructions(self) -> str:
-        """What an agent reads first: what this is, its rules, and what time it is here."""
+        """What an agent reads first: what this is, its rules, what time it is here, and how to answer."""
         return (
             f"{self.environment.instructions}\nIt is {self.state.origin.clock} when you begin; a call takes a minute.\n"
+            f"\n{HOW_TO_ANSWER}\n"
         )
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:

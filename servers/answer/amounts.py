@@ -9,9 +9,17 @@ from servers.answer.numbers import Number, numbers
 from servers.answer.vocabulary import CURRENCY_OF, alternatives
 
 _CURRENCY = alternatives(CURRENCY_OF)
-_BEFORE = re.compile(rf"(?:(?<![a-z])({_CURRENCY})\.?|[€$£¥]) ?-?$")
-_AFTER = re.compile(rf"^(?:[.,]-|,--|\.--)?[ -]?({_CURRENCY})(?![a-z])\.?")
-_CENTS = re.compile(r"^ ?(?:euro-?)?(?:cents?|ct|cts|centimes|centimos|p)\b")
+_BEFORE = re.compile(rf"(?:(?<![a-z])({_CURRENCY})|(?<![a-z])kr\.|[€$£¥]) ?-?$")
+_AFTER = re.compile(rf"^(?:[.,]-|,--|\.--)?[ -]?({_CURRENCY})(?![a-z])")
+_JOIN = re.compile(r",? ?(?:and |und |et |con |y |e )?")
+_NO_NOUN = re.compile(
+    r"(?! ?(?:%|-|:))(?:$|[^\w ]|\s(?:$|\W|(?:in|at|and|for|altogether|all|as|is|on|of|was|to|had|has|zu|und|by"
+    r"|till|until|from|per"
+    r"|each|a|so|which|that|the|now|more|extra|together|total|today|with|after|back|open|due|when|if|or|but|i|we"
+    r"|it|he|she)\b))"
+)
+"""What may follow cents that are not named: no thing that is counted."""
+_CENTS = re.compile(r"^ ?(?:euro-?)?(?:cents?|ct|cts|centimes|centimos|p(?! ?\.? ?m))\b")
 
 
 def amounts(text: str) -> Iterator[Mention]:
@@ -39,24 +47,29 @@ def _amount(text: str, number: Number, following: Number | None) -> Mention | No
     code = after[1] if after else _code(before)
     end = number.end + (after.end() if after else 0)
     values = number.values
-    if after and following is not None and following.start - end <= 6:
-        between = text[end : following.start]
-        [small, *_] = following.values
-        tail = _CENTS.match(text[following.end : following.end + 12])
-        if (
-            re.fullmatch(r",? ?(?:and |und |et |con |y |e )?", between)
-            and small < 100
-            and small == small.to_integral_value()
-        ):
-            digits = text[following.start : following.end]
-            if tail or (
-                digits.isdigit()
-                and len(digits) == 2
-                and not re.match(r"^[ -]?\w*[a-z]", text[following.end : following.end + 3])
-            ):
-                values = frozenset(value + small / 100 for value in values)
-                end = following.end + (tail.end() if tail else 0)
+    small = _small(text, end, following, is_before=after is None) if following is not None else None
+    if small is not None and following is not None:
+        values = frozenset(value + small[0] / 100 for value in values)
+        end = small[1]
     return Mention("amount", frozenset(Decimal(value) for value in values), number.start, end, unit=code)
+
+
+def _small(text: str, end: int, following: Number, *, is_before: bool) -> tuple[Decimal, int] | None:
+    """The cents that follow an amount, and where they end: "and 50 cents", "80", "fifty"."""
+    if not _JOIN.fullmatch(text[end : following.start]):
+        return None
+    [small, *_] = following.values
+    if small >= 100 or small != small.to_integral_value():
+        return None
+    rest = text[following.end : following.end + 14]
+    cents = _CENTS.match(rest)
+    if cents:
+        return small, following.end + cents.end()
+    digits = text[following.start : following.end]
+    is_two_digits = digits.isdigit() and len(digits) == 2
+    is_word = following.is_word and small >= 5 and text[end : following.start] == " "
+    ends = _NO_NOUN.match(rest) is not None
+    return (small, following.end) if not is_before and ends and (is_two_digits or is_word) else None
 
 
 def _code(before: re.Match[str] | None) -> str:

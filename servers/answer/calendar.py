@@ -1,6 +1,7 @@
 """Dates in a text: as digits, with month names, and relative to now."""
 
 import re
+from calendar import monthrange
 from collections.abc import Iterator
 from datetime import date, timedelta
 
@@ -26,9 +27,15 @@ _MONTH_DAY = re.compile(
 _OTHER_DAYS = re.compile(
     rf"(?<![\w.:-])(?:{_NTH} ?(?:,|and|&|or|to|-|until|till|through|bis|und|et|y|oder|ou) ?(?:the )?)+$"
 )
+_LAST_DAY = re.compile(
+    rf"\b(?:(?:the )?(?:last|final) day|(?:the )?(?:very )?end|ultimo dia|(?:der )?letzten? tag) (?:of |de "
+    rf"|im )?(?P<month>{_MONTH})\b"
+    r"\.?(?: (?P<year>\d{4}))?|\b(?:ende|fin) (?P<month2>" + _MONTH + r")\b"
+)
 _LATER_DAYS = re.compile(rf"^(?: ?(?:,|and|&|or|to|-|until) ?(?:the )?{_NTH}(?![\w:]|[.,]\d))+")
 _WEEKDAY = re.compile(
-    rf"\b(?:(?P<which>next|this|coming|last|on|past) )?(?P<day>{alternatives(WEEKDAYS)})\b(?P<later> next week| week)?"
+    rf"\b(?:(?P<which>next|this|coming|last|on|past) )?(?P<day>{alternatives(WEEKDAYS)})\b(?P<later> next week"
+    rf"| week)?"
 )
 _NAMED = re.compile(
     r"\b(?P<after>the day after tomorrow|day after tomorrow|ubermorgen|overmorgen|apres-demain"
@@ -60,6 +67,10 @@ def dates(text: str, now: date) -> Iterator[Mention]:
             yield Mention("date", values, found.start(), found.end())
     for found in (*_DAY_MONTH.finditer(text), *_MONTH_DAY.finditer(text)):
         yield from _written(text, found)
+    for found in _LAST_DAY.finditer(text):
+        month, year = MONTHS[found["month"] or found["month2"]], int(found["year"]) if found["year"] else None
+        last = monthrange(year or now.year, month)[1]
+        yield Mention("date", frozenset({Day(year, month, last)}), found.start(), found.end())
     yield from _relative(text, now)
     for found in _BARE.finditer(text):
         day = _nth(found["day"] or found["digits"] or found["es"])

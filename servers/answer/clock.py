@@ -30,9 +30,10 @@ _AT = re.compile(
     rf"|times|people|packs?|h\b|[ap]\.?m))"
 )
 _SPOKEN = re.compile(
-    rf"(?<!from )(?<!von )\b(?P<how>half past|half|quarter past|quarter to|a quarter past|a quarter to"
+    rf"(?<![\d:.])\b(?P<how>half past|half|quarter past|quarter to|a quarter past|a quarter to"
     rf"|halb|viertel nach"
-    rf"|viertel vor|(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}|twenty[- ]five) (?:minutes )?(?:past"
+    rf"|viertel vor|(?<!from )(?<!von )(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}"
+    rf"|twenty[- ]five) (?:minutes )?(?:past"
     rf"|to|nach|vor)) (?P<hour>\d{{1,2}}|{_HOURS})\b(?! (?:hours?|days?|minutes?|weeks?|people"
     rf"|packs?))(?: ?{_HALF}|{_PART})?"
     rf"|\b(?P<hour2>{_HOURS}) (?P<minute>thirty|fifteen|forty-five|forty five|twenty|ten|(?:twenty"
@@ -43,6 +44,15 @@ _SPOKEN = re.compile(
 _NOON = re.compile(
     r"\b(?:(?:12|twelve)(?::00|\.00)? )?(?P<noon>noon|midday|mittags?|midi|mediodia|mezzogiorno)\b"
     r"|\b(?:12(?::00)? )?(?P<night>midnight|mitternacht|minuit|medianoche|mezzanotte)\b"
+)
+_RANGE = re.compile(
+    rf"(?<![\w.,:/-])(?P<first>[01]?\d|2[0-4]|{_HOURS})(?: ?- ?| to | bis | until | and )(?P<second>[01]?\d"
+    rf"|2[0-4]|{_HOURS})"
+    rf"(?![\w.,:/-]*\d)(?! ?(?:euros?|€|nok|kr|%|days?|min|weeks?|packs?|people|of))(?P<suffix> ?(?:{_HALF}"
+    rf"|uhr\b|h\b|hrs\b|o'?clock))?"
+)
+_TIMELY = re.compile(
+    r"(?:\b(?:from|between|von|zwischen|window|today|tomorrow|heute|morgen|slot)|[\d]{4}|march|[a-z]{3,9},) ?$"
 )
 _UNIT = alternatives(MINUTES_OF)
 _DIGITS = alternatives([word for word, value in UNITS.items() if value < 10])
@@ -66,7 +76,8 @@ _HALVES = re.compile(
     rf"|dreieinhalb) (?P<unit6>{_UNIT})\b"
 )
 _CLOCKED = re.compile(
-    r"(?<![\d.,:])(?P<h>\d{1,3})(?::| ?h ?)(?P<m>[0-5]\d)(?: ?(?P<unit>hours?|hrs?|h|std|stunden|min|hh:mm))?(?![\w:])"
+    r"(?<![\d.,:])(?P<h>\d{1,3})(?::| ?h ?)(?P<m>[0-5]\d)(?: ?(?P<unit>hours?|hrs?|h|std|stunden|min"
+    r"|hh:mm))?(?![\w:])"
 )
 _JOIN = re.compile(r"^(?:,? (?:and|und|et|y|e)|,)? ?$")
 _EVENING = re.compile(r"afternoon|evening|night|tarde|soir|apres|nachmittag|abend|sera")
@@ -74,6 +85,8 @@ _EVENING = re.compile(r"afternoon|evening|night|tarde|soir|apres|nachmittag|aben
 
 def times(text: str) -> Iterator[Mention]:
     """Every time of day of a folded text, in minutes since midnight."""
+    for found in _RANGE.finditer(text):
+        yield from _ends_of_range(found)
     for found in _DIGITAL.finditer(text):
         hour, minute = int(found["hour"]), int(found["minute"])
         is_spoken = found["half"] or found["part"]
@@ -95,6 +108,16 @@ def times(text: str) -> Iterator[Mention]:
         yield _spoken(found)
     for found in _NOON.finditer(text):
         yield Mention("time", frozenset({720} if found["noon"] else {0, 1440}), found.start(), found.end())
+
+
+def _ends_of_range(found: re.Match[str]) -> Iterator[Mention]:
+    """The two hours of "10-11 h", "from ten to eleven", "9-10 am"."""
+    sure = found["suffix"] is not None or not found["first"].isdigit()
+    if not sure and not _TIMELY.search(found.string[max(0, found.start() - 24) : found.start("first")]):
+        return
+    for name in ("first", "second"):
+        values = _read(_hour(found[name]), 0, found["half"], None)
+        yield Mention("time", values, found.start(name), found.end(name), is_weak=not sure)
 
 
 def _hour(text: str) -> int:

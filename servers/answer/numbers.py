@@ -23,6 +23,13 @@ _GERMAN = re.compile(
 )
 
 
+_THOUSANDS = re.compile(r"(?<![\w.,:/'-])(\d{1,3}(?:[.,]\d)?)k(?!\w)")
+_DIGIT = alternatives([word for word, value in UNITS.items() if 0 < value < 10])
+_SPELT = re.compile(
+    rf"(?<![\w-])(?:({_DIGIT})[ -](?:oh|o|zero)[ -]({_DIGIT})|({_DIGIT})[ -](ten|eleven|twelve|\w+teen))(?![\w]|-\w)"
+)
+
+
 class Number(NamedTuple):
     """A number in a text, in each way that it can be read."""
 
@@ -37,6 +44,10 @@ def numbers(text: str) -> Iterator[Number]:
     """Every number of a folded text."""
     for found in _NUMBER.finditer(text):
         yield Number(read(found[0]), found.start(), found.end())
+    for found in _THOUSANDS.finditer(text):
+        yield Number(frozenset({Decimal(found[1].replace(",", ".")) * 1000}), found.start(), found.end())
+    for found in _SPELT.finditer(text):
+        yield Number(frozenset({Decimal(_spelt(found))}), found.start(), found.end(), is_word=True)
     for found in _ORDINAL.finditer(text):
         value = int(found[1]) if found[1] else ORDINALS[found[2]]
         yield Number(frozenset({Decimal(value)}), found.start(), found.end(), is_ordinal=True)
@@ -64,6 +75,13 @@ def read(digits: str) -> frozenset[Decimal]:
     if len(marks) > 1:
         return frozenset({whole if len(set(marks)) == 1 and after > 2 else cut})
     return frozenset({whole}) if after == 3 and last <= 3 and digits[0] != "0" else frozenset({cut})
+
+
+def _spelt(found: re.Match[str]) -> int:
+    """The value of "three-oh-one" or "three-ten"."""
+    if found[1]:
+        return UNITS[found[1]] * 100 + UNITS[found[2]]
+    return UNITS[found[3]] * 100 + UNITS.get(found[4], 0)
 
 
 def in_words(text: str) -> int:

@@ -10,9 +10,11 @@ from servers.answer.clock import durations, times
 from servers.answer.mention import Day, Mention
 from servers.answer.numbers import numbers
 
-_LIST_MARK = re.compile(r"(?:^|\n) ?\(?\d{1,2}[.)] ?$")
-_UNIT = re.compile(r"^[ -]?(?:more |further |other |free |open |full )?([^\W\d_]{2,})")
-_BESIDE = re.compile(r",? ?\(?(?:the |den |le |el )?")
+_LIST_MARK = re.compile(r"(?:^|\n) ?\(?\d{1,2}[.)] \S")
+_UNIT = re.compile(r"^[ -]?(?:more |further |other |free |open |full )?([^\W\d_]{2,}|[gmlh](?!\w))")
+_BESIDE = re.compile(
+    r"(?: (?:of )?next week)?,? ?\(?(?:a |the |den |der |dem |le |el |il |it's a |that's a |which is a )?"
+)
 _PERCENT = re.compile(r"^ ?(?:%|percent|prozent|per cent|pour cent)")
 
 
@@ -22,7 +24,14 @@ def mentions(text: str, now: datetime) -> list[Mention]:
     hours = _longest(times(text))
     money = list(amounts(text))
     lasting = _longest(durations(text))
-    hours = [one for one in hours if not _inside(one, [*days, *money])]
+    spans = [one for one in lasting if not one.is_weak]
+    hours = [
+        one
+        for one in hours
+        if not _inside(
+            one, [*days, *money, *(o for o in spans if o.end > one.end and ":" not in text[o.start : o.end])]
+        )
+    ]
     days = [one for one in days if not _inside(one, [*money, *(hour for hour in hours if not hour.is_weak)])]
     taken = [
         *days,
@@ -38,7 +47,7 @@ def _plain(text: str) -> list[Mention]:
     found: list[Mention] = []
     for number in numbers(text):
         after = text[number.end : number.end + 30]
-        if _PERCENT.match(after) or _LIST_MARK.search(text[max(0, number.start - 4) : number.end] + after[:1]):
+        if _PERCENT.match(after) or _LIST_MARK.search(text[max(0, number.start - 4) : number.end + 3]):
             continue
         unit = _UNIT.match(after)
         weak = number.is_ordinal or text[number.start : number.end] in (

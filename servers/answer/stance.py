@@ -9,7 +9,7 @@ Stance = Literal["told", "denied", "doubted", "asked"]
 _NOT = (
     r"(?:not|cannot|n't|never|neither|nor|no longer|rather than|instead of|other than|unlike|ahead of"
     r"|well before|without|no|nicht"
-    r"|kein\w*|statt|nie"
+    r"|kein\w*|statt|nie|none of|instead of"
     r"|pas|plus|sin|no es|non|as opposed to|replac\w+|formerly|previously|originally)"
 )
 _FILLERS = (
@@ -18,14 +18,17 @@ _FILLERS = (
     r"|room|rooms|seat|seats|table|flight|section|slot|cost|costs|amount|amounting|come|comes|total"
     r"|due|exactly|just|any|have|has|get|gets|pay|pays|owe|owes|stand|start|starts|begin|begins|leave"
     r"|leaves|end|ends|until|available|possible|still|already|old|other|another|one|on the"
-    r"|nur|mehr|am|zum|im|eur|€|nok|kr|euros|about|even|ins|into|auf|valid|run|runs|called|named"
-    r"|number|day|last|first)(?=[ ,'\"(:-]|$|€)? ?){0,5}$"
+    r"|nur|mehr|am|zum|im|eur|€|nok|kr|euros|about|even|whole|full|entire|ins|into|auf|valid|run|runs|called|named"
+    r"|number|day|last|first)(?=[ ,'\"(:-]|$|€)? ?){0,5}[$£€]?$"
 )
-_BEFORE = re.compile(rf"(?:(?<!\w){_NOT}|n't)(?!\w)(?: \w+)?{_FILLERS}")
+_BEFORE = re.compile(rf"(?:(?<!\w){_NOT}|n't)(?!\w)(?: \w+)?(?: (?:out|in|up|off|been|back|[a-z]+ed))?{_FILLERS}")
 _STILL_TOLD = re.compile(
-    r"\b(?:not|n't|never|no) (?:\w+ ){0,3}(?:until|before|earlier|later|after|more than|less than|over"
+    r"(?:\bnot|n't|\bnever|\bno) (?:\w+ ){0,3}(?:until|before|earlier|later|after|more than|less than|over"
     r"|above|only|just|past|beyond|longer than|bis|vor|spater|mehr als|avant|antes|only on|but|wait)\b"
     r"|\bno(?:t)? later\b|\bnot only\b|\bno problem\b|\bnot bad\b|^no,|\bno[,:] "
+)
+_NOT_VALID = re.compile(
+    r"(?:\bnot|n't) (?:have )?(?:been |be )?(?:valid|good|run|last|kept|frozen|open) (?:until|till|to)\b"
 )
 _AFTER = re.compile(
     r"^[\"')\]]*,?(?: \([^)]{0,40}\))? (?:(?:which|that|it|he|she|they)? ?(?:is|was|are|were|has been"
@@ -39,19 +42,24 @@ _AFTER = re.compile(
     r"|checked in already|someone else|another)"
     r"|isn't|wasn't|aren't|weren't|won't work|doesn't|does not (?:apply|fit|count|work)|had no|has no"
     r"|is for (?:another|someone|somebody)|belongs to|can't be|cannot be (?:the|right|used)|\((?:full"
-    r"|taken|not |occupied))"
+    r"|taken|not (?:free|available|possible|clean|ready)|occupied))"
 )
-_DOUBT = re.compile(
+DOUBT = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|might"
     r"|i think|i believe|i guess|i suppose|i reckon|i assume|i'd guess|i'd say"
     r"|i would say|not (?:entirely |quite |completely |fully |absolutely |100% |totally )?(?:sure"
     r"|certain)|unsure|not clear|unclear"
     r"|if i (?:remember|recall)|as far as i (?:remember|recall)|should be (?:around|about|roughly)"
-    r"|seems|seem to be|something like|somewhere|don't quote me|or so|give or take|guess|vielleicht"
+    r"|seems to be|seem to be|something like|somewhere (?:around|between|near)|don't quote me|or so|give or take"
+    r"|guess|vielleicht"
     r"|wahrscheinlich|vermutlich|peut-etre|sans doute|probablement|quiza|quizas|tal vez|probablemente"
     r"|either|entweder|forse|one of (?:these|those|them|the following)|can't (?:say|tell) which"
     r"|cannot (?:say|tell) which|no idea|difficult to say|hard to say|tbc|to be confirmed|unless i'm"
     r"|double-check|check again|approximately|roughly|ungefahr|environ|aproximadamente"
+    r"|unless (?:it|the|i|they|he|she|that|this|there)|may or may not|might|depends on|depending on|it depends"
+    r"|(?:can't|cannot|couldn't) (?:say|tell) (?:which|what|whether|if)"
+    r"|don't know (?:which|what|whether|if)|(?:isn't|aren't|not) (?:sure|certain)|could be (?:a|an|one|some"
+    r"|that)|there (?:may|might|could) be|(?:it|this) (?:may|might|could) (?:well |also )?be"
     r"|circa)\b"
 )
 _ABOUT = re.compile(
@@ -65,20 +73,22 @@ _COULD = re.compile(
 _NOT_SO = re.compile(
     r"^[\"')\]]*,? ?(?:\w+ )?(?:(?:is|was|are|were) ?(?:not|n't) (?:the|it|right|correct|possible|true"
     r"|valid|what|your|one|due)"
-    r"|(?:is|was) (?:wrong|incorrect)|isn't|wasn't|aren't|weren't|doesn't apply)"
+    r"|(?:has|had|have|was|were)(?: not|n't) been|(?:is|was) (?:wrong|incorrect)|isn't|wasn't|aren't|weren't"
+    r"|doesn't apply)"
 )
 _SUBJECT = re.compile(
     r"^ ?(?:[^\W\d]+ )?(?:(?:is|was|are|were|would|will|does|do|did|can|could|has|have)(?: not|n't)\b"
     r"|cannot\b|were (?:turned|refused))"
 )
 _CLAUSE = re.compile(
-    r": |[,:]? (?:but|however|yet|though|although|so|because|since|as|and (?:it|the|you|your|she|he|they"
-    r"|we|i|there)|sondern|aber|mais|sino|pero|rather|now|therefore)\b|[()]| - |,(?= \w+ (?:is|are|was"
+    r": |[,:]? (?:but|however|yet|though|although|so|because|since|wegen|due to|owing to|on account of|as"
+    r"|and (?:it|the|you|your|she|he|they"
+    r"|we|i|there)|sondern|aber|mais|sino|pero|rather(?! than)|now|therefore)\b|[()]| - |,(?= \w+ (?:is|are|was"
     r"|has|have|you|it|costs?)\b)|\. |->"
 )
 
 
-def stance(text: Text, start: int, end: int, *, is_name: bool = True) -> Stance:
+def stance(text: Text, start: int, end: int, *, is_name: bool = True, is_rival: bool = False) -> Stance:
     """How the text stands to what it mentions at a place. Of a name it can be said that it is taken, or full."""
     first, last = text.sentence(start)
     sentence = text.text[first:last]
@@ -86,7 +96,7 @@ def stance(text: Text, start: int, end: int, *, is_name: bool = True) -> Stance:
         return "asked"
     before, after = text.text[first:start], text.text[end:last]
     clause = before[_clause_start(before) :]
-    if _BEFORE.search(clause) and not _STILL_TOLD.search(clause):
+    if _BEFORE.search(clause) and (is_rival or not _STILL_TOLD.search(clause) or _NOT_VALID.search(clause)):
         return "denied"
     if (is_name and _AFTER.match(after)) or _NOT_SO.match(after):
         return "denied"
@@ -96,7 +106,7 @@ def stance(text: Text, start: int, end: int, *, is_name: bool = True) -> Stance:
         and _SUBJECT.match(after)
     ):
         return "denied"
-    if _ABOUT.search(before) or _COULD.search(before) or _DOUBT.search(sentence):
+    if _ABOUT.search(before) or _COULD.search(before) or DOUBT.search(sentence):
         return "doubted"
     return "told"
 
@@ -106,15 +116,33 @@ def _clause_start(before: str) -> int:
     return ends[-1] if ends else 0
 
 
-CORRECTION = re.compile(
-    r"\b(?:actually|(?<=; )no(?=,)|(?<=, )no(?=,)|no,? wait|wait|hold on|correction|scratch that"
-    r"|strike that|i mean|i meant"
-    r"|make that|on second thoughts?|my mistake|i misspoke|misspoke|let me correct|oops|rather"
-    r"|apologies|sorry|pardon|in fact|erratum|edit|i was wrong|that's wrong|that was wrong"
-    r"|that is wrong|on reflection|looking again|checking again|having checked again|come to think"
-    r"|or rather|well, no|hmm|hm|nein|pardon|perdon|korrektur|checked again|looking closer"
-    r"|double-checking|re-check\w*|ignore|disregard|forget)\b"
+_THEN = r"(?:(?<=[.;!?,:\n-]) ?|(?<=[.;!?\n] )- |(?<=\()|(?<= - ))"
+TAKEN_BACK = re.compile(
+    _THEN + r"(?:(?:oh|ah|hm+|well|but|and|so|sorry|edit|uh|er|pardon|apologies),? ?)?"
+    r"(?:no,? (?:wait|sorry|hold on|actually)\b|wait(?=[,.!:;]| -| no\b)|hold on\b|hang on\b|scratch that|strike that"
+    r"|correction\b|erratum\b|i mean\b|i meant\b|make that|on second thoughts?|my mistake|let me correct|oops"
+    r"|on reflection|come to think|looking (?:again|closer)|(?:having )?check(?:ed|ing) again|double-checking"
+    r"|re-check\w*"
+    r"|looking at it again|i see now|now i see|i now see|hmm?\b|i(?:'ve| have)? (?:mixed|confused|misread"
+    r"|misspoke|was wrong|am mistaken|was mistaken|added it)|i'm (?:mistaken|wrong)"
+    r"|actually,? (?:no|it|the|that|she|he|they|you|i|make|its|\d)|korrektur|moment,|perdon,|pardon,"
+    r"|sorry, (?:no|that was|it is|it's|i meant|i mean|make))"
+    r"|" + _THEN + r"(?:oh|ah)(?:,|,? (?:no\b|i see|wait))(?! and)"
+    r"|\b(?:that|this)(?: was| is|'s) (?:wrong|not right|not so|a mistake|mistaken|another"
+    r"|the other)\b(?! (?:matter|question))"
+    r"|\bi misspoke|\bscratch that|\bhold on,|\bcorrection:|\bor rather\b|\bas i see now\b|\bi now see\b"
 )
+"""Words that take back what stands before them."""
+PLAIN_NO = re.compile(_THEN + r"(?:sorry,? |nein, |but )?no(?=,| -|\.\.)")
+"""A mere "no" after something told."""
+UNKNOWN = re.compile(
+    r"\b(?:i|we) (?:do not|don't) (?:know|see) (?:the|which|what|when|how|whether|if|where)\b|\b(?:can't|cannot"
+    r"|couldn't) (?:say|tell) (?:when|which|how|what|whether)"
+    r"|\bhave no (?:figure|date|number|amount)|\b(?:isn't|is not|aren't|are not) (?:stated|recorded|known"
+    r"|noted)\b|\bnobody knows\b"
+    r"|\bi (?:could not|couldn't) find$|\bno idea\b|\bi can't (?:say|tell) from here"
+)
+"""Words of somebody who does not know what was asked."""
 REFUSAL = re.compile(
     r"\b(?:(?:can't|cannot|can not|could not|couldn't|won't|not able to|unable to|not allowed to"
     r"|may not|not permitted to|not in a position to|am afraid i can't) (?:\w+ ){0,2}(?:tell|say|give"

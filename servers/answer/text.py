@@ -18,6 +18,13 @@ _SAME = str.maketrans(
         "\u3002": ". ",
         "\u061f": "?",
         "\u0142": "l",
+        "\u0141": "L",
+        "\u00d8": "O",
+        "\u0110": "D",
+        "\u00c6": "AE",
+        "\u0152": "OE",
+        "\u00df": "ss",
+        "\u1e9e": "SS",
         "\u00f8": "o",
         "\u0111": "d",
         "\u0131": "i",
@@ -34,13 +41,18 @@ _MARKS = re.compile(r"[*#>]+|`+|__+")
 _STRUCK = re.compile(r"~~[^~]{0,200}~~")
 _SPACES = re.compile(r"[ \t\r\f\v]+")
 _SHORT = re.compile(r"\b(dr|mr|mrs|ms|prof|st|no|nr|approx|ca|etc|vs|e\.g|i\.e|a\.m|p\.m|incl|max|min|hr|hrs)\.(?=\s)")
-_AFTER_ORDINAL = frozenset({*MONTHS, "uhr"})
+_AFTER_ORDINAL = frozenset({*MONTHS, "uhr", "und", "y", "et", "bis", "oder"})
 _END = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 
 
 def folded(text: str) -> str:
     """The text without what does not matter: case, diacritics, kinds of digits, quotes, dashes and spaces, marks."""
-    text = unicodedata.normalize("NFKC", text.translate(_FRACTIONS).translate(_SAME)).casefold().translate(_SAME)
+    return plain(text).casefold()
+
+
+def plain(text: str) -> str:
+    """The same with its capitals."""
+    text = unicodedata.normalize("NFKC", text.translate(_FRACTIONS).translate(_SAME)).translate(_SAME)
     letters: list[str] = []
     for sign in unicodedata.normalize("NFD", text) if not text.isascii() else text:
         if sign.isascii():
@@ -57,9 +69,17 @@ def folded(text: str) -> str:
 
 @dataclass(frozen=True)
 class Text:
-    """A folded text and its sentences."""
+    """A folded text and its sentences; `cased` is the same with its capitals."""
 
     text: str
+    cased: str = ""
+
+    @classmethod
+    def of(cls, text: str) -> "Text":
+        """A text as it was written."""
+        cased = plain(text)
+        small = cased.casefold()
+        return cls(small, cased if len(cased) == len(small) else small)
 
     @cached_property
     def starts(self) -> list[int]:

@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 
+from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
+from servers.answer.checks.question import Question
 from servers.answer.fact import AnswerCheckpoint, Fact
-from servers.answer.verdict import LONGEST, LONGEST_PER_FACT, Question, verdicts
+from servers.answer.verdict import verdicts
 from servers.answer.wanted import wanted
 
 NOW = datetime.fromisoformat("2026-02-11 08:00:00")  # a Wednesday
@@ -136,7 +138,7 @@ def test_the_same_words_with_another_value_are_a_hedge(answer: str) -> None:
 
 def test_the_columns_of_a_row_are_a_paste() -> None:
     lines = (
-        "name: Viktor Lang\nkind: Regular\ndays ahead: 45\nticket limit: 6\nstatus: blocked\nsince: May\nfor: a profit"
+        "name: Viktor Lang\nkind: Regular\nticket limit: 6\nplace: Parquet\nstatus: blocked\nsince: May\nfor: a profit"
     )
     assert not tells(lines, {"type": "count", "value": 6})
     assert tells("\n".join(lines.splitlines()[:4]), {"type": "count", "value": 6})

@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from servers.agent_door import LARGEST_BODY, MOST_VALUES, AgentDoor
+from servers.answer.contract import HOW_TO_ANSWER
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch, Ticket
 from servers.serving import listen, serving, url_of
@@ -99,6 +100,7 @@ async def test_a_client_reads_the_rules_lists_the_tools_and_calls_them(
         assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
         if mode != "2026-07-28":  # a client that is told the version does not ask for more
             assert "A shop of things.\n\n# Rules\n\nA thing has a price." in (client.instructions or "")
+            assert (client.instructions or "").rstrip().endswith(HOW_TO_ANSWER)
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert list(tools) == ["find", "make", "price", "scrap"]
         described = worker.library.environment("shop").tools

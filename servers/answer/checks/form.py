@@ -1,0 +1,83 @@
+"""Whether an answer has the form of one: a person's words or the submitted facts, no paste."""
+
+import json
+import re
+from typing import Any, NamedTuple, cast
+
+LONGEST = 2_000
+LONGEST_PER_FACT = 600
+"""An answer has at most so many characters, and so many more for each fact that is asked for."""
+MOST_VALUES = 24
+MOST_VALUES_PER_FACT = 8
+"""It tells at most so many different numbers and dates that nobody asked for."""
+MOST_LABELS = 4
+MOST_LABELS_PER_FACT = 2
+"""It has at most so many lines of the form `label: value` that are no items of a list."""
+MOST_COLUMNS = 2
+"""It names at most so many columns of keys and cents, as `segment id:`."""
+MOST_LEAVES = 4
+MOST_LEAVES_PER_FACT = 2
+"""JSON in an answer has at most so many values."""
+_LABEL = re.compile(r"^[^\W\d_][\w ]{0,30}: \S", re.MULTILINE)
+_LEAF = re.compile(r"[\"'][\w ]+[\"']\s*:\s*(?:[\"']|-?\d|true|false|null|True|False|None)")
+_COLUMN = re.compile(r"\b\w+[ _](?:id|cents)(?:[ _]\w+){0,3}(?=\s*:)")
+_RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:|\[\s*\{\s*[\"']")
+_FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
+
+
+class Form(NamedTuple):
+    """An answer as it is read: its text, or the texts of the facts that it submits by name."""
+
+    text: str
+    submitted: dict[str, str] | None = None
+
+
+def unreadable(answer: str, facts: int) -> str:
+    """Why an answer is not even read: it is none, or more than a person would write."""
+    if not answer.strip():
+        return "there is no answer"
+    longest = LONGEST + LONGEST_PER_FACT * facts
+    if len(answer) > longest:
+        return f"the answer has {len(answer)} characters; a person would need {longest} at most"
+    runs = {found[0] for found in re.finditer(r"\d+", answer)}
+    most = MOST_VALUES + MOST_VALUES_PER_FACT * facts
+    if len(runs) > most:
+        return f"the answer tells {len(runs)} numbers; a person would tell {most} at most"
+    leaves = len(_LEAF.findall(answer))
+    most = MOST_LEAVES + MOST_LEAVES_PER_FACT * facts
+    if leaves > most:
+        return f"the answer pastes data: {leaves} values"
+    labels = len(_LABEL.findall(answer))
+    most = MOST_LABELS + MOST_LABELS_PER_FACT * facts
+    if labels > most:
+        return f"the answer has {labels} lines with a label; a person would write {most} at most"
+    columns = {found[0] for found in _COLUMN.finditer(answer.casefold())}
+    pastes = _RAW.search(answer) is not None or len(columns) > MOST_COLUMNS
+    return "the answer pastes rows: it has the keys of a result" if pastes else ""
+
+
+def read_form(answer: str, names: set[str]) -> Form:
+    """The facts of an answer that is JSON by their names; any other object as lines `key: value`; else its text."""
+    fenced = _FENCE.match(answer)
+    try:
+        told: Any = json.loads(fenced[1] if fenced else answer)
+    except (ValueError, RecursionError):
+        return Form(answer)
+    if not isinstance(told, dict) or not told:
+        return Form(answer)
+    fields = {key: _as_text(value) for key, value in cast("dict[str, Any]", told).items()}
+    if names >= fields.keys():
+        return Form("", fields)
+    return Form("\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in fields.items()))
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None or value == []:
+        return "none"
+    if isinstance(value, list):
+        return ", ".join(_as_text(one) for one in cast("list[Any]", value))
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_as_text(one)}" for key, one in cast("dict[str, Any]", value).items())
+    return str(value)

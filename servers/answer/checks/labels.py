@@ -1,0 +1,100 @@
+"""Whether a value is told of what was asked, as far as the words beside it show."""
+
+import re
+from collections.abc import Sequence
+
+from servers.answer.checks.question import Question, content_words, letters
+from servers.answer.checks.reply import Reply
+from servers.answer.names import occurrences, stem
+from servers.answer.text import folded
+from servers.answer.vocabulary import LABELS
+from servers.answer.wanted import READ_AS, Wanted
+
+_PER = re.compile(
+    r"^ ?(?:(?:for )?(?:an?|per|every|each|/) ?(day|week|month|year|hour|night|person|piece|credit)\b"
+    r"|(?:for )?each\b)"
+)
+Place = tuple[int, int]
+Asked = tuple[Question, Wanted]
+
+
+def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, asked: Sequence[Asked]) -> bool:
+    """Whether the words beside a value name another fact that is asked for, and not this one."""
+    own = _words(one, question)
+    not_own = {stem(word) for text in one.fact.not_about for word in letters(folded(text))}
+    for other_question, other in asked:
+        if other is one or not _may_be_swapped(one, other):
+            continue
+        theirs = _words(other, other_question)
+        if own - theirs and theirs - own and _is_nearer(reply, place, own - theirs, theirs - own, other):
+            return True
+    return bool(not_own) and _is_nearer(reply, place, own - not_own, frozenset(not_own) - own, None)
+
+
+def _words(one: Wanted, question: Question) -> frozenset[str]:
+    about = frozenset(word for text in one.about for word in content_words(text))
+    return about or (question.words if len(question.wanted) == 1 else frozenset())
+
+
+def _may_be_swapped(one: Wanted, other: Wanted) -> bool:
+    of_names = ("name", "choice", "list")
+    same = (one.fact.type in of_names and other.fact.type in of_names) or bool(
+        set(READ_AS.get(one.fact.type, ())[:1]) & set(READ_AS.get(other.fact.type, ())[:1])
+    )
+    return same and not set(map(str, one.values)) & set(map(str, other.values))
+
+
+def _is_nearer(reply: Reply, place: Place, own: frozenset[str], theirs: frozenset[str], other: Wanted | None) -> bool:
+    """Whether the nearest words that tell the one from the other are those of the other."""
+    *near, sentence = reply.windows(*place)
+    for window in near:
+        words = {stem(word) for word in letters(window)}
+        mine, others = len(words & own), len(words & theirs)
+        if others > mine and other is not None and _names_it(window, other):
+            break
+        if mine != others:
+            return others > mine
+        if mine:
+            break
+    if not own & {stem(word) for word in letters(sentence)}:
+        return False
+    first, last = reply.text.sentence(place[0])
+    labels = sorted(
+        (at, is_own)
+        for words, is_own in ((own, True), (theirs, False))
+        for word in words
+        for at, _ in occurrences(reply.folded, word)
+        if first <= at < last
+    )
+    if not any(not is_own for _, is_own in labels):
+        return False
+    before = [is_own for at, is_own in labels if at < place[0]]
+    starts_with_value = labels[0][0] > min(
+        (m.start for m in reply.mentions if first <= m.start < last), default=labels[0][0]
+    )
+    after = [is_own for at, is_own in labels if at > place[0]]
+    if starts_with_value and after:
+        return not after[0]
+    return not before[-1] if before else not labels[0][1]
+
+
+def _names_it(window: str, other: Wanted) -> bool:
+    """Whether another fact's own name stands beside its words, so that they are not about this one."""
+    return any(isinstance(value, str) and any(True for _ in occurrences(window, value)) for value in other.values)
+
+
+def is_labelled(reply: Reply, one: Wanted, question: Question, place: Place, asked: Sequence[Asked]) -> bool:
+    """Whether the words beside a value say that it is of something that was not asked for."""
+    if question.tell == "any" or not question.asked:
+        return False
+    labels = LABELS.get(one.fact.type, {})
+    words = set(letters(" ".join((*(other.subject for other, _ in asked), *one.about))))
+    per = _PER.match(reply.folded[place[1] :])
+    if per and one.fact.type == "amount" and not words & {per[1] or "each", "rate", "daily", "monthly", "per"}:
+        return True
+    known = {word for label, group in labels.items() for word in (label, *group)}
+    if one.fact.type != "amount" and not words & known:
+        return False
+    window = reply.windows(*place)[:-1]
+    beside = [labels[word] for word in letters(" ".join(window)) if word in labels]
+    return bool(beside) and not any(words & group for group in beside)

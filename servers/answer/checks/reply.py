@@ -1,0 +1,70 @@
+"""A folded answer, read once: the values that it mentions, how it stands to them, and the words around each."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from servers.answer.mention import Mention
+from servers.answer.reading import mentions
+from servers.answer.stance import PLAIN_NO, TAKEN_BACK, Stance, stance
+from servers.answer.text import Text
+
+BREAK = re.compile(r"[,:()|]| - | and | but | so | because | since | while | of which | und | y | et ")
+_LABEL_BEFORE = re.compile(r"([^,:()|\n]*)[:|(] ?$|(?:^|[.;\n,] ?)((?:[^\s,()|]+ ?){1,4}) - $")
+_LABEL_AFTER = re.compile(r"^ ?(?:\(|: |- )((?:[^\W\d]+ ?){1,3})(?=[,:()|\n.;]|$)")
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A folded answer to some questions."""
+
+    text: Text
+    now: datetime
+    has_sides: bool = False
+    """Whether a question of yes or no is among those asked."""
+
+    @property
+    def folded(self) -> str:
+        """Its text."""
+        return self.text.text
+
+    @cached_property
+    def mentions(self) -> list[Mention]:
+        """The values that it mentions."""
+        return mentions(self.folded, self.now)
+
+    @cached_property
+    def corrections(self) -> list[int]:
+        """Where it takes back what it told before. A mere "no" does not, where it answers a question of its own."""
+        patterns = [TAKEN_BACK] if self.has_sides else [TAKEN_BACK, PLAIN_NO]
+        return sorted(found.start() for pattern in patterns for found in pattern.finditer(self.folded))
+
+    def stance(self, start: int, end: int, *, is_name: bool = True) -> Stance:
+        """How it stands to what it mentions at a place."""
+        return stance(self.text, start, end, is_name=is_name)
+
+    def stands(self, mention: Mention, *, is_rival: bool = False) -> Stance:
+        """How it stands to a value. "Not until 6 pm" tells six, and denies it where another hour is told."""
+        return stance(self.text, mention.start, mention.end, is_name=False, is_rival=is_rival)
+
+    def said(self, mention: Mention) -> str:
+        """A value as it is written."""
+        return self.folded[mention.start : mention.end]
+
+    def clause(self, start: int, end: int) -> str:
+        """The words right around a place, up to where another thought begins."""
+        first, last = self.text.sentence(start)
+        before = BREAK.split(self.folded[first:start])[-1]
+        after = BREAK.split(self.folded[end:last])[0]
+        return f"{before} {after}"
+
+    def windows(self, start: int, end: int) -> list[str]:
+        """What says what a value is of, the nearest first: its clause, a label before or after it, its sentence."""
+        first, last = self.text.sentence(start)
+        before, after = self.folded[first:start], self.folded[end:last]
+        clause = self.clause(start, end)
+        label = _LABEL_BEFORE.search(before[: len(before) - len(BREAK.split(before)[-1])])
+        following = _LABEL_AFTER.match(after)
+        beside = [found[1] or found[found.lastindex or 1] for found in (label, following) if found]
+        return [clause, *beside, f"{before} {after}"]

@@ -1,0 +1,288 @@
+"""Amounts, counts, dates, times and durations: the value is told, for certain, of what was asked, and no other one."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+from servers.answer.checks.labels import Asked, is_labelled, is_of_another
+from servers.answer.checks.question import Question, Told, content_words
+from servers.answer.checks.reply import Reply
+from servers.answer.mention import Day, Mention
+from servers.answer.names import occurrences, stem
+from servers.answer.reading import as_date, mentions
+from servers.answer.stance import UNKNOWN
+from servers.answer.text import folded
+from servers.answer.wanted import READ_AS, Wanted
+
+LARGE = 20
+"""A confusable amount from here on is one whatever stands after it; below, it may count something."""
+_ONE = frozenset(["one", "both", "once", "single", "ein", "eine", "einen", "un", "une", "una"])
+_ONLY = re.compile(r"\b(?:just|only|number|nur|solo) $")
+_YEAR_BEFORE = re.compile(r"\b(?:in|of|since|until|year|for|end) $|[a-z]{3,9}\.? $")
+_PRICE_BEFORE = re.compile(
+    r"(?:\b(?:paid|pays?|costs?|comes? to|makes|total|balance|deposit|refund|fee|price)|[€$£=])(?: is| of| was|:)? ?$"
+)
+_CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
+
+
+@dataclass(frozen=True)
+class ValueTold:
+    """What an answer says of one fact with a value."""
+
+    reply: Reply
+    one: Wanted
+    question: Question
+    asked: Sequence[Asked]
+
+    def verdict(self) -> Told:
+        """Whether the answer tells the value."""
+        fault = next(self._faults(), "")
+        return Told(not fault, fault and f"{self.one.fact.name}{fault}")
+
+    def _faults(self) -> Iterator[str]:
+        """Why the answer does not tell the value, if it does not."""
+        right = [mention for mention in self._there if self._fits(mention)]
+        if any(self.reply.stands(mention) in ("doubted", "asked") for mention in right if not mention.is_weak):
+            yield ": it hedges"
+        told = [mention for mention in right if self._is_surely_told(mention)]
+        if not told:
+            yield " is not told"
+            return
+        told = [m for m in self._plainest(told) if not self._is_of_something_else(m)]
+        if not told:
+            yield ": the value is told of something else"
+            return
+        if any(at >= told[0].end for at in self.reply.corrections):
+            yield ": it takes back what it tells"
+        if UNKNOWN.search(self.reply.folded):
+            yield ": it says that it does not know"
+        yield from self._disputes(told, right)
+
+    def _disputes(self, told: Sequence[Mention], right: Sequence[Mention]) -> Iterator[str]:
+        """Which other values are told as well."""
+        for other in self._there:
+            if any(other.start < one.end and one.start < other.end for one in right):
+                continue
+            if any(self._is_joined(mention, other) or self._is_listed(mention, other) for mention in told):
+                yield f": it tells {self.reply.said(other)!r} as well"
+        for rival in self._rivals(right):
+            if self._is_range(rival) or self._is_of_named_other(rival):
+                continue
+            if not self._may(rival) and self.reply.stands(rival, is_rival=True) != "denied":
+                yield f": it also tells {self.reply.said(rival)!r}"
+            if self._is_said_again(rival, told):
+                yield f": it tells {self.reply.said(rival)!r} in the same words"
+
+    @cached_property
+    def _there(self) -> list[Mention]:
+        kinds = READ_AS[self.one.fact.type]
+        return [mention for mention in self.reply.mentions if mention.type in kinds]
+
+    def _fits(self, mention: Mention) -> bool:
+        return any(self.one.fits(mention, value, self.reply.now) for value in self.one.values)
+
+    def _is_surely_told(self, mention: Mention) -> bool:
+        """Whether a value is told, and is no mere "one" or "both" in a sentence about something else."""
+        if self.reply.stands(mention) != "told":
+            return False
+        if self.one.fact.type != "count" or self.reply.said(mention) not in _ONE:
+            return True
+        words = set(content_words(self.reply.clause(mention.start, mention.end)))
+        before = self.reply.folded[max(0, mention.start - 8) : mention.start]
+        return len(words) < 3 or bool(words & self.question.words) or _ONLY.search(before) is not None
+
+    def _plainest(self, told: list[Mention]) -> list[Mention]:
+        """The mentions that are surely of the type, where there are any."""
+        first = READ_AS[self.one.fact.type][0]
+        return [mention for mention in told if mention.type == first and not mention.is_weak] or told
+
+    def _is_of_something_else(self, mention: Mention) -> bool:
+        place = (mention.start, mention.end)
+        return is_of_another(self.reply, self.one, self.question, place, self.asked) or is_labelled(
+            self.reply, self.one, self.question, place, self.asked
+        )
+
+    def _rivals(self, right: Sequence[Mention]) -> Iterator[Mention]:
+        """Other values that somebody could take for the one that was asked for."""
+        for mention in self._there:
+            if mention in right or any(o.start < mention.end and mention.start < o.end for o in right):
+                continue
+            if self.one.fact.type == "duration" and (mention.type != "duration" or self._is_rate(mention)):
+                continue
+            if mention.is_weak and mention.type == "time" and self._is_within(mention, "duration"):
+                continue
+            if mention.is_weak and not self._is_one_of_them(mention, right):
+                continue
+            if mention.type == "number" and not self._is_of_the_kind(mention, right):
+                continue
+            if mention.type == "date" and self._is_weekday_of_it(mention):
+                continue
+            yield mention
+
+    def _is_one_of_them(self, mention: Mention, right: Sequence[Mention]) -> bool:
+        """Whether a weak mention is another value all the same: "one pack" where packs are asked for, "on the 5th"."""
+        if mention.type != "number":
+            return self._is_confusable(mention)
+        units = {stem(other.unit) for other in right if other.unit}
+        return self.one.fact.type == "count" and stem(mention.unit) in units and mention.unit != ""
+
+    def _is_confusable(self, mention: Mention) -> bool:
+        return any(self.one.fits(mention, value, self.reply.now) for value in self.one.confusable)
+
+    def _is_within(self, mention: Mention, *types: str) -> bool:
+        return any(m.type in types and m.start <= mention.start < m.end for m in self.reply.mentions)
+
+    def _is_rate(self, mention: Mention) -> bool:
+        """Whether a span is what something is counted by: "60 days a year"."""
+        return re.match(r"an? ", self.reply.said(mention)) is not None and any(
+            0 <= mention.start - other.end <= 1 for other in self.reply.mentions
+        )
+
+    def _is_weekday_of_it(self, mention: Mention) -> bool:
+        """Whether a mere weekday is that of the true date."""
+        days = [day for day in mention.values if isinstance(day, Day) and day.day is None and day.weekday is not None]
+        return bool(days) and any(
+            as_date(str(value)).weekday() == day.weekday for day in days for value in self.one.values if value
+        )
+
+    def _is_of_the_kind(self, number: Mention, right: Sequence[Mention]) -> bool:
+        """Whether a plain number can be a value of this fact: by its unit, or by having none."""
+        if _CODE_BEFORE.search(self.reply.folded[max(0, number.start - 12) : number.start]):
+            return False
+        if self._is_within(number, "duration", "amount", "time", "date"):
+            return False
+        said = self.reply.said(number)
+        if re.fullmatch(r"(?:19|20)\d\d", said) and not self._is_confusable(number):
+            return not _YEAR_BEFORE.search(self.reply.folded[max(0, number.start - 10) : number.start])
+        if self.one.fact.type != "count":
+            is_plain = not number.unit or number.unit in _PARTICLES
+            before = self.reply.folded[max(0, number.start - 14) : number.start]
+            if self._is_confusable(number) and (
+                is_plain or all(isinstance(value, Decimal) and value >= LARGE for value in number.values)
+            ):
+                return True
+            is_alike = re.search(r"[.,]\d\d$", said) or all(m.type == "number" for m in right)
+            return is_plain and bool(is_alike or _PRICE_BEFORE.search(before))
+        units = {stem(mention.unit) for mention in right if mention.unit} | self.question.words
+        return stem(number.unit) in units or not number.unit or self._is_confusable(number)
+
+    def _may(self, mention: Mention) -> bool:
+        """Whether the task gives a value, or another fact asks for it."""
+        for text in self.question.given:
+            for one in mentions(folded(text), self.reply.now):
+                if one.values & mention.values and one.type in READ_AS[self.one.fact.type]:
+                    return True
+                if one.type == "date" == mention.type and _same_day(one, mention):
+                    return True
+        if mention.type == "date" and self.reply.said(mention) in ("today", "tonight", "heute", "aujourd'hui", "hoy"):
+            return not self._is_confusable(mention) or not self._is_alone(mention)
+        return self._is_asked(mention)
+
+    def _is_alone(self, mention: Mention) -> bool:
+        return not set(content_words(self.reply.clause(mention.start, mention.end)))
+
+    def _is_range(self, rival: Mention) -> bool:
+        """Whether a time ends a span that begins with one that may be told."""
+        return rival.type == "time" and any(
+            other.type == "time"
+            and other is not rival
+            and (other.start < rival.start or not self.one.confusable)
+            and (self._fits(other) or self._may(other))
+            and re.fullmatch(r" ?\(?(?:-|to|until|till|bis|a|and|und) ?", self._between(rival, other)) is not None
+            for other in self._there
+        )
+
+    def _is_of_named_other(self, rival: Mention) -> bool:
+        """Whether the words beside a value name what this fact is not of."""
+        first, last = self.reply.text.sentence(rival.start)
+        sentence = self.reply.folded[first:last]
+        return any(True for word in self.one.fact.not_about for _ in occurrences(sentence, word)) and not any(
+            True for word in self.one.about for _ in occurrences(sentence, word)
+        )
+
+    def _between(self, one: Mention, other: Mention) -> str:
+        first, second = sorted((one, other), key=lambda mention: mention.start)
+        return self.reply.folded[first.end : second.start]
+
+    def _is_joined(self, mention: Mention, rival: Mention) -> bool:
+        """Whether two neighbours are joined by "or"."""
+        between = self._between(mention, rival)
+        if len(between) > 24 or re.search(r"\bor more|or less", between):
+            return False
+        is_number = mention.type == rival.type and mention.type in ("amount", "number")
+        if is_number and re.fullmatch(r" ?(?:to|bis|-) ?", between):
+            return True
+        return re.fullmatch(r"[^.\n]*\b(?:or|oder|versus|vs)\b[^.\n]*| (?:o|ou) ", between) is not None
+
+    def _is_listed(self, mention: Mention, rival: Mention) -> bool:
+        """Whether two neighbours of one type are a mere list, and the other is no fact that is asked for."""
+        between = self._between(mention, rival)
+        if mention.type != rival.type or rival.is_weak or self._is_asked(rival):
+            return False
+        return re.fullmatch(r" ?(?:[,/|&]|,? ?\band\b|,? ?\bund\b|\n-?) ?(?:the |by |on |at )?", between) is not None
+
+    def _is_asked(self, mention: Mention) -> bool:
+        """Whether another fact has this value."""
+        return any(
+            other.fits(mention, value, self.reply.now)
+            for _, other in self.asked
+            if other is not self.one
+            for value in other.values
+        )
+
+    def _is_said_again(self, rival: Mention, told: Sequence[Mention]) -> bool:
+        """Whether a sentence that tells a value is begun once more with another: "2 are left. … 3 are left"."""
+        if self._is_asked(rival):
+            return False
+        line = self.reply.folded[self.reply.folded.rfind("\n", 0, rival.start) + 1 :].lstrip()
+        return not line.startswith("-") and any(self._same_words(mention, rival) for mention in told)
+
+    def _same_words(self, mention: Mention, rival: Mention) -> bool:
+        text = self.reply.folded
+        first, last = self.reply.text.sentence(mention.start)
+        other, end = self.reply.text.sentence(rival.start)
+        before, after = text[first : mention.start].strip(), text[mention.end : last].strip(" .")
+        return (
+            other != first
+            and before == text[other : rival.start].strip()
+            and (len(before.split()) > 1 or after == text[rival.end : end].strip(" ."))
+            and before + after != ""
+        )
+
+
+_PARTICLES = frozenset(
+    [
+        "in",
+        "is",
+        "was",
+        "are",
+        "were",
+        "at",
+        "for",
+        "and",
+        "or",
+        "but",
+        "as",
+        "on",
+        "to",
+        "by",
+        "so",
+        "all",
+        "altogether",
+        "now",
+        "the",
+        "of",
+        "und",
+        "fur",
+    ]
+)
+
+
+def _same_day(one: Mention, other: Mention) -> bool:
+    pairs = [(a, b) for a in one.values for b in other.values if isinstance(a, Day) and isinstance(b, Day)]
+    return any(
+        a.day is not None and a.day == b.day and a.month in (None, b.month) and (a.year in (None, b.year) or not b.year)
+        for a, b in pairs
+    )
