@@ -32,6 +32,12 @@ from servers.worker import Worker
 LARGEST_BODY = 1024 * 1024
 MOST_VALUES = 20_000
 """Values of one message: each takes time of the event loop."""
+SMALL_BODY = 4096
+"""Bytes up to which a body that is being answered is not counted."""
+COPIES_OF_BODY = 3
+"""How often a body is in memory while it is answered: as it came, read, and as the guest is told it."""
+MOST_ANSWERED = 48 * 1024 * 1024
+"""Bytes of the copies of bodies that are being answered at once."""
 MOST_REMEMBERED = 1024
 LEASE_OVER = "the lease of this instance is over; whoever launched it can prolong it, or launch a new one"
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
@@ -51,6 +57,7 @@ class Refusal(NamedTuple):
 
 NOTHING_HERE = Refusal(404, "not_found", "there is no instance here; it was closed, or never launched")
 
+NO_ROOM = Refusal(503, "capacity", "too many large requests at once; nothing was done, try again")
 NO_TOKEN = Refusal(401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN")
 
 
@@ -71,6 +78,7 @@ class AgentDoor:
     ) -> None:
         self._worker = worker
         self._loopback_only = loopback_only
+        self._answered = 0
         self._express = express or Express(SERVER_INFO)
         self._token_of = lru_cache(MOST_REMEMBERED)(self._token)
         self._manager = StreamableHTTPSessionManager(
@@ -111,6 +119,18 @@ class AgentDoor:
         if has_more_values(body, MOST_VALUES):
             await self._refuse(send, Refusal(413, "too_large", f"a message has at most {MOST_VALUES} values"))
             return
+        room = COPIES_OF_BODY * len(body) if len(body) > SMALL_BODY else 0
+        if self._answered + room > MOST_ANSWERED:
+            await self._refuse(send, NO_ROOM)
+            return
+        self._answered += room
+        try:
+            await self._let_in(scope, receive, send, instance_id, body)
+        finally:
+            self._answered -= room
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, instance_id: str, body: bytes) -> None:
+        """Answer a request whose body is there."""
         scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
         if await self._express.answer(scope, body, send, lambda: self._worker.find(instance_id)):
             return

@@ -1,7 +1,6 @@
 """Which rows differ: between the start and the end of an instance, and in what one call changed."""
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any
 
 import apsw
@@ -9,7 +8,7 @@ import apsw
 from servers.errors import QueryError
 from servers.guest.tables import Table, quoted
 from servers.orders import RowChange
-from servers.reading import Reader
+from servers.reading import LARGEST_ANSWER, Reader
 
 MOST_DIFFERENCES = 20_000
 """Rows of one difference that is told."""
@@ -21,9 +20,15 @@ def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:
     Raises:
         QueryError: there are too many.
     """
-    found = list(islice(differences(reader, tables), MOST_DIFFERENCES + 1))
-    if len(found) > MOST_DIFFERENCES:
-        raise QueryError(f"more than {MOST_DIFFERENCES:,} rows differ; ask for some of them with a query")
+    found: list[RowChange] = []
+    room = LARGEST_ANSWER
+    for change in differences(reader, tables):
+        found.append(change)
+        room -= _size(change.before) + _size(change.after)
+        if len(found) > MOST_DIFFERENCES:
+            raise QueryError(f"more than {MOST_DIFFERENCES:,} rows differ; ask for some of them with a query")
+        if room < 0:
+            raise QueryError(f"the rows that differ hold more than {LARGEST_ANSWER:,} bytes; ask for some of them")
     return found
 
 
@@ -101,3 +106,7 @@ def _cells(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
 
 def _only(cells: dict[str, Any], columns: list[str]) -> dict[str, Any]:
     return {column: cells[column] for column in columns if column in cells}
+
+
+def _size(cells: dict[str, Any]) -> int:
+    return sum(len(cell) for cell in cells.values() if isinstance(cell, str))

@@ -26,8 +26,10 @@ REQUEST_SECONDS = 30.0
 """Seconds until a request is there whole, and until a client has read some of its answer."""
 LEAST_READ = 64 * 1024
 """Bytes of an answer that a client reads in that time, if so much is left."""
-MOST_RECEIVED = 32 * 1024 * 1024
+MOST_RECEIVED = 24 * 1024 * 1024
 """Bytes of unfinished requests of all connections. The connection with the longest one is closed first."""
+MOST_UNREAD = 40 * 1024 * 1024
+"""Bytes of answers that clients have not read, of all connections. The connection with the most is closed first."""
 SMALL_REQUEST = 4096
 """Bytes up to which an unfinished request is not counted."""
 SMALL_BODY = 64 * 1024
@@ -53,6 +55,7 @@ class Connections:
         *,
         most: int = MOST_CONNECTIONS,
         most_received: int = MOST_RECEIVED,
+        most_unread: int = MOST_UNREAD,
         seconds: float = REQUEST_SECONDS,
         look_seconds: float = LOOK_SECONDS,
         at_once: frozenset[str] = frozenset(),
@@ -64,6 +67,7 @@ class Connections:
         self._look_seconds = look_seconds
         self.idle: dict[BoundedHttp, None] = {}  # those without a request under way, the longest idle one first
         self.received = BufferBudget(most_received)
+        self.unread = BufferBudget(most_unread)
         self.turns = Turns()
         self.at_once = at_once
         self.seconds = seconds
@@ -94,6 +98,7 @@ class Connections:
         self._all.discard(connection)
         self.idle.pop(connection, None)
         self.received.release(connection)
+        self.unread.release(connection)
 
     async def watched(self) -> None:
         """Close, for as long as this runs, whichever connection takes too long."""
@@ -210,8 +215,18 @@ class BoundedHttp(HttpToolsProtocol):
             return
         if self.cycle.response_complete and self.cycle.more_body:
             self._linger()
+        self._hold_unread()
         if not self.pipeline:
             self._connections.idle[self] = None
+
+    def _hold_unread(self) -> None:
+        """Note how much of the answers its client has not read yet."""
+        self._hold_unread()
+        unread = self.transport.get_write_buffer_size()
+        if unread > SMALL_REQUEST:
+            self._connections.unread.hold(self, unread)
+        else:
+            self._connections.unread.release(self)
 
     def _linger(self) -> None:
         """End a connection whose client still sends what was answered: closed at once, it might not see the answer."""
@@ -225,6 +240,7 @@ class BoundedHttp(HttpToolsProtocol):
         seconds = self._connections.seconds
         if self._lingers_since is not None and now - self._lingers_since > min(LINGER_SECONDS, seconds):
             self.transport.close()
+        self._hold_unread()
         unread = self.transport.get_write_buffer_size()
         if not unread or not self._unread or unread <= self._unread - LEAST_READ:
             self._unread, self._unread_since = unread, now

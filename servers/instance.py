@@ -30,7 +30,7 @@ from servers.watch import Watch
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
-LARGEST_STATE = 64 * 1024 * 1024
+LARGEST_STATE = 36 * 1024 * 1024
 """Bytes of rows and history together, after which an instance takes no more calls."""
 LONGEST_QUOTE = 500
 DEEPEST = 100

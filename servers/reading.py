@@ -23,7 +23,8 @@ MOST_STEPS = 50_000_000
 MOST_SECONDS = 5.0
 """Seconds of processor time, for queries whose single steps are long ones."""
 MOST_ROWS = 1000
-LARGEST_ANSWER = 16_000_000
+LARGEST_ANSWER = 4_000_000
+"""Bytes of the rows of one answer, and of one difference."""
 STEPS_BETWEEN_CHECKS = 1000
 STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
 """The same, where one step may take a tenth of a second."""
@@ -74,6 +75,7 @@ class Reader:
         self.budget = ProcessorBudget()
         try:
             self.connection = connect()
+            self.connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
             self.connection.execute("ATTACH ':memory:' AS start").fetchall()
             self.connection.deserialize("main", final)
             self.connection.deserialize("start", start)
@@ -140,7 +142,7 @@ def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answe
             return Answer(statement.columns, rows, more=True)
         size += sum(len(value) for value in row if isinstance(value, (str, bytes)))
         if size > LARGEST_ANSWER:
-            raise QueryError("the rows are larger than 16 MB together; ask for less")
+            raise QueryError(f"the rows are larger than {LARGEST_ANSWER // 1_000_000} MB together; ask for less")
         rows.append(row)
     if not statement.columns:
         raise BrokenQuery("the query does not run: there is no statement in it")

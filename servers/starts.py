@@ -24,11 +24,10 @@ from servers.private_files import FOLDER_MODE, write_private
 from servers.schema_cost import is_cheap
 from servers.state import DIGEST_BYTES, content_digest
 
-MOST_BYTES = 128 * 1024 * 1024
+MOST_HELD = 24 * 1024 * 1024
+"""Bytes of start images that are held in memory."""
 MOST_BUILDS = 16
 """Builds at once, of as many environments: one environment's endless build holds up nobody else's."""
-LARGEST_SCHEMA = 256 * 1024
-"""Characters of schema.sql. The worker parses the schema of each start."""
 DIGEST_LENGTH = 2 * DIGEST_BYTES
 CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")
 log = logging.getLogger("farm.starts")
@@ -62,8 +61,6 @@ class Starts:
         Raises:
             BundleError: schema, seed or setup do not run.
         """
-        if len(environment.schema) > LARGEST_SCHEMA:
-            raise BundleError(f"{environment.folder / 'schema.sql'}: is longer than {LARGEST_SCHEMA} characters")
         digest = hashlib.sha256()
         for text in (environment.schema, environment.seed, setup, clock):
             digest.update(f"{len(text)}\n".encode() + text.encode())
@@ -127,7 +124,7 @@ class Starts:
 
     def _hold(self, start: Start) -> Start:
         self._held[start.digest] = start
-        while len(self._held) > 1 and sum(len(held.image) for held in self._held.values()) > MOST_BYTES:
+        while len(self._held) > 1 and sum(len(held.image) for held in self._held.values()) > MOST_HELD:
             self._held.popitem(last=False)
         return start
 

@@ -33,7 +33,7 @@ LARGEST_VALUE_HERE = 16 * 1024
 """Bytes of a value, and of a row, that are written here."""
 LARGEST_NET_HERE = 32 * 1024
 """Bytes of the changes since the start, up to which rows are built here."""
-MOST_HELD = 64 * 1024 * 1024
+MOST_HELD = 32 * 1024 * 1024
 """Bytes of start images whose rows are held here."""
 MOST_EACH = 64
 """Instances of one start whose rows are held here at once."""
@@ -41,8 +41,8 @@ LARGEST_ON_LOOP = 256 * 1024
 """Bytes of a history that are read on the event loop. A longer one is read in a thread."""
 COPIES_OF_HISTORY = 3
 """How often the bytes of a history are in memory while it is read."""
-MOST_HISTORIES = 192 * 1024 * 1024
-MOST_HISTORIES_EACH = 96 * 1024 * 1024
+MOST_HISTORIES = 108 * 1024 * 1024
+MOST_HISTORIES_EACH = 54 * 1024 * 1024
 """Bytes of the histories that are read at once: of all environments, and of one."""
 T = TypeVar("T")
 

@@ -10,10 +10,11 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -31,7 +32,7 @@ from servers.library import Library
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.pace import Pace
 from servers.private_files import keep_private, write_private
-from servers.reading import Reader
+from servers.reading import LARGEST_ANSWER, Reader
 from servers.starts import Starts
 from servers.state import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
 from servers.state_index import StateIndex
@@ -51,8 +52,8 @@ YIELD_EVERY = 10
 """Small state files that are written one after another until others may have a turn."""
 COPIES = 3
 """How often the bytes of a state are in memory while it is read."""
-MOST_COPIED = 256 * 1024 * 1024
-MOST_COPIED_EACH = 128 * 1024 * 1024
+MOST_COPIED = 108 * 1024 * 1024
+MOST_COPIED_EACH = 54 * 1024 * 1024
 """Bytes of the copies of states that are held at once: of all environments, and of one."""
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 log = logging.getLogger("farm.worker")
@@ -342,7 +343,7 @@ class Worker:
 
     async def diff(self, instance_id: str) -> list[RowChange]:
         """The rows that differ from the start, computed from the two databases."""
-        async with self._reader(instance_id) as (reader, instance):
+        async with self._reader(instance_id, more=COPIES * LARGEST_ANSWER) as (reader, instance):
             return await self.threads.run(instance.environment.id, lambda: between(reader))
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
@@ -381,10 +382,14 @@ class Worker:
         Raises:
             QueryError: it is refused, or takes too much.
         """
-        async with self._reader(instance_id) as (reader, instance):
-            answer = await self.threads.run(instance.environment.id, lambda: reader.select(sql, rows=limit))
-        rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
-        return Rows(columns=answer.columns, rows=rows, more=answer.more)
+
+        def told(reader: Reader) -> Rows:
+            answer = reader.select(sql, rows=limit)
+            rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
+            return Rows(columns=answer.columns, rows=rows, more=answer.more)
+
+        async with self._reader(instance_id, more=COPIES * LARGEST_ANSWER) as (reader, instance):
+            return await self.threads.run(instance.environment.id, lambda: told(reader))
 
     async def snapshot(self, instance_id: str) -> bytes:
         """The rows now, as a SQLite file."""
@@ -415,14 +420,14 @@ class Worker:
             )
 
     @asynccontextmanager
-    async def _reader(self, instance_id: str) -> AsyncGenerator[tuple[Reader, Instance]]:
-        """A private copy of an instance's state beside its start, for reading.
+    async def _reader(self, instance_id: str, *, more: int = 0) -> AsyncGenerator[tuple[Reader, Instance]]:
+        """A private copy of an instance's state beside its start, for reading. `more` is what the answer may take.
 
         Raises:
             StateError: the state is damaged.
         """
         instance = await self.opened(instance_id)
-        async with self._copied(instance):
+        async with self._copied(instance, more=more):
             async with instance.in_turn():
                 image = await instance.image()
             reader = Reader(image, instance.start.image, now=instance.now())
@@ -433,9 +438,9 @@ class Worker:
             finally:
                 reader.close()
 
-    def _copied(self, instance: Instance) -> AbstractAsyncContextManager[None]:
+    def _copied(self, instance: Instance, *, more: int = 0) -> AbstractAsyncContextManager[None]:
         """Room for the copies of an instance's rows and history: to be taken before its turn, and by nobody twice."""
-        size = COPIES * (len(instance.start.image) + instance.state.size)
+        size = COPIES * (len(instance.start.image) + instance.state.size) + more
         return self.copies.taken(instance.environment.id, size)
 
     def _table(self, reader: Reader, name: str, page: Page, *, with_rows: bool) -> Table:
@@ -448,7 +453,7 @@ class Worker:
             found = reader.connection.execute(
                 f"SELECT {listed} FROM main.{quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?", (page.limit, page.offset)
             )
-            rows = tuple(tuple(judge.cell(value) for value in row) for row in found)
+            rows = _first_of((tuple(judge.cell(value) for value in row) for row in found), LARGEST_ANSWER)
         return Table(name=name, columns=tuple(columns), rows=rows, total=total)
 
     async def _created(
@@ -500,6 +505,17 @@ class Worker:
                 looked = time.monotonic()
                 self.guests.end_idle(self.idle_guest_seconds)
                 self._holding.let_go_of_idle(self.idle_seconds)
+
+
+def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ...], ...]:
+    """The first rows that take at most so many bytes together; one at least."""
+    found: list[tuple[Any, ...]] = []
+    for row in rows:
+        most -= sum(len(value) for value in row if isinstance(value, str))
+        if found and most < 0:
+            break
+        found.append(row)
+    return tuple(found)
 
 
 def _is_large(instance: Instance) -> bool:

@@ -23,6 +23,10 @@ SCHEMA_ACTIONS = {
 }
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+SCRIPTS = "schema.sql, seed.sql and setup"
+LARGEST_IMAGE = 16 * 1024 * 1024
+"""Bytes of a start: its rows and their indexes."""
+MOST_TABLES = 500
 
 
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
@@ -34,7 +38,7 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
     finding = _run(connection, schema, schema_only)
     if finding:
         return b"", [f"schema.sql: {finding}"]
-    findings = table_findings(connection)
+    findings = _size_findings(connection) or table_findings(connection)
     if findings:
         return b"", findings
     for name, script in (("seed.sql", seed), ("setup", setup)):
@@ -44,8 +48,18 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
     connection.execute("VACUUM").fetchall()
     found = connection.execute("PRAGMA integrity_check(1)").get
     if found != "ok":
-        return b"", [f"schema.sql, seed.sql and setup: {found}"]
-    return connection.serialize("main") or b"", []
+        return b"", [f"{SCRIPTS}: {found}"]
+    image = connection.serialize("main") or b""
+    if len(image) > LARGEST_IMAGE:
+        return b"", [f"{SCRIPTS}: the rows take {len(image):,} bytes; a start has at most {LARGEST_IMAGE:,}"]
+    return image, []
+
+
+def _size_findings(connection: apsw.Connection) -> list[str]:
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").get
+    if int(str(tables)) > MOST_TABLES:
+        return [f"schema.sql: creates {tables} tables; an environment has at most {MOST_TABLES}"]
+    return []
 
 
 def schema_only(action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
-from servers.agent_door import LARGEST_BODY, MOST_VALUES, AgentDoor
+from servers.agent_door import COPIES_OF_BODY, LARGEST_BODY, MOST_ANSWERED, MOST_VALUES, AgentDoor
 from servers.answer.contract import HOW_TO_ANSWER
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch, Ticket
@@ -244,6 +244,26 @@ async def test_what_the_door_refuses_is_told_in_json_rpc(
     assert (answer.status_code, answer.headers["content-type"]) == (status, "application/json")
     assert body == refused(kind, body["error"]["message"])
     assert str(worker.folder) not in answer.text
+
+
+async def test_only_so_many_large_messages_are_answered_at_once(worker: Worker, ticket: Ticket) -> None:
+    small, large = (modern("tools/call", name="none", arguments={"text": "x" * size}) for size in (1, 1_000_000))
+    most = MOST_ANSWERED // (COPIES_OF_BODY * 1_000_000)
+    headers = modern_headers(ticket, "tools/call", **{"mcp-name": "none"})
+    async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False, timeout=60) as http:
+
+        async def sent(message: dict[str, Any]) -> httpx2.Response:
+            return await http.post(door + ticket.path, json=message, headers=headers)
+
+        instance = await worker.opened(ticket.instance)
+        async with instance.in_turn():
+            waiting = [asyncio.ensure_future(sent(large)) for _ in range(most)]
+            await until(lambda: instance.waiting == most + 1, "all of them wait for their turn")
+            refused_one = await sent(large)
+            assert (refused_one.status_code, refused_one.json()["error"]["data"]) == (503, {"kind": "capacity"})
+            waiting.append(asyncio.ensure_future(sent(small)))
+            await until(lambda: instance.waiting == most + 2, "a small one is let in")
+        assert {answer.status_code for answer in await asyncio.gather(*waiting)} == {200}
 
 
 @pytest.mark.parametrize("mode", MODES)

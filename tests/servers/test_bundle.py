@@ -11,6 +11,7 @@ import pytest
 from servers.bundle import load, load_scenarios
 from servers.check import findings
 from servers.errors import BundleError, NotFound
+from servers.guest.building import MOST_TABLES
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch
@@ -315,6 +316,16 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
     ),
     "seed that creates": ("seed.sql", "CREATE TABLE t (a INTEGER PRIMARY KEY);", "not authorized"),
     "seed that rolls back": ("seed.sql", "ROLLBACK;", "not authorized"),
+    "too many tables": (
+        "schema.sql",
+        "".join(f"CREATE TABLE t{number} (a INTEGER PRIMARY KEY);\n" for number in range(MOST_TABLES)),
+        f"creates {MOST_TABLES + 3} tables; an environment has at most 500",
+    ),
+    "a table whose name is no plain word": (
+        "schema.sql",
+        'CREATE TABLE "t\x85\u202e" (a INTEGER PRIMARY KEY);',
+        "a table's name",
+    ),
     "seed by chance": ("seed.sql", "INSERT INTO log (what) VALUES (random());", "not authorized"),
 }
 
@@ -326,6 +337,23 @@ async def test_sql_that_does_not_run_or_does_not_repeat_is_found(shop: Path, nam
     [found] = await all_findings(shop)
     assert found.startswith(f"{shop}: {script}: ")
     assert finding in found
+
+
+async def test_rows_and_a_schema_that_are_too_large_or_no_text_are_named_with_their_limit(shop: Path) -> None:
+    schema, seed = (shop / "schema.sql").read_bytes(), (shop / "seed.sql").read_text()
+    many = "INSERT INTO parts (thing_id, note) VALUES ('t1', CAST(zeroblob(999000) AS TEXT));\n"
+    (shop / "seed.sql").write_text(seed + many * 14)
+    assert await all_findings(shop) == []
+    (shop / "seed.sql").write_text(seed + many * 17)
+    [found] = await all_findings(shop)
+    assert found.startswith(f"{shop}: schema.sql, seed.sql and setup: the rows take 17,")
+    assert found.endswith(" bytes; a start has at most 16,777,216")
+    (shop / "seed.sql").write_text(seed)
+    for name in (b'"t\xff"', b"t (a\xff"):
+        (shop / "schema.sql").write_bytes(schema + b"CREATE TABLE " + name)
+        [found] = await all_findings(shop)
+        assert found.startswith(f"{shop / 'schema.sql'}: ")
+        assert "UTF-8" in found
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,9 @@
 import asyncio
 import os
 import signal
+import socket
+import subprocess
+import sys
 from contextlib import suppress
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 
 from servers.buffer_budget import BufferBudget
 from servers.guest_memory import excess
-from servers.guests import LARGEST_CALL_REPLY, Guest, GuestDied, Guests
+from servers.guests import LARGEST_CALL_REPLY, Guest, GuestDied, GuestLate, Guests
 from servers.instance import Instance
 from servers.worker import Worker
 from tests.processes import until
@@ -57,6 +60,49 @@ async def test_a_fork_that_nobody_waits_for_any_more_is_not_taken_for_another() 
                 head, _ = await guest.ask({"do": "describe"}, b"import os; raise ValueError(os.getpid())", seconds=5)
             assert head["findings"][0].endswith(f"ValueError: {guest.pid}")
             os.kill(guest.pid, signal.SIGKILL)
+
+
+def started(command: list[str], *files: int) -> subprocess.Popen[bytes]:
+    """A process that stands for a guest."""
+    return subprocess.Popen(command, pass_fds=files)
+
+
+async def test_a_guest_that_never_says_that_its_walls_stand_is_not_waited_for() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs, started(["sleep", "600"]) as process:
+        guest = Guest(process.pid, BufferBudget(1_000_000))
+        with pytest.raises(GuestLate, match="waited for something else than 'its first word'"):
+            await guest.open(ours)
+        assert process.wait(10) == -signal.SIGKILL
+
+
+RESTLESS = """
+import socket, sys
+from servers.guest.frames import packed, receive
+channel = socket.socket(fileno=int(sys.argv[1]))
+channel.sendall(packed({"walls": []}))
+head, _ = receive(channel)
+channel.sendall(packed({"nonce": head["nonce"]}))
+while True:
+    pass
+"""
+
+
+async def test_a_guest_that_uses_the_processor_after_its_answer_is_ended() -> None:
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = started([sys.executable, "-c", RESTLESS, str(theirs.fileno())], theirs.fileno())
+    guest = Guest(process.pid, BufferBudget(1_000_000))
+    await guest.open(ours)
+    async with guest.turn():
+        await guest.ask({"do": "describe"}, seconds=60)
+
+    def is_ended() -> bool:
+        guest.end_if_restless()
+        return guest.cause == "restless"
+
+    await until(is_ended, "it is ended")
+    assert process.wait(10) == -signal.SIGKILL
 
 
 # memory

@@ -142,6 +142,7 @@ async def hasty(
     seconds: float = 0.1,
     most: int = 100,
     most_received: int = 10_000_000,
+    most_unread: int = 100_000_000,
     connections: Connections | None = None,
 ) -> AsyncGenerator[Callable[[], Awaitable[Streams]]]:
     """A server with tight limits; gives what opens a connection to it."""
@@ -154,7 +155,9 @@ async def hasty(
         return opened[-1]
 
     if connections is None:
-        connections = Connections(most=most, most_received=most_received, seconds=seconds, look_seconds=0.02)
+        connections = Connections(
+            most=most, most_received=most_received, most_unread=most_unread, seconds=seconds, look_seconds=0.02
+        )
     async with asyncio.timeout(30), serving(app, listening, connections):
         yield connection
         for _, writer in opened:
@@ -238,6 +241,18 @@ async def test_an_answer_that_is_not_read_is_dropped() -> None:
         writer.write(GET.replace(b"/", b"/40000000", 1))
         await until_lost(writer)
         assert not reader.at_eof()
+
+
+async def test_the_client_that_has_read_the_least_is_given_up_when_too_much_is_unread() -> None:
+    async with hasty(seconds=60, most_unread=20_000_000) as connection:
+        (small_reader, small), (_, large) = await connection(), await connection()
+        for writer, size in ((small, b"/12000000"), (large, b"/16000000")):
+            writer.transport.pause_reading()  # type: ignore[attr-defined]
+            writer.write(GET.replace(b"/", size, 1))
+        await until_lost(large)
+        small.transport.resume_reading()  # type: ignore[attr-defined]
+        await small_reader.readuntil(b"\r\n\r\n")
+        assert len(await small_reader.readexactly(12_000_000)) == 12_000_000
 
 
 async def until_lost(writer: asyncio.StreamWriter) -> None:

@@ -154,9 +154,9 @@ async def test_rows_are_bounded_and_it_is_told_that_there_are_more(instance: Ins
 
 async def test_many_large_values_are_too_much_together(instance: Instance, worker: Worker) -> None:
     sql = f"{ENDLESS} SELECT hex(zeroblob(400000)) FROM c LIMIT 1000"
-    with pytest.raises(RequestError, match="the rows are larger than 16 MB together; ask for less"):
+    with pytest.raises(RequestError, match="the rows are larger than 4 MB together; ask for less"):
         await worker.query(instance.id, sql)
-    assert len((await worker.query(instance.id, sql.replace("1000", "10"))).rows) == 10
+    assert len((await worker.query(instance.id, sql.replace("1000", "4"))).rows) == 4
 
 
 async def test_a_query_to_an_instance_that_is_not_there_is_not_found(worker: Worker) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from servers.errors import StateError
+from servers.errors import QueryError, StateError
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Judge, Launch
@@ -192,6 +192,9 @@ async def test_a_call_changes_so_many_rows_and_no_more(guarded: Instance, costly
         "this would change too much at once: one call changes at most 20,000 rows; do it in parts",
     )
     assert len(await costly_worker.diff(guarded.id)) == 20_000
+    assert (await guarded.call("make", {"name": "drum"})).kind == "ok"
+    with pytest.raises(QueryError, match="more than 20,000 rows differ; ask for some of them with a query"):
+        await costly_worker.diff(guarded.id)
 
 
 async def test_instances_of_a_farm_before_are_told_and_can_be_closed(library: Library, tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""What a farm's own process may hold: budgets that stay below one ceiling together, whatever strangers ask of it."""
+
+from pathlib import Path
+
+import pytest
+
+from servers import agent_door, guests, heads, instance, starts, verification, worker
+from servers.errors import QueryError
+from servers.farm_memory import BASE, CEILING
+from servers.guest.building import LARGEST_IMAGE
+from servers.guest.rows import MOST_GROWTH
+from servers.library import Library
+from servers.orders import Launch, Page
+from servers.worker import Worker
+from tests.bundles import write_bundle
+
+MB = 1024 * 1024
+
+
+def test_all_budgets_and_what_a_farm_needs_anyhow_stay_below_the_ceiling() -> None:
+    largest_copy = worker.COPIES * instance.LARGEST_STATE
+    largest_history = verification.COPIES_OF_HISTORY * instance.LARGEST_STATE
+    budgets = [
+        max(worker.MOST_COPIED, largest_copy),
+        max(verification.MOST_HISTORIES, largest_history),
+        verification.MOST_HELD,
+        starts.MOST_HELD,
+        guests.MOST_BUFFERED,
+        heads.MOST_RECEIVED,
+        heads.MOST_UNREAD,
+        agent_door.MOST_ANSWERED,
+    ]
+    assert BASE + sum(budgets) <= CEILING
+
+
+def test_what_is_let_in_alone_fits_into_its_budget() -> None:
+    assert LARGEST_IMAGE + MOST_GROWTH < guests.LARGEST_REPLY <= guests.MOST_BUFFERED
+    assert LARGEST_IMAGE + MOST_GROWTH < heads.MOST_UNREAD
+    assert heads.LARGEST_REQUEST < heads.MOST_RECEIVED
+    assert agent_door.COPIES_OF_BODY * agent_door.LARGEST_BODY < agent_door.MOST_ANSWERED
+    assert LARGEST_IMAGE < starts.MOST_HELD
+
+
+LARGE_TOOLS = """
+def fill(db: Database, *, rows: int) -> dict:
+    \"\"\"Fill the log.
+
+    Args:
+        rows: How many.
+    \"\"\"
+    for number in range(rows):
+        db.run("INSERT INTO log (what) VALUES (:what)", what=f"{number % 7}" * 900_000)
+    return {"rows": rows}
+
+
+def sort(db: Database) -> dict:
+    \"\"\"Sort the log by what it says.\"\"\"
+    rows = db.all("SELECT id FROM (SELECT id, what || id AS said FROM log ORDER BY said DESC LIMIT 100) LIMIT 1")
+    return {"rows": len(rows)}
+"""
+
+
+async def test_rows_as_large_as_they_may_be_are_sorted_and_read(tmp_path: Path) -> None:
+    seed = "INSERT INTO log (what) VALUES (CAST(zeroblob(999000) AS TEXT));\n" * 12
+    folder = tmp_path / "library" / "shop"
+    await write_bundle(folder, tools=LARGE_TOOLS, seed=seed, scenarios=())
+    async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as farm:
+        [ticket] = await farm.launch(Launch(environment="shop"))
+        used = await farm.opened(ticket.instance)
+        outcome = await used.call("fill", {"rows": 5})
+        assert (outcome.kind, outcome.text[:38]) == ("refused", "this would change too much at once: on")
+        for _ in range(4):
+            assert (await used.call("fill", {"rows": 4})).kind == "ok"
+        assert (await used.call("sort", {})).text == '{"rows": 1}'
+        with pytest.raises(QueryError, match="the rows that differ hold more than 4,000,000 bytes"):
+            await farm.diff(ticket.instance)
+        page = await farm.table(ticket.instance, "log", Page(limit=100))
+        assert (len(page.rows), page.total) == (4, 28)
+        image = await farm.snapshot(ticket.instance)
+        assert len(image) > 24 * MB
+        assert (await farm.query(ticket.instance, "SELECT count(*) FROM log")).rows == ((28,),)
