@@ -64,8 +64,8 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
     gold = ("play", shop, "--gold", "--scenario")
     there = ", ".join(Library([OWN_LIBRARY]).ids())
     asked: dict[tuple[str | Path, ...], str] = {
-        ("play", shop, "--scenario", "dearer"): "choose one: --gold, or --model NAME",
-        (*gold, "dearer", "--model", "m"): "choose one: --gold, or --model NAME",
+        ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, or --model NAME",
+        (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, or --model NAME",
         ("play", "zoo", "--scenario", "x", "--gold"): f"one of: {there}",
         (*gold, "cheaper"): "shop has no scenario 'cheaper'; it has: dearer",
         (*gold, "../x"): "farm: ",

@@ -16,6 +16,7 @@ import pytest
 from agent_client.errors import FarmUnreachable
 from registry.client import FarmClient
 from registry.up import Options, running
+from registry.wire import Lease
 from servers.errors import InfraError
 from tests.counting import SEED, Caller, check, connected, write_counter
 from tests.processes import (
@@ -74,6 +75,11 @@ class Crowd:
         async with asyncio.timeout(LONG), asyncio.TaskGroup() as group:
             for caller in self.callers:
                 group.create_task(caller.call_again())
+
+
+def _timeless(lease: Lease) -> Lease:
+    """A lease without its end, which moves by the time that no farm was there."""
+    return lease.model_copy(update={"expires_at": lease.created_at})
 
 
 def killed(chance: random.Random, processes: list[Process]) -> None:
@@ -149,7 +155,9 @@ async def test_what_was_answered_survives_kill_9_of_the_farm(
                         await crowd.see(up.kill)
                         continue
                     async with FarmClient(up.url, up.token) as client:
-                        assert [await client.lease(lease.instance) for lease in leases] == leases
+                        kept = [await client.lease(lease.instance) for lease in leases]
+                        assert [_timeless(lease) for lease in kept] == [_timeless(lease) for lease in leases]
+                        assert all(new.expires_at >= old.expires_at for new, old in zip(kept, leases, strict=True))
                         await check(crowd.callers, client)
                     assert (await up.ended_by(signal.SIGTERM)).code == 0
         await until(lambda: not left(), "all processes of the farms are gone")
@@ -195,14 +203,18 @@ async def test_a_farm_on_a_full_disk_says_so_and_goes_on_once_there_is_room(
             assert answer.json()["error"]["kind"] == "infra"
             said = "the state folder takes no new instance: No space left on device"
             assert answer.json()["error"] == {"kind": "infra", "message": said}
+            for caller in callers:
+                while await caller.call():  # the last block of its state file takes some more
+                    assert caller.answered < MOST_CALLS
             for caller in callers * 3:
                 with pytest.raises(
                     FarmUnreachable, match=r"^the environment cannot answer now, and nothing was changed"
                 ):
                     await caller.toolbox.call("add", {})
-            for lease in leases:
-                assert (await client.query(lease.instance, "SELECT value FROM counter")).rows == ((1,),)
-                assert (await client.history(lease.instance)).total == 1
+            for lease, caller in zip(leases, callers, strict=True):
+                counted = (await client.query(lease.instance, "SELECT value FROM counter")).rows
+                assert counted == ((caller.answered,),)
+                assert (await client.history(lease.instance)).total == caller.answered
             assert (await client.health()).instances == 2
             ballast.unlink()
             for caller in callers:

@@ -104,7 +104,7 @@ async def test_what_the_farm_could_not_do_is_an_error_that_names_the_instance(tm
         done = await up.ended_by(signal.SIGTERM)
     [event] = done.events
     assert (event["event"], event["level"], event["instance"]) == ("scored", "error", lease.instance)
-    assert "file is not a database" in event["error"]
+    assert "is not what was written" in event["error"]
     assert str(tmp_path) not in done.err
 
 

@@ -46,7 +46,7 @@ async def test_the_recorded_schema_is_accepted(schema: Schema) -> None:
         ("id TEXT PRIMARY KEY,\n  vaccine_id", "id INTEGER,\n  vaccine_id", "vaccine_batches"),
         ("RAISE(ABORT, 'this appointment is over;", "RAISE(FAIL, 'this appointment is over;", "RAISE(ABORT"),
         ("total_cents INTEGER NOT NULL", "total_cents REAL NOT NULL", "money is an INTEGER of cents"),
-        ("REFERENCES medicines (id)", "REFERENCES drugs (id)", "refers to drugs, which is not created"),
+        ("REFERENCES medicines (id)", "REFERENCES drugs (id)", "REFERENCES drugs: there is no such table"),
         ("CREATE TRIGGER surgeons_operate", "CREATE TRIGGER surgeons_only_operate", "'surgeons_operate' is no trigger"),
         (
             ") STRICT, WITHOUT ROWID;\n\nCREATE TABLE species",
