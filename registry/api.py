@@ -6,6 +6,7 @@ from importlib.metadata import version
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPBearer
+from starlette.types import Scope
 
 from registry.access import Known, Watching
 from registry.doorkeeper import Doorkeeper
@@ -17,6 +18,7 @@ from registry.published import Published
 from registry.reaper import Reaper
 from registry.refusals import documented, name_errors
 from registry.wire import Health, Workers
+from servers.doors.presence import EndsWithClient
 
 VERSION = version("envfarm")
 DESCRIPTION = """
@@ -71,6 +73,7 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loop
     made.include_router(open_routes, dependencies=strict)
     name_errors(made, registry.catalogue, registry.watch, published)
     published.read(made)
+    made.add_middleware(EndsWithClient, reads=_only_reads)
     made.add_middleware(
         Doorkeeper,
         token=token,
@@ -79,6 +82,12 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loop
         loopback_only=loopback_only,
     )
     return made
+
+
+def _only_reads(scope: Scope) -> bool:
+    """Whether a request looks into an instance and changes nothing. A score is kept once it is there."""
+    path: str = scope["path"]
+    return path.startswith("/v1/instances/") and (scope["method"] == "GET" or path.endswith(("/query", "/score")))
 
 
 @locked_routes.get("/workers", summary="List the workers", responses=documented(401, 503))

@@ -234,11 +234,14 @@ class Registry:
         at = dated(self.clock.wall())
         score = await judged(self.fleet.seat(kept.worker).door, instance, scenario, answer=answer, at=at)
         closing = self.clock.wall() if close and score.outcome == "scored" else None
-        ended = await asyncio.to_thread(self.ledger.add_score, score, close_at=closing)
         self.watch.scored(kept.environment, score, time.perf_counter() - begin)
-        if ended:
-            await self.delete(kept)
+        await asyncio.shield(self._keep(kept, score, closing))  # whole, also when nobody waits for it any more
         return score
+
+    async def _keep(self, kept: KeptLease, score: Score, closing: float | None) -> None:
+        """Keep a score, and close the instance if there is a time for that."""
+        if await asyncio.to_thread(self.ledger.add_score, score, close_at=closing):
+            await self.delete(kept)
 
     async def workers(self) -> list[WorkerCard]:
         """The workers of the fleet."""

@@ -124,6 +124,13 @@ OPERATIONS: dict[str, Operation] = {
     "judge": _operation(JudgeOf, Judgement, lambda worker, order: worker.judge(order.instance, order.order)),
 }
 SNAPSHOT = "snapshot"
+READING = frozenset({"tables", "table", "diff", "history", "query", "judge", SNAPSHOT})
+"""What changes nothing: it ends when the registry waits no more."""
+
+
+def only_reads(scope: Scope) -> bool:
+    """Whether a request at the control door changes nothing."""
+    return scope["path"].removeprefix("/w/") in READING
 
 
 class ControlDoor:

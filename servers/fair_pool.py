@@ -9,7 +9,9 @@ from collections import Counter, OrderedDict, deque
 from collections.abc import AsyncGenerator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from typing import TypeVar
+from typing import Any, TypeVar
+
+from servers.errors import CapacityError
 
 MOST_PASSED_OVER = 64
 """How many others may go before a request that does not fit yet. Then everybody waits until it does."""
@@ -135,30 +137,62 @@ class FairThreadPool:
         answer = await threads.run(environment_id, lambda: reader.select(sql))
 
     At most `most` threads run at once, at most `most_each` for one environment. A job must be bounded by itself, to
-    about a second; a longer one is split into several. No job outlives its caller: one that is cancelled before its
-    turn never runs, and one that runs is waited for, so what it works on may be closed afterwards.
+    about a second; a longer one is split into several, or can be stopped. No job outlives its caller: one that is
+    cancelled before its turn never runs. One that runs is stopped and waited for, however often its caller is
+    cancelled, so what it works on may be closed afterwards.
     """
 
     def __init__(self, most: int = MOST_THREADS, most_each: int = MOST_THREADS_EACH) -> None:
         self._limit = FairLimit(most, most_each)
         self._executor = ThreadPoolExecutor(most, thread_name_prefix="fair")
+        self._running: dict[asyncio.Future[Any], Callable[[], object]] = {}  # what stops each job
+        self._is_closed = False
 
     @property
     def waiting(self) -> int:
         """How many jobs wait for a thread."""
         return self._limit.waiting
 
-    async def run(self, environment: str, job: Callable[[], T]) -> T:
-        """Run a job for an environment in a thread, when it is that environment's turn."""
+    @property
+    def running(self) -> int:
+        """How many jobs run."""
+        return len(self._running)
+
+    async def run(self, environment: str, job: Callable[[], T], *, stop: Callable[[], object] = lambda: None) -> T:
+        """Run a job for an environment in a thread, when it is that environment's turn.
+
+        `stop` lets the job end soon, whatever it then returns or raises. It is called when nobody waits any more.
+
+        Raises:
+            CapacityError: the pool is closed.
+        """
         async with self._limit.taken(environment):
+            if self._is_closed:
+                raise CapacityError("the worker is stopping; try again when it is back")
             running = asyncio.wrap_future(self._executor.submit(job))
+            self._running[running] = stop
             try:
                 return await asyncio.shield(running)
             except asyncio.CancelledError:
-                with suppress(Exception):
-                    await running
+                stop()
+                await _ended(running)
                 raise
+            finally:
+                del self._running[running]
 
-    def close(self) -> None:
-        """End the threads. Nobody may be waiting for a job."""
+    async def close(self) -> None:
+        """Stop what runs, wait for it, and end the threads."""
+        self._is_closed = True
+        for stop in self._running.values():
+            stop()
+        for running in list(self._running):
+            await _ended(running)
         self._executor.shutdown(wait=False)
+
+
+async def _ended(running: asyncio.Future[Any]) -> None:
+    """Wait for the end of a job, also when the one who waits is cancelled."""
+    while not running.done():
+        with suppress(asyncio.CancelledError):
+            await asyncio.wait([running])
+    running.exception()  # nobody asks for it any more

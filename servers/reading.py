@@ -4,14 +4,16 @@ The state is a private copy in memory, so whatever happens here happens to nothi
 """
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import apsw
 
-from servers.errors import QueryError, StateError
+from servers.errors import InfraError, QueryError, StateError
 from servers.guest import clock
 from servers.guest.lean import LARGEST_VALUE, connect, distrust, teach
+from servers.guest.plain_text import PLAIN_TEXT
 from servers.processor_budget import ProcessorBudget
 from servers.query_functions import LONGEST_PATTERN, largest_value
 
@@ -28,6 +30,7 @@ LARGEST_ANSWER = 4_000_000
 STEPS_BETWEEN_CHECKS = 1000
 STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
 """The same, where one step may take a tenth of a second."""
+STOPPED = "the reading was stopped: nobody waits for it any more"
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
 FAULTS_OF_OURS = (
     apsw.CantOpenError,
@@ -44,6 +47,10 @@ FAULTS_OF_OURS = (
 
 class BrokenQuery(QueryError):
     """A query that cannot run on any state of this schema: it is not one SELECT, or names what is not there."""
+
+
+class ReadingStopped(InfraError):
+    """A reading that was stopped before its end: nobody waits for it any more. It says nothing about the state."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +75,13 @@ class Reader:
     """A state and its start, open for bounded reading. Close it when done.
 
     `now` is what queries see as the time: the instance's, never the machine's. `budget` is what all queries share.
+    Another thread may stop it: what is read then, and whatever would be read afterwards, ends with an error.
     """
 
     def __init__(self, final: bytes, start: bytes, *, now: str = clock.BEGINNING) -> None:
         self.now = now
         self.budget = ProcessorBudget()
+        self.is_stopped = False
         try:
             self.connection = connect()
             self.connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
@@ -83,11 +92,19 @@ class Reader:
             teach(self.connection)
             self.connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
             self.connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
+            self._watch_for_stop()
         except apsw.Error as error:
             raise StateError(f"the state cannot be read: {error}") from None
 
     def close(self) -> None:
         self.connection.close(True)
+
+    def stop(self) -> None:
+        """Let all reading end soon, from any thread."""
+        self.is_stopped = True
+
+    def _watch_for_stop(self) -> None:
+        self.connection.set_progress_handler(lambda: self.is_stopped, STEPS_BETWEEN_CHECKS)
 
     def select(self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, steps: int = MOST_STEPS) -> Answer:
         """Run one SELECT.
@@ -96,8 +113,11 @@ class Reader:
             BrokenQuery: it is not one SELECT over rows, or does not fit the schema.
             QueryError: it fails on these rows, or takes too much.
             StateError: the state is damaged, or this machine has no room to read it.
+            ReadingStopped: nobody waits for the answer any more.
         """
-        statement = _OneStatement(self.connection, _Budget(steps, self.budget))
+        if self.is_stopped:
+            raise ReadingStopped(STOPPED)
+        statement = _OneStatement(self.connection, _Budget(steps, self.budget, lambda: self.is_stopped))
         cursor = self.connection.cursor()
         cursor.exec_trace = statement
         self.connection.authorizer = statement.allows
@@ -107,6 +127,8 @@ class Reader:
                 found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
                 return _fetched(found, statement, rows)
         except apsw.InterruptError:
+            if self.is_stopped:
+                raise ReadingStopped(STOPPED) from None
             raise QueryError(f"the query took more than {statement.budget.told}; narrow it down") from None
         except apsw.AuthError as error:
             raise BrokenQuery(f"only a SELECT over the environment's tables is allowed here: {error}") from None
@@ -120,7 +142,7 @@ class Reader:
         finally:
             cursor.close(True)
             self.connection.authorizer = None
-            self.connection.set_progress_handler(None)
+            self._watch_for_stop()
             self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
 
     def tables(self, database: str = "main") -> list[str]:
@@ -152,8 +174,9 @@ def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answe
 class _Budget:
     """Counts the steps of a query. The thread's own processor time is the limit of queries with few long steps."""
 
-    def __init__(self, steps: int, shared: ProcessorBudget) -> None:
+    def __init__(self, steps: int, shared: ProcessorBudget, is_stopped: Callable[[], bool]) -> None:
         self._steps = steps
+        self._is_stopped = is_stopped
         self._seconds = MOST_SECONDS
         self._all = f"{MOST_SECONDS:g} s of processor time"
         if shared.left < MOST_SECONDS:
@@ -165,7 +188,7 @@ class _Budget:
 
     def is_used_up(self) -> bool:
         self._steps -= self.between
-        if self._steps <= 0:
+        if self._steps <= 0 or self._is_stopped():
             return True
         if time.thread_time() > self._until:
             self.told = self._all
@@ -196,7 +219,7 @@ class _OneStatement:
         self.columns = tuple(column[0] for column in cursor.get_description())
         most = largest_value(self._functions)
         self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, most)
-        if most < LARGEST_VALUE:
+        if most < LARGEST_VALUE or PLAIN_TEXT in self._functions:
             self.budget.between = STEPS_BETWEEN_CHECKS_OF_LONG_ONES
         self._connection.set_progress_handler(self.budget.is_used_up, self.budget.between)
         return True

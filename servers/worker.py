@@ -115,7 +115,7 @@ class Worker:
             self.standing_walls = await self.guests.walls()
         except BaseException:
             await self.guests.close()
-            self.threads.close()
+            await self.threads.close()
             self.index.close()
             raise
         self._tidying = asyncio.create_task(self._tidy())
@@ -126,7 +126,7 @@ class Worker:
         if self._tidying is not None:
             self._tidying.cancel()
         await self.guests.close()
-        self.threads.close()
+        await self.threads.close()
         self._holding.close()
         self.index.close()
         self.verification.close()
@@ -326,6 +326,7 @@ class Worker:
             return await self.threads.run(
                 instance.environment.id,
                 lambda: [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()],
+                stop=reader.stop,
             )
 
     async def table(self, instance_id: str, name: str, page: Page) -> Table:
@@ -338,13 +339,13 @@ class Worker:
             if name not in reader.tables():
                 raise NotFound(f"there is no table {name!r}; there are: {', '.join(reader.tables())}")
             return await self.threads.run(
-                instance.environment.id, lambda: self._table(reader, name, page, with_rows=True)
+                instance.environment.id, lambda: self._table(reader, name, page, with_rows=True), stop=reader.stop
             )
 
     async def diff(self, instance_id: str) -> list[RowChange]:
         """The rows that differ from the start, computed from the two databases."""
         async with self._reader(instance_id, more=COPIES * LARGEST_ANSWER) as (reader, instance):
-            return await self.threads.run(instance.environment.id, lambda: between(reader))
+            return await self.threads.run(instance.environment.id, lambda: between(reader), stop=reader.stop)
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         """The calls so far, oldest first, each with the rows that it changed."""
@@ -389,7 +390,7 @@ class Worker:
             return Rows(columns=answer.columns, rows=rows, more=answer.more)
 
         async with self._reader(instance_id, more=COPIES * LARGEST_ANSWER) as (reader, instance):
-            return await self.threads.run(instance.environment.id, lambda: told(reader))
+            return await self.threads.run(instance.environment.id, lambda: told(reader), stop=reader.stop)
 
     async def snapshot(self, instance_id: str) -> bytes:
         """The rows now, as a SQLite file."""
@@ -416,7 +417,7 @@ class Worker:
                 calls=calls,
                 now=instance.now(),
                 guests=self.guests,
-                run=lambda job: self.threads.run(instance.environment.id, job),
+                run=lambda job: self.threads.run(instance.environment.id, job, stop=reader.stop),
             )
 
     @asynccontextmanager

@@ -2,11 +2,13 @@
 
 import asyncio
 import ctypes
+import logging
 import os
 import re
 import resource
 import signal
 import socket
+import threading
 from collections.abc import AsyncGenerator, Generator
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
@@ -14,7 +16,8 @@ from pathlib import Path
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from servers.agent_door import AgentDoor
-from servers.control_door import ControlDoor
+from servers.control_door import ControlDoor, only_reads
+from servers.doors.presence import EndsWithClient
 from servers.errors import RequestError, StateError
 from servers.garbage import settle
 from servers.library import Library
@@ -24,6 +27,9 @@ from servers.serving import serving
 from servers.worker import FILES, Worker
 
 PR_SET_PDEATHSIG = 1
+SECONDS_TO_END = 30.0
+"""Seconds after a signal until a process that has not ended by itself is ended."""
+log = logging.getLogger("farm.process")
 
 
 class Doors:
@@ -70,14 +76,18 @@ async def serve(
             walls_required=walls_required,
             calls_per_second=calls_per_second,
         ) as (worker, door),
-        serving(Doors(door, ControlDoor(worker, token, loopback_only=loopback_only)), listening),
+        serving(Doors(door, _control(worker, token, loopback_only=loopback_only)), listening),
     ):
         settle()
         await until_told_to_stop()
 
 
-async def until_told_to_stop() -> None:
-    """Wait for SIGTERM or SIGINT."""
+def _control(worker: Worker, token: str, *, loopback_only: bool) -> ASGIApp:
+    return EndsWithClient(ControlDoor(worker, token, loopback_only=loopback_only), only_reads)
+
+
+async def until_told_to_stop(*, seconds_to_end: float = SECONDS_TO_END) -> None:
+    """Wait for SIGTERM or SIGINT. The process then ends within so many seconds, whatever still runs in it."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -87,6 +97,15 @@ async def until_told_to_stop() -> None:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+    last = threading.Timer(seconds_to_end, _end_now, (seconds_to_end,))
+    last.daemon = True  # a process that ends by itself is not kept waiting
+    last.start()
+
+
+def _end_now(seconds: float) -> None:
+    """End the process. What was answered is kept: it needs no orderly end."""
+    log.error("process did not end and is ended", extra={"seconds": seconds})
+    os._exit(1)
 
 
 @contextmanager

@@ -1,11 +1,15 @@
 """A farm from `farm up` to its end: what it serves, what it keeps, what it refuses, and that nothing is left of it."""
 
+import asyncio
+import json
 import os
 import shutil
 import signal
 import stat
+import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -19,8 +23,10 @@ from registry.up import Options, address_of, private, running
 from registry.wire import Lease
 from servers.errors import NotFound, RequestError, StateError
 from servers.library import OWN_LIBRARY, Library
-from tests.bundles import with_description, write
+from servers.process_clock import cpu_seconds
+from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
 from tests.processes import (
+    LONG,
     farm,
     farm_up,
     free_ports,
@@ -315,3 +321,71 @@ async def test_a_worker_that_hangs_does_not_keep_a_farm_from_ending(tmp_path: Pa
             done = await up.ended_by(signal.SIGTERM)
         assert done.code == 0
         await until(lambda: not left(), "all processes of the farm are gone")
+
+
+ENDLESS = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+ENDLESS_CHECKPOINTS: list[dict[str, Any]] = [
+    *(
+        {"id": f"sql_{n}", "role": "goal", "question": "Ends it?", "kind": "sql", "sql": ENDLESS, "expect": [[1]]}
+        for n in range(20)
+    ),
+    {
+        "id": "python",
+        "role": "goal",
+        "question": "Ends it?",
+        "kind": "python",
+        "python": "def check(start, final, answer, calls):\n    while True:\n        pass\n",
+    },
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [1, 2])
+async def test_a_farm_ends_in_time_whatever_is_judged_and_logs_no_traceback(tmp_path: Path, count: int) -> None:
+    """Some clients have gone away, and others still wait when it is told to end."""
+    scenarios = [
+        {**SOUND_SCENARIO, "id": name, "checkpoints": checkpoints}
+        for name, checkpoints in (("sql", ENDLESS_CHECKPOINTS), ("python", ENDLESS_CHECKPOINTS[-1:]))
+    ]
+    await write_bundle(tmp_path / "shelf" / "shop", scenarios=scenarios)
+    options = ("--port", "0", "--library", tmp_path / "shelf", "--workers", str(count))
+    with watching_for_orphans() as left:
+        async with farm_up(tmp_path / "state", *options, home=tmp_path) as up, FarmClient(up.url, up.token) as client:
+            instances = [(await client.launch("shop", name))[0].instance for name in ("sql", "python") * 4]
+            headers = {"Authorization": f"Bearer {up.token}"}
+            async with httpx.AsyncClient(base_url=up.url, headers=headers, timeout=LONG) as http:
+                asking = [
+                    asyncio.create_task(http.post(f"/v1/instances/{instance}/{what}", json=body))
+                    for instance in instances
+                    for what, body in (("score", {}), ("query", {"sql": ENDLESS}))
+                ]
+                await until(lambda: any(cpu_seconds(guest.pid) > 0.5 for guest in guests(up.pid)), "they are judged")
+                for task in asking[::2]:
+                    task.cancel()
+                done = await up.ended_by(signal.SIGTERM)
+                await asyncio.gather(*asking, return_exceptions=True)
+        assert done.code == 0
+        assert not [event for event in done.events if "Traceback" in json.dumps(event)]
+        await until(lambda: not left(), "all processes of the farm are gone")
+
+
+STUCK = """
+import asyncio, threading
+from servers.worker_process import until_told_to_stop
+
+async def main():
+    task = asyncio.create_task(asyncio.to_thread(threading.Event().wait))
+    asyncio.get_running_loop().call_soon(print, "begun")
+    await until_told_to_stop(seconds_to_end=0.1)
+
+asyncio.run(main())
+"""
+
+
+async def test_a_process_that_does_not_end_by_itself_is_ended() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-u", "-c", STUCK, stdout=asyncio.subprocess.PIPE)
+    assert process.stdout is not None
+    await process.stdout.readline()
+    process.terminate()
+    async with asyncio.timeout(LONG):
+        assert await process.wait() == 1

@@ -1,5 +1,7 @@
 """Judging an instance: what is scored, what is not, and that both are kept."""
 
+import asyncio
+import json
 import shutil
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -9,6 +11,9 @@ import pytest_asyncio
 
 from servers.errors import Conflict
 from servers.library import Library
+from servers.process_clock import cpu_seconds
+from tests.bundles import SOUND_SCENARIO
+from tests.processes import until
 from tests.registry.farms import Clock, Farm, running
 
 
@@ -85,3 +90,26 @@ async def test_an_instance_of_a_bundle_that_has_changed_since_is_not_judged(chan
     (tmp_path / "shelf" / "shop" / "policy.md").write_text("# Other rules, of another length\n")
     with pytest.raises(Conflict, match="has changed since"):
         await changing.client.score(instance)
+
+
+ENDLESS_PYTHON = {
+    "id": "endless",
+    "role": "goal",
+    "question": "Does it end?",
+    "kind": "python",
+    "python": "def check(start, final, answer, calls):\n    while True:\n        pass\n",
+}
+
+
+async def test_a_score_that_nobody_waits_for_is_given_up(changing: Farm, tmp_path: Path) -> None:
+    """A checkpoint in Python would take its processor time, and then the next one."""
+    scenario = {**SOUND_SCENARIO, "id": "endless", "checkpoints": [ENDLESS_PYTHON]}
+    (tmp_path / "shelf" / "shop" / "scenarios.jsonl").write_text(json.dumps(scenario))
+    instance = await changing.launched("endless")
+    guests = changing.worker.guests
+    asking = asyncio.create_task(changing.http.post(f"/v1/instances/{instance}/score", json={}, timeout=60))
+    await until(lambda: any(cpu_seconds(pid) > 0.5 for pid in guests.pids), "the checkpoint runs")
+    asking.cancel()
+    await until(lambda: "abandoned" in guests.deaths or "late" in guests.deaths, "its guest is ended")
+    assert guests.deaths.get("late") is None
+    assert changing.ledger.scores(instance) == []

@@ -2,18 +2,20 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 
+from servers.errors import CapacityError
 from servers.fair_pool import MOST_PASSED_OVER, FairLimit, FairThreadPool
 
 
-@pytest.fixture
-def pool() -> Iterator[FairThreadPool]:
+@pytest_asyncio.fixture
+async def pool() -> AsyncIterator[FairThreadPool]:
     pool = FairThreadPool(most=4, most_each=2)
     yield pool
-    pool.close()
+    await pool.close()
 
 
 async def test_a_job_gives_what_it_returns_and_raises_what_it_raises(pool: FairThreadPool) -> None:
@@ -75,6 +77,37 @@ async def test_a_job_that_runs_is_waited_for_when_its_caller_is_cancelled(pool: 
     end.set()
     await asyncio.wait([running])
     assert running.cancelled()
+
+
+async def test_a_job_is_stopped_and_waited_for_however_often_its_caller_is_cancelled(pool: FairThreadPool) -> None:
+    begun, stopped, end = threading.Event(), threading.Event(), threading.Event()
+
+    def job() -> None:
+        begun.set()
+        end.wait()
+
+    running = asyncio.create_task(pool.run("a", job, stop=stopped.set))
+    await asyncio.to_thread(begun.wait)
+    for _ in range(3):
+        running.cancel()
+        await asyncio.wait([running], timeout=0.01)
+        assert stopped.is_set()
+        assert not running.done()
+    end.set()
+    await asyncio.wait([running])
+    assert running.cancelled()
+
+
+async def test_a_pool_that_closes_stops_its_jobs_waits_for_them_and_takes_no_more() -> None:
+    pool, end = FairThreadPool(most=4, most_each=2), threading.Event()
+    running = [asyncio.create_task(pool.run("a", end.wait, stop=end.set)) for _ in range(2)]
+    late = asyncio.create_task(pool.run("a", end.wait))
+    await asyncio.sleep(0)
+    await pool.close()
+    assert end.is_set()
+    assert await asyncio.gather(*running) == [True, True]
+    with pytest.raises(CapacityError, match="the worker is stopping"):
+        await late
 
 
 async def test_what_is_too_large_for_its_share_gets_in_alone() -> None:

@@ -1,12 +1,17 @@
 """Queries that are not ours: one SELECT over the environment's rows, now and at the start, and nothing else."""
 
+import asyncio
+from contextlib import closing
 from typing import Any
 
+import apsw
 import pytest
 
 from servers.errors import NotFound, RequestError
 from servers.instance import Instance
+from servers.reading import Reader, ReadingStopped
 from servers.worker import Worker
+from tests.processes import until
 
 ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
 
@@ -162,3 +167,29 @@ async def test_many_large_values_are_too_much_together(instance: Instance, worke
 async def test_a_query_to_an_instance_that_is_not_there_is_not_found(worker: Worker) -> None:
     with pytest.raises(NotFound):
         await worker.query("abcdefgh", "SELECT 1")
+
+
+LONG = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+
+async def test_a_query_that_nobody_waits_for_is_stopped(instance: Instance, worker: Worker) -> None:
+    """It would go on to its bound. However often its caller is cancelled, its rows are closed after it has ended."""
+    asking = asyncio.create_task(worker.query(instance.id, LONG))
+    await until(lambda: worker.threads.running == 1, "it runs")
+    for _ in range(3):
+        asking.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await asking
+    assert worker.threads.running == 0
+    assert (await worker.query(instance.id, "SELECT 1")).rows == ((1,),)
+
+
+@pytest.mark.parametrize("sql", ["SELECT 1", LONG, "SELECT count(plain_text(value)) FROM json_each(:answer)"])
+async def test_what_is_read_by_a_reader_that_was_stopped_is_no_finding(instance: Instance, sql: str) -> None:
+    with closing(Reader(await instance.image(), instance.start.image)) as reader:
+        reader.stop()
+        with pytest.raises(ReadingStopped):
+            reader.select(sql, answer="[1, 2, 3]")
+        with pytest.raises(apsw.InterruptError):
+            reader.connection.execute(LONG).fetchall()
