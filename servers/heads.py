@@ -221,7 +221,6 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _hold_unread(self) -> None:
         """Note how much of the answers its client has not read yet."""
-        self._hold_unread()
         unread = self.transport.get_write_buffer_size()
         if unread > SMALL_REQUEST:
             self._connections.unread.hold(self, unread)
