@@ -35,10 +35,12 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
     "serve": "servers",
     "up": "registry",
     "launch": "registry",
+    "instances": "registry",
     "score": "registry",
     "close": "registry",
     "doctor": "servers",
     "worker": "servers",
+    "new": "servers",
     "check": "servers",
     "derive": "servers",
     "prove": "synth.proving",
@@ -58,7 +60,7 @@ COMMANDS: dict[str, str | tuple[str, ...]] = {
 """Which folder has a command, or which ones have parts of it, in the order of `farm --help`. Only those are loaded:
 loading what others need takes longer than most commands."""
 
-HEADINGS = {"demo": "Look and play", "up": "Operate", "check": "Write and prove", "eval": "Evaluate and train"}
+HEADINGS = {"demo": "Look and play", "up": "Operate", "new": "Write and prove", "eval": "Evaluate and train"}
 """What `farm --help` writes above a command and those that come after it."""
 
 

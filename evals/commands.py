@@ -24,7 +24,7 @@ from evals.report_commands import app as report_app
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
-from servers.commands import bundle_of
+from servers.command_options import bundle_of
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.scenario import Solution

@@ -14,7 +14,7 @@ from evals.run_folder import RunFolder
 from evals.suite import ChatAgent, Suite, read_suite
 from registry.client import FarmClient
 from registry.up import Address, Options, private, running
-from servers.commands import shelves
+from servers.command_options import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.secret_options import ApiKey, Token, TokenFile, not_on_the_command_line, token_from

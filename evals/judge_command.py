@@ -17,7 +17,7 @@ from evals.rejudging import Rejudged, Stored, rejudged
 from evals.run_folder import RunFolder
 from registry.client import FarmClient
 from registry.up import private
-from servers.commands import bundle_of
+from servers.command_options import bundle_of
 from servers.errors import RequestError
 from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole

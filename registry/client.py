@@ -41,6 +41,7 @@ from servers.orders import Rows
 from servers.processor_budget import LONGEST_JUDGEMENT
 
 SECONDS = 120.0
+UNAUTHORIZED = 401
 SCORE_SECONDS = LONGEST_JUDGEMENT + 2 * SECONDS
 """Longer than the registry waits for a worker that judges."""
 AT_ONCE = 32
@@ -56,6 +57,10 @@ ERRORS: dict[ErrorKind, type[FarmError]] = {
 }
 
 Answer = TypeVar("Answer", bound=BaseModel)
+
+
+class WrongToken(RequestError):
+    """The farm that answers does not take this control token."""
 
 
 class FarmClient:
@@ -220,6 +225,8 @@ class FarmClient:
             problem = Error.model_validate_json(response.content).error
         except ValidationError:
             return InfraError(f"what answers at {self.url} is no farm: HTTP {response.status_code}")
+        if response.status_code == UNAUTHORIZED:
+            return WrongToken(f"the farm at {self.url} refuses the control token")
         return ERRORS.get(problem.kind, RequestError)(problem.message)
 
 

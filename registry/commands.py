@@ -13,19 +13,20 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from registry.client import FarmClient
+from registry.client import FarmClient, WrongToken
 from registry.client_file import keep_out_of_git, merge, refuse_tracked
 from registry.leases import KEEP_SECONDS
-from registry.up import Options, address_of, running
-from registry.wire import Lease
-from servers.commands import bundle_of, shelves
+from registry.up import TOKEN_FILE, URL_FILE, Options, address_of, running
+from registry.wire import Lease, LeaseStatus
+from servers.command_options import AsJson, bundle_of, shelves
 from servers.errors import FarmError, RequestError
 from servers.garbage import settle
 from servers.library import OWN_LIBRARY, Library
 from servers.logs import Level, to_stderr
+from servers.plural import counted
 from servers.secret_options import Token, TokenFile, token_from, without_password
 from servers.serving import run
-from servers.terminal import Terminal
+from servers.terminal import Terminal, lines
 from servers.worker import INSTANCE_ID
 from servers.worker_process import until_told_to_stop
 
@@ -37,6 +38,7 @@ T = TypeVar("T")
 State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of everything that the farm keeps.")]
 SECRETS = ("FARM_TOKEN", "FARM_LEDGER", "OPENAI_API_KEY", "USER_OPENAI_API_KEY")
 MOST_KEPT = 31_536_000
+PART = 1000
 DEFAULT_STATE = Path.home() / ".envfarm"
 A_DAY = 86_400
 """Seconds without a heartbeat after which an instance that `farm connect` leased ends: MCP clients send none."""
@@ -116,9 +118,8 @@ async def _up(options: Options) -> None:
         settle()
         bundles = len(Library(list(options.library)).ids())
         kept = "as given" if options.token else f"in {options.state / 'token'}"
-        out.print(
-            f"Farm at [bold]{address.url}[/]  ({options.workers} worker(s), {bundles} environments, token {kept})"
-        )
+        size = f"{counted(options.workers, 'worker')}, {counted(bundles, 'environment')}"
+        out.print(f"Farm at [bold]{address.url}[/]  ({size}, token {kept})", soft_wrap=True)
         if options.nameless:
             out.print("[red]Leases name 127.0.0.1, where only this machine finds them[/]; others need --public-host.")
         if address.missing_walls:
@@ -212,6 +213,41 @@ def close(
         raise typer.Exit(1)
 
 
+@app.command()
+def instances(
+    environment: Annotated[str | None, typer.Option(help="Only instances of this environment.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Also those whose lease is over.")] = False,
+    as_json: AsJson = False,
+    state: State = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """List the live instances of the running farm, the newest first."""
+    status = None if every else "live"
+    asked = _asked(state, token_from(token, token_file), lambda farm: _leases(farm, environment, status))
+    leases = asyncio.run(asked)
+    if as_json:
+        out.print_data([lease.model_dump(mode="json", exclude={"token"}) for lease in leases])
+    elif not leases:
+        out.print("None; `farm launch ENVIRONMENT --scenario ID` launches one.")
+    else:
+        table = lines("instance", "environment", "scenario", "status", "until")
+        for lease in leases:
+            until = lease.expires_at.astimezone().strftime("%Y-%m-%d %H:%M")
+            table.add_row(lease.instance, lease.environment, lease.scenario or "-", lease.status, until)
+        out.print(table)
+
+
+async def _leases(farm: FarmClient, environment: str | None, status: LeaseStatus | None) -> list[Lease]:
+    """All leases of a farm, part by part."""
+    found: list[Lease] = []
+    while True:
+        part = await farm.leases(status=status, environment=environment, offset=len(found), limit=PART)
+        found += part.items
+        if not part.items or len(found) >= part.total:
+            return found
+
+
 def _make_sure_of(*instances: str) -> None:
     for instance in instances:
         if not INSTANCE_ID.fullmatch(instance):
@@ -232,7 +268,11 @@ async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
 async def _asked(state: Path, token: str | None, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
     address = address_of(state, token)
     async with FarmClient(address.url, address.token) as farm:
-        return await ask(farm)
+        try:
+            return await ask(farm)
+        except WrongToken as error:
+            given = "FARM_TOKEN or --token-file" if token else str(state / TOKEN_FILE)
+            raise RequestError(f"{error} of {given}; its address stands in {state / URL_FILE}") from None
 
 
 class Client(StrEnum):

@@ -21,7 +21,7 @@ from rl_training.selection import Band, Selection
 from rl_training.sft import load_sft, model_of, sft_command, sft_environment
 from rl_training.trainer import command_of, environment_of, log_kept, need_verl, write_loop
 from rl_training.trainer import train as run_trainer
-from servers.commands import shelves
+from servers.command_options import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.terminal import Terminal

@@ -1,4 +1,4 @@
-"""The commands about bundles: `farm check`, `farm derive`, `farm serve`."""
+"""The commands about bundles: `farm new`, `farm check`, `farm derive`, `farm serve`; and `farm doctor`."""
 
 import asyncio
 import json
@@ -7,24 +7,25 @@ import sys
 import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
-from rich.table import Table
 
 from servers import check as checking
 from servers.agent_door import AgentDoor, serve_stdio
-from servers.bundle import Environment, load, load_scenarios
+from servers.bundle import load, load_scenarios
 from servers.bundle_files import text_of, write_text
-from servers.certified import is_current
+from servers.catalogue_commands import app as catalogue_app
+from servers.command_options import AsJson, Bundle, Bundles, bundle_of, folder_of
 from servers.doors.stdio import standard_streams
-from servers.errors import BundleError, NotFound, RequestError
+from servers.errors import BundleError
 from servers.guest.walls import WALLS
 from servers.guests import Guests
-from servers.library import OWN_LIBRARY, Library
+from servers.library import Library
 from servers.logs import Level, to_stderr
+from servers.new_bundle import new_bundle
 from servers.orders import Launch, Ticket
-from servers.scenario import Scenario
+from servers.plural import counted
 from servers.serving import listen, run, serving, url_of
 from servers.terminal import Terminal
 from servers.worker import Worker
@@ -32,76 +33,67 @@ from servers.worker_process import die_with_parent, until_told_to_stop
 from servers.worker_process import serve as serve_worker
 
 app = typer.Typer()
-Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
+app.registered_commands += catalogue_app.registered_commands
 out = Terminal()
 err = Terminal(stderr=True)
 
 
 @app.command()
-def environments(
-    library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
+def new(
+    name: Annotated[str, typer.Argument(help="The new environment's id, which is also its folder's name.")],
 ) -> None:
-    """List the environments that there are."""
-    shelf = Library([*shelves(library), OWN_LIBRARY])
-    table = Table("environment", "tools", "scenarios", "what it is")
-    for name in shelf.ids():
-        environment = shelf.environment(name)
-        scenarios = str(len(shelf.scenarios(name)))
-        table.add_row(name, str(len(environment.tools)), scenarios, environment.description.description)
-    out.print(table)
+    """Make a small, complete environment of your own in this folder, to be changed step by step."""
+    folder = new_bundle(name, Path())
+    out.print(f"{folder}/ is a complete environment: {', '.join(sorted(path.name for path in folder.iterdir()))}")
+    out.print(
+        f"Next:\n"
+        f"  farm check {name}                                   is anything wrong with it?\n"
+        f"  farm play {name} --scenario swap_a_game --gold      watch its reference solution\n"
+        f"docs/bundles.md goes on from there.",
+        markup=False,
+        soft_wrap=True,
+    )
+
+
+class Checked(NamedTuple):
+    """What `farm check` says of a bundle."""
+
+    bundle: str
+    findings: list[str]
+    tools: int = 0
+    scenarios: int = 0
 
 
 @app.command()
-def scenarios(bundle: Bundle) -> None:
-    """List the scenarios of an environment, the shortest solution first."""
-    folder = bundle_of(bundle)
-    library = Library([folder.parent])
-    environment = library.environment(folder.name)
-    table = Table("scenario", "calls", "goals", "guards", "kill score", "changes", "task")
-    for scenario in sorted(library.scenarios(folder.name).values(), key=_length):
-        roles = [checkpoint.role for checkpoint in scenario.checkpoints]
-        calls = str(len(scenario.solution.calls)) if scenario.solution else "none shown"
-        score, tables = _certified(environment, scenario)
-        table.add_row(
-            scenario.id, calls, str(roles.count("goal")), str(roles.count("guard")), score, tables, scenario.task
-        )
-    out.print(table)
-
-
-def _certified(environment: Environment, scenario: Scenario) -> tuple[str, str]:
-    """What a scenario's certificate says: the kill score, and the tables that the reference changes."""
-    if scenario.certificate is None:
-        return "-", ""
-    score = f"{scenario.certificate.kill_score:.2f}" if is_current(environment, scenario) else "out of date"
-    return score, ", ".join(scenario.certificate.difficulty.tables)
-
-
-def _length(scenario: Scenario) -> tuple[bool, int]:
-    """By calls; what nobody has shown a solution of comes last."""
-    return scenario.solution is None, len(scenario.solution.calls) if scenario.solution else 0
-
-
-@app.command()
-def check(bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")]) -> None:
+def check(bundles: Bundles, as_json: AsJson = False) -> None:
     """Print everything that is wrong with bundles. Exit code 1 when anything is."""
-    found = asyncio.run(_check([folder_of(bundle) for bundle in bundles]))
-    if found:
+    seen = asyncio.run(_check([folder_of(bundle) for bundle in bundles], lambda one: None if as_json else _tell(one)))
+    if as_json:
+        out.print_data([{"sound": not one.findings, **one._asdict()} for one in seen])
+    if any(one.findings for one in seen):
         raise typer.Exit(1)
 
 
-async def _check(folders: list[Path]) -> int:
-    total = 0
+async def _check(folders: list[Path], on_checked: Callable[[Checked], None]) -> list[Checked]:
+    """What is wrong with bundles; `on_checked` has each as soon as it is known."""
+    seen: list[Checked] = []
     async with Guests() as guests:
         for folder in folders:
             found = await checking.findings(folder, guests)
-            for finding in found:
-                out.print(finding, markup=False, soft_wrap=True)
+            one = Checked(folder.name, found)
             if not found:
                 environment = load(folder)
-                scenarios = len(load_scenarios(environment))
-                out.print(f"{environment.id}: sound ({len(environment.tools)} tools, {scenarios} scenarios)")
-            total += len(found)
-    return total
+                one = Checked(folder.name, [], len(environment.tools), len(load_scenarios(environment)))
+            on_checked(one)
+            seen.append(one)
+    return seen
+
+
+def _tell(one: Checked) -> None:
+    for finding in one.findings:
+        out.print(finding, markup=False, soft_wrap=True)
+    if not one.findings:
+        out.print(f"{one.bundle}: sound ({counted(one.tools, 'tool')}, {counted(one.scenarios, 'scenario')})")
 
 
 @app.command()
@@ -123,7 +115,7 @@ def derive(
     if not isinstance(description, dict):
         raise BundleError(f"{path}: the whole: is not an object")
     write_text(path, json.dumps({**description, "tools": tools}, indent=2, ensure_ascii=False) + "\n")
-    out.print(f"{path}: {len(tools)} tools written")
+    out.print(f"{path}: {counted(len(tools), 'tool')} written", soft_wrap=True)
 
 
 async def _derive(folder: Path) -> list[checking.Tool]:
@@ -209,10 +201,12 @@ def worker(
 
 
 @app.command()
-def doctor() -> None:
+def doctor(as_json: AsJson = False) -> None:
     """Say which walls stand around guests on this machine. Exit code 1 when one is missing."""
     standing = asyncio.run(_walls())
-    for wall, promise in WALLS.items():
+    if as_json:
+        out.print_data([{"wall": wall, "stands": wall in standing, "promise": text} for wall, text in WALLS.items()])
+    for wall, promise in WALLS.items() if not as_json else ():
         out.print(
             f"[green]stands [/]  {wall:10}  {promise}" if wall in standing else f"[red]missing[/]  {wall:10}  {promise}"
         )
@@ -223,40 +217,3 @@ def doctor() -> None:
 async def _walls() -> tuple[str, ...]:
     async with Guests() as guests:
         return await guests.walls()
-
-
-def shelves(given: list[Path] | None) -> list[Path]:
-    """The folders of bundles that `--library` names.
-
-    Raises:
-        RequestError: one of them is not there.
-    """
-    for folder in given or []:
-        if not folder.is_dir():
-            raise RequestError(f"--library {folder}: no such folder")
-    return given or []
-
-
-def folder_of(bundle: Path) -> Path:
-    """The folder of a bundle that is named by path, or by the id of one of the farm's own.
-
-    Raises:
-        NotFound: there is no such folder.
-    """
-    for folder in (bundle, OWN_LIBRARY / bundle):
-        if folder.is_dir():
-            return folder.resolve()
-    own = ", ".join(Library([OWN_LIBRARY]).ids())
-    raise NotFound(f"{bundle}: no such bundle; give a folder, or one of: {own}")
-
-
-def bundle_of(bundle: Path) -> Path:
-    """The folder of a bundle that is to be used, not looked at for what it lacks.
-
-    Raises:
-        NotFound: there is no such folder, or it is of something else.
-    """
-    folder = folder_of(bundle)
-    if not (folder / "environment.json").is_file():
-        raise NotFound(f"{bundle}: no bundle: it has no environment.json")
-    return folder

@@ -12,11 +12,11 @@ from servers.bundle_files import PACKAGED, Stamp, opened
 from servers.errors import BundleError, NotFound
 from servers.garbage import at_rest
 from servers.scenario import Scenario
+from servers.suggestion import suggestion
 
 Stamps = tuple[Stamp | None, ...]
 T = TypeVar("T")
 OWN_LIBRARY = PACKAGED
-SHOWN = 10  # names in a message
 REREAD_SECONDS = 2.0
 """Processor time for reading a bundle again, each time that its files have changed."""
 REREAD_SHARE = 0.05
@@ -121,8 +121,8 @@ class Library:
         """
         scenarios = self.scenarios(environment_id)
         if scenario_id not in scenarios:
-            some = _some(list(scenarios))
-            raise NotFound(f"{environment_id} has no scenario {scenario_id!r}; it has: {some}")
+            found = suggestion(scenario_id, list(scenarios), lister=f"farm scenarios {environment_id}")
+            raise NotFound(f"{environment_id} has no scenario {scenario_id!r}; {found}")
         return scenarios[scenario_id]
 
     def _known(self, known: dict[str, Kept[T]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]) -> T:
@@ -140,14 +140,8 @@ class Library:
             for folder in self.folders:
                 if os.path.lexists(folder / environment_id / "environment.json"):
                     return folder / environment_id
-        some = _some(self.ids()) or "none"
-        raise NotFound(f"no environment {environment_id!r} in the library; there are: {some}")
-
-
-def _some(names: list[str]) -> str:
-    """The first names, and how many there are besides."""
-    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(names[:SHOWN]) + more
+        found = suggestion(environment_id, self.ids(), lister="farm environments")
+        raise NotFound(f"no environment {environment_id!r} in the library; {found}")
 
 
 def _stamps(folder: Path, names: tuple[str, ...]) -> Stamps:

@@ -12,7 +12,8 @@ class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,63}$")]
+NAME = r"^[a-z][a-z0-9_]{0,63}$"
+Name = Annotated[str, Field(pattern=NAME)]
 """A name of ours: environments, scenarios, checkpoints, tools, tables."""
 
 LATEST_YEAR = 9899

@@ -3,17 +3,23 @@
 Every command prints through a `Terminal`. It cleans what it draws, so no print, table or panel can forget to.
 """
 
+import json
 import unicodedata
 from collections.abc import Iterable
+from typing import Any
 
+from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.errors import MarkupError
 from rich.segment import Segment
+from rich.table import Column, Table
 from rich.text import Text
 
 KEPT = frozenset("\n\t")
 OBEYED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's control and format characters, lone surrogates, and separators of lines: bidi overrides are among them."""
+UNCUT = 1_000_000
+"""Columns of a table that is not drawn on a terminal: a file or another program gets whole ids and texts."""
 
 
 def clean(text: str) -> str:
@@ -27,14 +33,24 @@ def _told(character: str) -> str:
     return f"\\x{ord(character):02x}" if ord(character) < 256 else f"\\u{ord(character):04x}"
 
 
+def lines(first: str, *others: str) -> Table:
+    """A table with a line for each thing, whose first column, its name, is never cut."""
+    return Table(Column(first, no_wrap=True), *others, box=box.SIMPLE_HEAD, pad_edge=False)
+
+
 class Terminal(Console):
-    """A console that draws clean text, follows no link, and shows a text whose marks are wrong as it stands."""
+    """A console that draws clean text, follows no link, and shows a text whose marks are wrong as it stands.
+
+    Where it is no terminal (a file, a pipe), no table is cut to a width.
+    """
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, highlight=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of what is drawn: only those of rich itself hold characters of control."""
+        if isinstance(renderable, Table) and not self.is_terminal:
+            options = (options or self.options).update(width=UNCUT)
         for segment in super().render(renderable, options):
             if segment.control:
                 yield segment
@@ -48,3 +64,16 @@ class Terminal(Console):
             return super().render_str(text, **options)  # pyright: ignore[reportArgumentType]
         except MarkupError:
             return super().render_str(text, **{**options, "markup": False})  # pyright: ignore[reportArgumentType]
+
+    def print(self, *objects: Any, crop: bool = True, soft_wrap: bool | None = None, **options: Any) -> None:
+        """Print; only on a terminal are lines broken or cut at its width."""
+        if soft_wrap is None and not self.is_terminal:
+            soft_wrap = all(isinstance(one, str) for one in objects)
+        super().print(*objects, crop=crop and self.is_terminal, soft_wrap=soft_wrap, **options)
+
+    def print_data(self, data: object) -> None:
+        """Print JSON as it is, in lines of any length."""
+        text = json.dumps(data, indent=2, ensure_ascii=False)
+        if clean(text) != text:
+            text = json.dumps(data, indent=2)  # in which characters of control are written as numbers
+        self.print(text, markup=False, soft_wrap=True)

@@ -62,12 +62,12 @@ def misused(done: Done, *words: str) -> bool:
 
 async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(shop: Path, tmp_path: Path) -> None:
     gold = ("play", shop, "--gold", "--scenario")
-    there = ", ".join(Library([OWN_LIBRARY]).ids())
     asked: dict[tuple[str | Path, ...], str] = {
-        ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, or --model NAME",
-        (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, or --model NAME",
-        ("play", "zoo", "--scenario", "x", "--gold"): f"one of: {there}",
-        (*gold, "cheaper"): "shop has no scenario 'cheaper'; it has: dearer",
+        ("play", shop, "--scenario", "dearer"): "choose one: --gold, or --model NAME",
+        (*gold, "dearer", "--model", "m"): "choose one: --gold, or --model NAME",
+        ("play", "zoo", "--scenario", "x", "--gold"): "`farm environments` lists those that there are",
+        (*gold, "cheaper"): "shop has no scenario 'cheaper'; there are: dearer",
+        (*gold, "derer"): "shop has no scenario 'derer'; did you mean 'dearer'?",
         (*gold, "../x"): "farm: ",
         (*gold, "dearer", "--save", "no/x.json"): "--save no/x.json: cannot be written",
         (*gold, "dearer", "--save", tmp_path): f"--save {tmp_path}: cannot be written: Is a directory",
@@ -79,14 +79,14 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         ("scenarios", tmp_path): f"{tmp_path}: no bundle: it has no environment.json",
         ("launch", "shop"): "`farm up --state ",
         ("score", "0123456789abcdef", "--state", tmp_path / "no"): "no farm was started on",
-        ("connect", "json", "zoo"): f"zoo: no such bundle; give a folder, or one of: {there}",
+        ("connect", "json", "hotel"): "hotel: no such bundle; did you mean 'hotel_bookings'?",
         (
             "connect",
             "json",
             "library_loans",
             "--scenario",
             "x",
-        ): "library_loans has no scenario 'x'; it has: renew_card",
+        ): "library_loans has no scenario 'x'; `farm scenarios library_loans` lists those that there are",
         ("connect", "claude", "library_loans", "--lease"): "no farm was started on",
     }
     answers = await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked))
@@ -248,7 +248,7 @@ async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: 
             ("score", nobody): f"there is no instance '{nobody}'; it was never launched",
             ("score", "TOKEN"): "not the id of an instance",
             ("launch", "zoo"): "no environment 'zoo' in the library; there are: shop",
-            ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; it has: dearer",
+            ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; there are: dearer",
         }
         answers = await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked))
         for done, words in zip(answers, asked.values(), strict=True):
@@ -278,7 +278,7 @@ async def test_a_farm_with_a_token_of_its_own_wants_it_from_the_commands_too(she
             farm("launch", "shop", home=tmp_path, FARM_TOKEN="my own"),
         )
         assert misused(none, "give it here too, with FARM_TOKEN or --token-file")
-        assert misused(wrong, "the registry's token")
+        assert misused(wrong, "refuses the control token of FARM_TOKEN", str(tmp_path / ".envfarm" / "url"))
         assert misused(shown, "--token on the command line shows in the list of processes: set FARM_TOKEN or give")
         assert (in_file.code, in_environment.code) == (0, 0)
 

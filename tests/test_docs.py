@@ -50,6 +50,9 @@ BLOCK = re.compile(
     re.MULTILINE | re.DOTALL,
 )
 OUR_COMMAND = re.compile(r"(?:.*/)?farm")
+APPEND = "append to "
+LONG_PAGES = {"bundles.md"}
+"""Pages whose commands certify and prove: half a minute of a processor."""
 BETWEEN_COMMANDS = {"&&", "||", "|", ";", "&", "(", ")", "\n"}
 CHANGES_EACH_TIME = {
     "instance", "token", "mcp_url", "url", "at", "created_at", "expires_at", "registered_at", "seen_at", "micros",
@@ -62,7 +65,10 @@ BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
 
 
 class Block(NamedTuple):
-    """A piece of code in a page, the comment that stands before it, and the JSON that it answers with."""
+    """A piece of code in a page, the comment that stands before it, and the JSON that it answers with.
+
+    The comment `append to FILE` says that a reader puts the piece at the end of a file.
+    """
 
     number: int
     mark: str
@@ -74,6 +80,11 @@ class Block(NamedTuple):
     def runs(self) -> bool:
         return self.mark == "run" if self.language == "sh" else not self.mark.startswith("not run")
 
+    @property
+    def file(self) -> str:
+        """The file to which it is appended, if any."""
+        return self.mark.removeprefix(APPEND) if self.mark.startswith(APPEND) else ""
+
 
 def named(page: Path) -> str:
     return page.name
@@ -84,18 +95,25 @@ def text_of(name: str) -> str:
 
 
 def blocks(page: Path) -> list[Block]:
-    """The sh and python blocks of a page."""
+    """The sh and python blocks of a page, and those that are appended to a file."""
     found = BLOCK.finditer(page.read_text(encoding="utf-8"))
     every = (Block(at, one["mark"] or "", one["language"], one["text"], one["answer"]) for at, one in enumerate(found))
-    return [block for block in every if block.language in ("sh", "python")]
+    return [block for block in every if block.language in ("sh", "python") or block.file]
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(block.runs for block in blocks(page))], ids=named)
+RUNNING = [
+    pytest.param(page, marks=[pytest.mark.slow] if page.name in LONG_PAGES else [], id=page.name)
+    for page in PAGES
+    if any(block.runs for block in blocks(page))
+]
+
+
+@pytest.mark.parametrize("page", RUNNING)
 async def test_what_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
     running = [block for block in blocks(page) if block.runs]
     if not any(block.language == "sh" for block in running):
         return await run(running, tmp_path)
-    async with farm_up(tmp_path / ".envfarm", "--port", "0", home=tmp_path):
+    async with farm_up(tmp_path / ".envfarm", "--port", "0", "--library", tmp_path, home=tmp_path):
         return await run(running, tmp_path)
 
 
@@ -109,7 +127,7 @@ async def run(running: list[Block], home: Path) -> None:
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
-    async with asyncio.timeout(LONG):
+    async with asyncio.timeout(LONG * len(running)):
         _, complaints = await process.communicate()
     assert process.returncode == 0, complaints.decode()
     for block in running:
@@ -120,7 +138,10 @@ async def run(running: list[Block], home: Path) -> None:
 
 def as_shell(block: Block, home: Path) -> str:
     text = block.text
-    if block.language == "python":
+    if block.file:
+        (home / f"block{block.number}").write_text(text, encoding="utf-8")
+        text = f"cat {home}/block{block.number} >> {block.file}\n"
+    elif block.language == "python":
         script = home / f"block{block.number}.py"
         script.write_text(text, encoding="utf-8")
         text = f"python {script}\n"

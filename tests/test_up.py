@@ -300,7 +300,7 @@ async def test_each_door_of_a_worker_opens_for_its_own_token_alone(shelf: Path, 
                 await called(lease.model_copy(update={"token": token}), "find")
         for one in leases:
             async with FarmClient(address.url, one.token or "") as intruder:
-                with pytest.raises(RequestError, match="the registry's token"):
+                with pytest.raises(RequestError, match="refuses the control token"):
                     await intruder.score(one.instance)
 
 

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 
 from servers.bundle import Environment, load, load_scenarios
-from servers.commands import bundle_of
+from servers.command_options import bundle_of
 from servers.errors import BundleError, RequestError
 from servers.guests import Guests
 from servers.scenario import Scenario

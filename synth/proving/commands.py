@@ -3,15 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 import uvloop
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from servers.commands import folder_of
+from servers.command_options import AsJson, folder_of
 from servers.errors import RequestError
+from servers.plural import counted, noun
+from servers.rules import RULES_FILE
 from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 from synth.proving.apart import Proving
@@ -25,6 +27,10 @@ from synth.spread.hands import Engine, cores, hands
 app = typer.Typer()
 out = Terminal()
 err = Terminal(stderr=True)
+WITHOUT_RULES = (
+    f"  no {RULES_FILE}: a list of the rules of policy.md, and of who holds each, would show which of them were seen "
+    "to refuse, and add up to 40 to the score"
+)
 
 
 @app.command(name="prove")
@@ -47,6 +53,7 @@ def prove_bundles(
     report: Annotated[
         Path | None, typer.Option(help="A picture of all of them and of their scenarios: an HTML file.")
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
     if check and write:
@@ -60,16 +67,14 @@ def prove_bundles(
     todo = [folder for folder in folders if not check and kept.get(folder) is None]
     made = _made(todo, Proving(calls, seed), jobs, engine, write_proof if write else _left)
     proofs = [made.get(folder) or kept.get(folder) for folder in folders]
-    for folder, proof in zip(folders, proofs, strict=True):
-        if proof is None:
-            out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; `farm prove {folder.name} --write`")
-            continue
-        _show(proof, details=details)
-        if write and folder in made:
-            out.print(f"written: {folder / PROOF_FILE}", soft_wrap=True)
+    if as_json:
+        out.print_data([_data(folder, proof) for folder, proof in zip(folders, proofs, strict=True)])
+    else:
+        for folder, proof in zip(folders, proofs, strict=True):
+            _tell(folder, proof, details=details, written=write and folder in made)
     if report is not None:
         write_whole(report, picture([card_of(folder, proof) for folder, proof in zip(folders, proofs, strict=True)]))
-        out.print(f"Picture: {report}", soft_wrap=True)
+        (err if as_json else out).print(f"Picture: {report}", soft_wrap=True)
     if not all(proof is not None and proof.sound for proof in proofs):
         raise typer.Exit(1)
 
@@ -131,15 +136,32 @@ async def _made_apart(
             return dict(await together(one(folder) for folder in folders))
 
 
+def _data(folder: Path, proof: Proof | None) -> dict[str, Any]:
+    """A proof as JSON: what stands in proof.json, or nothing where there is none about the files as they are."""
+    return {"bundle": folder.name, "proof": None if proof is None else proof.model_dump(mode="json")}
+
+
+def _tell(folder: Path, proof: Proof | None, *, details: bool, written: bool) -> None:
+    if proof is None:
+        out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; `farm prove {folder.name} --write`")
+        return
+    _show(proof, details=details)
+    if not proof.rules:
+        out.print(WITHOUT_RULES, soft_wrap=True)
+    if written:
+        out.print(f"written: {folder / PROOF_FILE}", soft_wrap=True)
+
+
 def _show(proof: Proof, *, details: bool) -> None:
     ok, refused = (sum(getattr(tool, name) for tool in proof.tools.values()) for name in ("ok", "refused"))
     claimed = [rule for rule in proof.rules.values() if rule.holder != "agent"]
     coverage = proof.coverage
     verdict = "[green]sound[/]" if proof.sound else "[red]not sound[/]"
     out.print(
-        f"[bold]{proof.environment}[/] {verdict}, score {proof.score:g}: {len(proof.tools)} tools; "
-        f"{ok} calls succeeded, {refused} were refused; {coverage.taken} of {coverage.branches} branches; "
-        f"{sum(rule.shown for rule in claimed)} of {len(claimed)} rules shown",
+        f"[bold]{proof.environment}[/] {verdict}, score {proof.score:g}: {counted(len(proof.tools), 'tool')}; "
+        f"{counted(ok, 'call')} succeeded, {refused:,} {noun(refused, 'was', 'were')} refused; "
+        f"{coverage.taken} of {counted(coverage.branches, 'branch', 'branches')}; "
+        f"{sum(rule.shown for rule in claimed)} of {counted(len(claimed), 'rule')} shown",
         soft_wrap=True,
     )
     for finding in proof.findings:

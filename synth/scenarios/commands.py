@@ -13,11 +13,13 @@ from rich.table import Table
 
 from servers.bundle import load_scenarios
 from servers.certified import is_current
-from servers.commands import bundle_of
+from servers.command_options import AsJson, Bundle, bundle_of
 from servers.errors import NotFound, RequestError
 from servers.library import Library
 from servers.phrases import Phrases
+from servers.plural import counted, noun
 from servers.secret_options import ApiKey
+from servers.suggestion import suggestion
 from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 from synth.proving.stage import Stage
@@ -44,6 +46,7 @@ synth = typer.Typer()
 app.add_typer(synth, name="synth")
 synth.callback()(lambda: None)  # one command alone is still called by its name
 out = Terminal()
+err = Terminal(stderr=True)
 Kind = Literal["endpoint", "batch", "recording"]
 
 
@@ -55,9 +58,6 @@ class Wanted(NamedTuple):
     tools: list[str] | None
     refusals: bool
     tells: bool
-
-
-Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 
 
 @synth.command("scenarios")
@@ -171,7 +171,9 @@ def phrases(
     plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
     make_sure_of(path, "--out")
     made = asyncio.run(_phrased(folder, work, path, plan, api_key))
-    out.print(f"Words for {len(made.asks)} commands and {len(made.rows)} tables: {path}", soft_wrap=True)
+    out.print(
+        f"Words for {counted(len(made.asks), 'command')} and {counted(len(made.rows), 'table')}: {path}", soft_wrap=True
+    )
 
 
 async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: str) -> Phrases:
@@ -190,11 +192,11 @@ async def _make(folder: Path, path: Path, n: int, wanted: Wanted, jobs: int | No
         shelf = Shelf(path, stage)
         make_sure_of(path, "--out")
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=out, transient=True) as progress:
+        with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
             task = progress.add_task("certified", total=n)
 
             def on_walk(made: Yield) -> None:
-                progress.update(task, completed=made.certified, description=f"{made.walks} walks, certified")
+                progress.update(task, completed=made.certified, description=f"{counted(made.walks, 'walk')}, certified")
 
             made = await make_backward(
                 stage,
@@ -213,7 +215,8 @@ async def _make(folder: Path, path: Path, n: int, wanted: Wanted, jobs: int | No
 
 def _show_yield(made: Yield, wanted: int) -> None:
     if not made.walks:
-        out.print(f"There are {wanted} of this seed already; --n says how many there shall be.")
+        there = f"There {noun(wanted, 'is', 'are')} {wanted} of this seed already"
+        out.print(f"{there}; --n says how many there shall be.")
         return
     table = Table("stage", "scenarios", "lost here because")
     table.add_row("walked", str(made.walks), "")
@@ -228,11 +231,11 @@ def _show_yield(made: Yield, wanted: int) -> None:
             out.print(f"Never used: {name} ({reason}).")
         long = sum(number >= 3 for number in made.tally.calls)
         out.print(
-            f"Of {len(made.tally.calls)} scenarios {long} take 3 calls or more, in {made.tally.refusals} something is "
-            f"refused; they change rows in {len(made.tally.tables)} tables."
+            f"Of {counted(len(made.tally.calls), 'scenario')} {long} {noun(long, 'takes', 'take')} 3 calls or more, in "
+            f"{made.tally.refusals} something is refused; rows change in {counted(len(made.tally.tables), 'table')}."
         )
     a_minute = 60 * made.certified / made.seconds if made.seconds else 0
-    out.print(f"{made.certified} certified scenarios in {made.seconds:.1f} s, {a_minute:.0f} a minute.")
+    out.print(f"{counted(made.certified, 'certified scenario')} in {made.seconds:.1f} s, {a_minute:.0f} a minute.")
 
 
 def _told(reasons: Counter[str]) -> str:
@@ -254,6 +257,7 @@ def certify(
     against: Annotated[Path | None, typer.Option(help="A Python file of yours with more wrong agents.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
     engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
+    as_json: AsJson = False,
 ) -> None:
     """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
     if mend and not write:
@@ -261,12 +265,14 @@ def certify(
     if against is not None:
         wrong_agents_in(against)
     cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=stale)]
-    if not cases:
+    if not cases and not as_json:
         out.print("Nothing to examine.")
         return
     examining = Examining(against, mend)
-    seen = run_alone(_certified(cases, examining, jobs, engine, write=write))
-    for folder in dict.fromkeys(case.folder for case in cases):
+    seen = run_alone(_certified(cases, examining, jobs, engine, write=write)) if cases else []
+    if as_json:
+        out.print_data([_examined(case, one) for case, one in zip(cases, seen, strict=True)])
+    for folder in dict.fromkeys(case.folder for case in cases if not as_json):
         own = [one for case, one in zip(cases, seen, strict=True) if case.folder == folder]
         if len(bundles) > 1:
             out.print(f"[bold]{folder.name}[/]")
@@ -277,13 +283,27 @@ def certify(
         raise typer.Exit(1)
 
 
+def _examined(case: Case, one: Examined) -> dict[str, Any]:
+    """What was seen of a scenario, as JSON."""
+    certificate = None if one.certificate is None else one.certificate.model_dump(mode="json")
+    passing = [tried.what for tried in one.mutants if not tried.fails]
+    return {
+        "bundle": case.folder.name,
+        "scenario": one.scenario.id,
+        "certificate": certificate,
+        "findings": list(one.findings),
+        "passing": passing,
+    }
+
+
 def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[Case]:
     """The scenarios of a bundle that are to be examined."""
     environment = Library([folder.parent]).environment(folder.name)
     there = load_scenarios(environment)
     unknown = [name for name in wanted if name not in there]
     if unknown:
-        raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; `farm scenarios {folder.name}` lists them")
+        found = suggestion(unknown[0], list(there), lister=f"farm scenarios {folder.name}")
+        raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; {found}")
     chosen = [there[name] for name in wanted] or there.values()
     return [Case(folder, one) for one in chosen if not (stale and is_current(environment, one))]
 
@@ -293,7 +313,7 @@ async def _certified(
 ) -> list[Examined]:
     """What is seen of scenarios; each certificate is written at once, if they are: a run that is stopped loses none."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True) as progress:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("examined", total=len(cases))
         async with hands(examining, jobs, most=len(cases), engine=engine) as examined:
 
@@ -326,7 +346,7 @@ def _show_examined(seen: Sequence[Examined]) -> None:
         )
     out.print(table)
     certified = sum(one.certificate is not None for one in seen)
-    out.print(f"{certified} of {len(seen)} scenarios are certified.")
+    out.print(f"{certified} of {counted(len(seen), 'scenario')} {noun(certified, 'is', 'are')} certified.")
     earned: dict[str, float] = {}
     everything = 0
     for agent in (agent for one in seen for agent in one.company if agent.counts):
@@ -334,8 +354,8 @@ def _show_examined(seen: Sequence[Examined]) -> None:
         everything += agent.reward >= 1
     if earned:
         each = ", ".join(f"{name} {number:.1f}" for name, number in sorted(earned.items(), key=lambda one: -one[1]))
-        out.print(f"Leak {sum(earned.values()):.1f}, of wrong agents in {len(seen)} scenarios: {each}.")
-        out.print(f"They earned everything {everything} times.")
+        out.print(f"Leak {sum(earned.values()):.1f}, of wrong agents in {counted(len(seen), 'scenario')}: {each}.")
+        out.print(f"They earned everything {counted(everything, 'time')}.")
 
 
 def _show_told(seen: Sequence[Examined]) -> None:
@@ -358,30 +378,37 @@ def hack(
     to: Annotated[Path | None, typer.Option("--out", help="A folder for the holes, one file each.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
     engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
+    as_json: AsJson = False,
 ) -> None:
     """Search for wrong runs that earn everything, without a model. Exit code 1 when there are any."""
     cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=False)]
     played = [case for case in cases if case.scenario.solution is not None]
     if len(played) < len(cases):
-        out.print(f"{len(cases) - len(played)} scenarios have no reference solution and are left out.")
+        left = len(cases) - len(played)
+        told = f"{counted(left, 'scenario')} {noun(left, 'has', 'have')} no reference solution"
+        (err if as_json else out).print(f"{told}, and {noun(left, 'is', 'are')} left out.")
     begin = time.perf_counter()
     seen = run_alone(_searched(played, Searching(budget), jobs, engine))
     holes = [(case.folder, hole) for case, one in zip(played, seen, strict=True) for hole in one.holes]
-    if holes:
-        _show_holes(holes, to or Path("holes"))
-    for one in seen:
-        if one.problem:
-            out.print(f"{one.scenario}: {one.problem}")
-    runs = sum(one.runs for one in seen)
-    found = f"{len(holes)} holes in {len({hole.scenario for _, hole in holes})} scenarios"
-    out.print(f"{runs} runs of {len(seen)} scenarios in {time.perf_counter() - begin:.0f} s: {found}.")
+    written = _written(holes, to or Path("holes")) if holes else []
+    if as_json:
+        out.print_data([_searched_data(case, one) for case, one in zip(played, seen, strict=True)])
+    else:
+        _show_holes(holes, written)
+        for one in seen:
+            if one.problem:
+                out.print(f"{one.scenario}: {one.problem}")
+        runs = sum(one.runs for one in seen)
+        searched = f"{counted(runs, 'run')} of {counted(len(seen), 'scenario')}"
+        found = f"{counted(len(holes), 'hole')} in {counted(len({hole.scenario for _, hole in holes}), 'scenario')}"
+        out.print(f"{searched} in {time.perf_counter() - begin:.0f} s: {found}.")
     if holes or any(one.problem for one in seen):
         raise typer.Exit(1)
 
 
 async def _searched(cases: Sequence[Case], searching: Searching, jobs: int | None, engine: Engine) -> list[Searched]:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=out, transient=True) as progress:
+    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("searched", total=len(cases))
         async with hands(searching, jobs, most=max(1, len(cases)), engine=engine) as searched:
 
@@ -393,13 +420,32 @@ async def _searched(cases: Sequence[Case], searching: Searching, jobs: int | Non
             return await together(one(case) for case in cases)
 
 
-def _show_holes(holes: Sequence[tuple[Path, Hole]], folder: Path) -> None:
-    """List holes, and write each as a solution that `farm play --solution` plays."""
+def _searched_data(case: Case, one: Searched) -> dict[str, Any]:
+    """What a search found, as JSON."""
+    return {
+        "bundle": case.folder.name,
+        "scenario": one.scenario,
+        "runs": one.runs,
+        "problem": one.problem or None,
+        "holes": [{"way": hole.way, "solution": hole.solution.model_dump(mode="json")} for hole in one.holes],
+    }
+
+
+def _written(holes: Sequence[tuple[Path, Hole]], folder: Path) -> list[Path]:
+    """Write each hole as a solution that `farm play --solution` plays."""
     folder.mkdir(parents=True, exist_ok=True)
-    table = Table("environment", "scenario", "way", "calls", "of", "says", "played by")
+    paths: list[Path] = []
     for number, (bundle, hole) in enumerate(holes, start=1):
-        path = folder / f"{bundle.name}-{hole.scenario}-{number}.json"
-        write_whole(path, hole.solution.model_dump_json(indent=2) + "\n")
+        paths.append(folder / f"{bundle.name}-{hole.scenario}-{number}.json")
+        write_whole(paths[-1], hole.solution.model_dump_json(indent=2) + "\n")
+    return paths
+
+
+def _show_holes(holes: Sequence[tuple[Path, Hole]], paths: Sequence[Path]) -> None:
+    if not holes:
+        return
+    table = Table("environment", "scenario", "way", "calls", "of", "says", "played by")
+    for (bundle, hole), path in zip(holes, paths, strict=True):
         calls, says = str(len(hole.solution.calls)), hole.solution.answer[:60]
         table.add_row(bundle.name, hole.scenario, hole.way, calls, str(hole.calls), says, f"--solution {path}")
     out.print(table)

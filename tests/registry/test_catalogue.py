@@ -86,7 +86,7 @@ async def test_a_scenario_shows_its_checkpoints_and_its_solution(farm: Farm) -> 
 async def test_what_is_not_in_the_library_is_not_found(farm: Farm) -> None:
     with pytest.raises(NotFound, match="no environment 'zoo' in the library; there are: half, odd, shop"):
         await farm.client.environment("zoo")
-    with pytest.raises(NotFound, match="shop has no scenario 'fly'; it has: dearer"):
+    with pytest.raises(NotFound, match="shop has no scenario 'fly'; there are: dearer"):
         await farm.client.scenario("shop", "fly")
     with pytest.raises(NotFound, match="no environment 'zoo'"):
         await farm.client.launch("zoo")

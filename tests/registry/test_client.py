@@ -24,7 +24,7 @@ async def test_a_farm_that_is_not_there_is_said_to_be_missing() -> None:
 
 async def test_a_wrong_token_is_the_caller_s_mistake(farm: Farm) -> None:
     async with FarmClient(farm.url, "wrong") as client:
-        with pytest.raises(RequestError, match="the registry's token"):
+        with pytest.raises(RequestError, match="refuses the control token"):
             await client.launch("shop")
 
 

@@ -1,0 +1,149 @@
+"""The commands that list what there is: `farm environments` and `farm scenarios`."""
+
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from servers.bundle import Environment
+from servers.certified import is_current
+from servers.command_options import AsJson, Bundle, Shelves, bundle_of, shelves
+from servers.errors import BundleError
+from servers.library import OWN_LIBRARY, Library
+from servers.plural import counted
+from servers.scenario import Scenario
+from servers.terminal import Terminal, lines
+
+app = typer.Typer()
+out = Terminal()
+
+
+@app.command()
+def environments(
+    library: Shelves = None,
+    long: Annotated[bool, typer.Option("--long", help="Show descriptions in full.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the environments that there are."""
+    shelf = Library([*shelves(library), OWN_LIBRARY])
+    listed = [_environment(shelf, name) for name in shelf.ids()]
+    if as_json:
+        out.print_data(listed)
+        return
+    table = lines("environment", "tools", "scenarios", "what it is")
+    for one in listed:
+        told = one["problem"] or one["description"] if long or one["problem"] else one["title"]
+        table.add_row(one["id"], str(one["tools"]), str(one["scenarios"]), _line(told, long=long))
+    out.print(table)
+
+
+def _environment(shelf: Library, name: str) -> dict[str, Any]:
+    """What is told of an environment; of one that cannot be read, why."""
+    row = {"id": name, "title": "", "description": "", "version": "", "tools": 0, "scenarios": 0, "problem": None}
+    try:
+        environment = shelf.environment(name)
+        described = environment.description
+        row |= {"title": described.title, "description": described.description, "version": described.version}
+        row |= {"tools": len(environment.tools), "scenarios": len(shelf.scenarios(name))}
+    except BundleError as error:
+        row["problem"] = str(error).splitlines()[0]
+    return row
+
+
+@app.command()
+def scenarios(
+    bundle: Bundle,
+    scenario: Annotated[str | None, typer.Argument(help="Show this scenario in full.")] = None,
+    long: Annotated[bool, typer.Option("--long", help="Show every scenario in full.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the scenarios of an environment, the shortest solution first; or show one of them in full."""
+    folder = bundle_of(bundle)
+    library = Library([folder.parent])
+    environment = library.environment(folder.name)
+    if scenario is not None:
+        one = library.scenario(folder.name, scenario)
+        out.print_data(one.model_dump(mode="json")) if as_json else _show(environment, one)
+        return
+    every = sorted(library.scenarios(folder.name).values(), key=_length)
+    if as_json:
+        out.print_data([_scenario(environment, one) for one in every])
+    elif long:
+        for one in every:
+            _show(environment, one)
+    else:
+        out.print(_listed(environment, every))
+
+
+def _length(scenario: Scenario) -> tuple[bool, int]:
+    """By calls; what nobody has shown a solution of comes last."""
+    return scenario.solution is None, len(scenario.solution.calls) if scenario.solution else 0
+
+
+def _listed(environment: Environment, every: list[Scenario]) -> Table:
+    """A line for each scenario."""
+    table = lines("scenario", "calls", "goals", "guards", "kill score", "task")
+    for one in every:
+        row = _scenario(environment, one)
+        calls = "none shown" if row["calls"] is None else str(row["calls"])
+        table.add_row(one.id, calls, str(row["goals"]), str(row["guards"]), _score(row), _line(one.task, long=False))
+    return table
+
+
+def _scenario(environment: Environment, scenario: Scenario) -> dict[str, Any]:
+    """What is told of a scenario in a list."""
+    roles = [checkpoint.role for checkpoint in scenario.checkpoints]
+    kept = scenario.certificate
+    standing = None if kept is None else "current" if is_current(environment, scenario) else "out of date"
+    return {
+        "id": scenario.id,
+        "title": scenario.title,
+        "task": scenario.task,
+        "tags": scenario.tags,
+        "calls": len(scenario.solution.calls) if scenario.solution else None,
+        "goals": roles.count("goal"),
+        "guards": roles.count("guard"),
+        "certificate": standing,
+        "kill_score": kept.kill_score if kept else None,
+        "tables": kept.difficulty.tables if kept else (),
+    }
+
+
+def _score(row: dict[str, Any]) -> str:
+    return {None: "-", "out of date": "out of date"}.get(row["certificate"], f"{row['kill_score'] or 0:.2f}")
+
+
+def _show(environment: Environment, scenario: Scenario) -> None:
+    """All that people want to know of a scenario."""
+    row = _scenario(environment, scenario)
+    out.print(f"[bold]{scenario.id}[/]  {_plain(scenario.title)}")
+    _field("task", scenario.task)
+    _field("tags", ", ".join(scenario.tags))
+    for checkpoint in scenario.checkpoints:
+        _field(checkpoint.role, f"{checkpoint.id} ({checkpoint.kind}): {checkpoint.question}")
+    for number, call in enumerate(scenario.solution.calls if scenario.solution else (), start=1):
+        given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+        _field(f"call {number}", f"{call.tool}({given})")
+    _field(
+        "answer", scenario.solution.answer if scenario.solution else "none shown: nobody knows whether it can be done"
+    )
+    if scenario.certificate is not None:
+        wrong = counted(scenario.certificate.mutants, "wrong run and state", "wrong runs and states")
+        _field("certificate", f"{row['certificate']}; {scenario.certificate.killed} of {wrong} fail")
+        _field("changes", ", ".join(row["tables"]))
+    out.print()
+
+
+def _field(name: str, text: str) -> None:
+    if text:
+        out.print(f"  {name + ':':13}{text}", markup=False, soft_wrap=True)
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+def _line(text: str, *, long: bool) -> Text:
+    """A text in one line, cut where the terminal ends; or in full."""
+    return Text(text) if long else Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")
