@@ -63,8 +63,8 @@ def misused(done: Done, *words: str) -> bool:
 async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(shop: Path, tmp_path: Path) -> None:
     gold = ("play", shop, "--gold", "--scenario")
     asked: dict[tuple[str | Path, ...], str] = {
-        ("play", shop, "--scenario", "dearer"): "choose one: --gold, or --model NAME",
-        (*gold, "dearer", "--model", "m"): "choose one: --gold, or --model NAME",
+        ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, or --model NAME",
+        (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, or --model NAME",
         ("play", "zoo", "--scenario", "x", "--gold"): "`farm environments` lists those that there are",
         (*gold, "cheaper"): "shop has no scenario 'cheaper'; there are: dearer",
         (*gold, "derer"): "shop has no scenario 'derer'; did you mean 'dearer'?",
