@@ -66,7 +66,7 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, or --model NAME",
         (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, or --model NAME",
         ("play", "zoo", "--scenario", "x", "--gold"): "`farm environments` lists those that there are",
-        (*gold, "cheaper"): "shop has no scenario 'cheaper'; there are: dearer",
+        (*gold, "cheaper"): "shop has no scenario 'cheaper'; did you mean 'dearer'?",
         (*gold, "derer"): "shop has no scenario 'derer'; did you mean 'dearer'?",
         (*gold, "../x"): "farm: ",
         (*gold, "dearer", "--save", "no/x.json"): "--save no/x.json: cannot be written",
@@ -248,7 +248,7 @@ async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: 
             ("score", nobody): f"there is no instance '{nobody}'; it was never launched",
             ("score", "TOKEN"): "not the id of an instance",
             ("launch", "zoo"): "no environment 'zoo' in the library; there are: shop",
-            ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; there are: dearer",
+            ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; did you mean 'dearer'?",
         }
         answers = await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked))
         for done, words in zip(answers, asked.values(), strict=True):
