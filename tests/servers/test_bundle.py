@@ -440,7 +440,7 @@ def test_what_is_no_environment_is_refused_with_those_that_are(shop: Path, name:
 
 @pytest.mark.parametrize("name", ["unknown", "../dearer"])
 def test_what_is_no_scenario_is_refused_with_those_that_are(shop: Path, name: str) -> None:
-    with pytest.raises(NotFound, match=r"^shop has no scenario .*; there are: dearer$"):
+    with pytest.raises(NotFound, match=r"^shop has no scenario .*; (there are: dearer|did you mean 'dearer'\?)$"):
         Library([shop.parent]).scenario("shop", name)
 
 
