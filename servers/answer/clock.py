@@ -32,10 +32,9 @@ _AT = re.compile(
 _SPOKEN = re.compile(
     rf"(?<![\d:.])\b(?P<how>half past|half|quarter past|quarter to|a quarter past|a quarter to"
     rf"|halb|viertel nach"
-    rf"|viertel vor|(?<!from )(?<!von )(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}"
-    rf"|twenty[- ]five) (?:minutes )?(?:past"
-    rf"|to|nach|vor)) (?P<hour>\d{{1,2}}|{_HOURS})\b(?! (?:hours?|days?|minutes?|weeks?|people"
-    rf"|packs?))(?: ?{_HALF}|{_PART})?"
+    rf"|viertel vor|(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}|twenty[- ]five) (?:minutes )?(?:past|nach)"
+    rf"|(?<!from )(?<!von )(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}|twenty[- ]five) (?:minutes )?(?:to|vor))"
+    rf" (?P<hour>\d{{1,2}}|{_HOURS})\b(?! (?:hours?|days?|minutes?|weeks?|people|packs?))(?: ?{_HALF}|{_PART})?"
     rf"|\b(?P<hour2>{_HOURS}) (?P<minute>thirty|fifteen|forty-five|forty five|twenty|ten|(?:twenty"
     rf"|thirty|forty|fifty)[- ]?(?:five)?)\b(?! (?:euros?|cents?|packs?|people"
     rf"|percent))(?: ?{_HALF.replace('half>', 'half2>')}|{_PART.replace('part>', 'part3>')})?"

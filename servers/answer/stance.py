@@ -10,7 +10,7 @@ _NOT = (
     r"(?:not|cannot|n't|never|neither|nor|no longer|rather than|instead of|other than|unlike|ahead of"
     r"|well before|without|no|nicht"
     r"|kein\w*|statt|nie|none of|instead of"
-    r"|pas|plus|sin|no es|non|as opposed to|replac\w+|formerly|previously|originally)"
+    r"|pas|(?<!au )plus|sin|no es|non|as opposed to|replac\w+|formerly|previously|originally)"
 )
 _FILLERS = (
     r"(?:(?:,| |'|\"|\(|:|-|the|a|an|on|at|in|by|for|to|of|is|be|been|was|are|it|its|it's|der|die|das"
@@ -59,7 +59,8 @@ DOUBT = re.compile(
     r"|unless (?:it|the|i|they|he|she|that|this|there)|may or may not|might|depends on|depending on|it depends"
     r"|(?:can't|cannot|couldn't) (?:say|tell) (?:which|what|whether|if)"
     r"|don't know (?:which|what|whether|if)|(?:isn't|aren't|not) (?:sure|certain)|could be (?:a|an|one|some"
-    r"|that)|there (?:may|might|could) be|(?:it|this) (?:may|might|could) (?:well |also )?be"
+    r"|that)|there (?:may|might|could) be|(?:it|this) (?:may|might|could) (?:well |also )?be (?=the |a |an |on "
+    r"|at |in |\d|one|either)"
     r"|circa)\b"
 )
 _ABOUT = re.compile(
@@ -124,7 +125,8 @@ TAKEN_BACK = re.compile(
     r"|on reflection|come to think|looking (?:again|closer)|(?:having )?check(?:ed|ing) again|double-checking"
     r"|re-check\w*"
     r"|looking at it again|i see now|now i see|i now see|hmm?\b|i(?:'ve| have)? (?:mixed|confused|misread"
-    r"|misspoke|was wrong|am mistaken|was mistaken|added it)|i'm (?:mistaken|wrong)"
+    r"|misspoke|miscounted|(?:counted|read|looked|added)(?: \w+)? wrong(?:ly)?|was wrong|am mistaken"
+    r"|was mistaken|added it)|i'm (?:mistaken|wrong)"
     r"|actually,? (?:no|it|the|that|she|he|they|you|i|make|its|\d)|korrektur|moment,|perdon,|pardon,"
     r"|sorry, (?:no|that was|it is|it's|i meant|i mean|make))"
     r"|" + _THEN + r"(?:oh|ah)(?:,|,? (?:no\b|i see|wait))(?! and)"

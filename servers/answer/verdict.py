@@ -16,7 +16,7 @@ from servers.answer.checks.sides import tells_none, tells_side
 from servers.answer.checks.values import ValueTold
 from servers.answer.names import occurrences
 from servers.answer.text import Text, folded
-from servers.answer.wanted import Wanted
+from servers.answer.wanted import READ_AS, Wanted
 
 
 def verdicts(questions: Sequence[Question], answer: str, now: datetime) -> list[Told]:
@@ -52,8 +52,18 @@ def _verdict(question: Question, reply: Reply, submitted: dict[str, str] | None,
             part = Reply(Text.of(submitted.get(one.fact.name, "")), reply.now)
             seen.append(_tells(part, one, question, [(question, one)]))
     if question.tell == "any":
-        return next((told for told in seen if told.holds), seen[0])
+        return _any_of(reply, question, seen, asked)
     return next((told for told in seen if not told.holds), seen[0])
+
+
+def _any_of(reply: Reply, question: Question, seen: Sequence[Told], asked: Sequence[Asked]) -> Told:
+    """Whether one of several facts is told, and no value that is none of the others' stands in their place."""
+    for one, told in zip(question.wanted, seen, strict=True):
+        if not told.holds and one.fact.type in READ_AS:
+            strangers = ValueTold(reply, one, question, asked).strangers()
+            if strangers and told.why.endswith("is not told"):
+                return Told(False, f"{one.fact.name}: it tells {strangers[0]!r} instead")
+    return next((told for told in seen if told.holds), seen[0])
 
 
 def _tells(reply: Reply, one: Wanted, question: Question, asked: Sequence[Asked]) -> Told:

@@ -174,6 +174,7 @@ _LABELS = {
         "taken booked: reserved filled occupied taking take",
         "opened: open",
         "received: receive arrived came come",
+        "sent shipped dispatched posted: send",
         "quota capacity limit: most take may room",
         "tablets: tablet",
     ),

@@ -22,7 +22,7 @@ def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, a
     """Whether the words beside a value name another fact that is asked for, and not this one."""
     own = _words(one, question)
     not_own = {stem(word) for text in one.fact.not_about for word in letters(folded(text))}
-    for other_question, other in asked:
+    for other_question, other in asked if question.tell == "all" else ():
         if other is one or not _may_be_swapped(one, other):
             continue
         theirs = _words(other, other_question)

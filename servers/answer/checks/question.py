@@ -44,6 +44,12 @@ class Question:
         """The words of the question that mean something."""
         return frozenset(content_words(self.subject)) - MONTHS.keys()
 
+    @cached_property
+    def plain_words(self) -> frozenset[str]:
+        """The same without names: a name tells whom a value is of, and not which of their values it is."""
+        names = {folded(word) for word in re.findall(r"(?<=[ “\"])[A-Z][\w'’-]*", self.asked)}
+        return self.words - {stem(word) for name in names for word in letters(name)}
+
 
 def letters(text: str) -> list[str]:
     """The words of a folded text."""

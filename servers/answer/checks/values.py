@@ -24,6 +24,8 @@ _YEAR_BEFORE = re.compile(r"\b(?:in|of|since|until|year|for|end) $|[a-z]{3,9}\.?
 _PRICE_BEFORE = re.compile(
     r"(?:\b(?:paid|pays?|costs?|comes? to|makes|total|balance|deposit|refund|fee|price)|[€$£=])(?: is| of| was|:)? ?$"
 )
+_NOTHING = re.compile(r"\bnothing((?: \w+| 's){1,3})")
+_TODAY = frozenset(["today", "tonight", "heute", "aujourd'hui", "hoy"])
 _CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
 
 
@@ -58,6 +60,8 @@ class ValueTold:
             yield ": it takes back what it tells"
         if UNKNOWN.search(self.reply.folded):
             yield ": it says that it does not know"
+        if any(set(content_words(found[1])) & self.question.words for found in _NOTHING.finditer(self.reply.folded)):
+            yield ": it says that there is nothing such"
         yield from self._disputes(told, right)
 
     def _disputes(self, told: Sequence[Mention], right: Sequence[Mention]) -> Iterator[str]:
@@ -70,10 +74,25 @@ class ValueTold:
         for rival in self._rivals(right):
             if self._is_range(rival) or self._is_of_named_other(rival):
                 continue
-            if not self._may(rival) and self.reply.stands(rival, is_rival=True) != "denied":
+            if self._is_stranger(rival) and not self._explains(rival, told):
                 yield f": it also tells {self.reply.said(rival)!r}"
             if self._is_said_again(rival, told):
                 yield f": it tells {self.reply.said(rival)!r} in the same words"
+
+    def strangers(self) -> list[str]:
+        """The values of the type that are told and are neither this fact's nor anybody's: of "any", none may be."""
+        found = [rival for rival in self._rivals([m for m in self._there if self._fits(m)]) if self._is_stranger(rival)]
+        return [self.reply.said(rival) for rival in found if not self._is_range(rival)]
+
+    def _is_stranger(self, rival: Mention) -> bool:
+        return not self._may(rival) and self.reply.stands(rival, is_rival=True) != "denied"
+
+    def _explains(self, rival: Mention, told: Sequence[Mention]) -> bool:
+        """Whether a value stands in another sentence of an answer that had to tell reasons."""
+        if self.question.tell != "any" or self._is_confusable(rival):
+            return False
+        sentence = self.reply.text.sentence(rival.start)
+        return all(self.reply.text.sentence(mention.start) != sentence for mention in told)
 
     @cached_property
     def _there(self) -> list[Mention]:
@@ -100,9 +119,35 @@ class ValueTold:
 
     def _is_of_something_else(self, mention: Mention) -> bool:
         place = (mention.start, mention.end)
-        return is_of_another(self.reply, self.one, self.question, place, self.asked) or is_labelled(
-            self.reply, self.one, self.question, place, self.asked
+        return (
+            is_of_another(self.reply, self.one, self.question, place, self.asked)
+            or is_labelled(self.reply, self.one, self.question, place, self.asked)
+            or self._is_swapped(mention)
         )
+
+    def _is_swapped(self, mention: Mention) -> bool:
+        """Whether the question's words stand beside a value that the task gives, and hardly beside this one."""
+        if self.question.tell == "any" or self.one.fact.type not in ("amount", "date"):
+            return False
+        own = self._asked_beside(mention)
+        rivals = [m for m in self._there if m.type == mention.type and self._may_be_taken(m)]
+        told = [rival for rival in rivals if self.reply.stands(rival) == "told"]
+        if any(len(self._asked_beside(rival)) > max(1, len(own)) for rival in told):
+            return True
+        first, last = self.reply.text.sentence(mention.start)
+        if set(content_words(self.reply.folded[first:last])) & self.question.words:
+            return False
+        clauses = [self.reply.clause(rival.start, rival.end) for rival in told if self._is_asked(rival)]
+        return any(len(set(content_words(clause)) & self.question.words) > 1 for clause in clauses)
+
+    def _may_be_taken(self, mention: Mention) -> bool:
+        return not mention.is_weak and not self._fits(mention) and self.reply.said(mention) not in _TODAY
+
+    def _asked_beside(self, mention: Mention) -> set[str]:
+        """The words of the question, apart from names, that stand beside a value."""
+        clause = set(content_words(self.reply.clause(mention.start, mention.end))) & self.question.plain_words
+        first, last = self.reply.text.sentence(mention.start)
+        return clause or set(content_words(self.reply.folded[first:last])) & self.question.plain_words
 
     def _rivals(self, right: Sequence[Mention]) -> Iterator[Mention]:
         """Other values that somebody could take for the one that was asked for."""
@@ -166,7 +211,8 @@ class ValueTold:
             is_alike = re.search(r"[.,]\d\d$", said) or all(m.type == "number" for m in right)
             return is_plain and bool(is_alike or _PRICE_BEFORE.search(before))
         units = {stem(mention.unit) for mention in right if mention.unit} | self.question.words
-        return stem(number.unit) in units or not number.unit or self._is_confusable(number)
+        is_plain = not number.unit or number.unit in _PARTICLES
+        return stem(number.unit) in units or is_plain or self._is_confusable(number)
 
     def _may(self, mention: Mention) -> bool:
         """Whether the task gives a value, or another fact asks for it."""
@@ -176,7 +222,7 @@ class ValueTold:
                     return True
                 if one.type == "date" == mention.type and _same_day(one, mention):
                     return True
-        if mention.type == "date" and self.reply.said(mention) in ("today", "tonight", "heute", "aujourd'hui", "hoy"):
+        if mention.type == "date" and self.reply.said(mention) in _TODAY:
             return not self._is_confusable(mention) or not self._is_alone(mention)
         return self._is_asked(mention)
 
@@ -221,7 +267,10 @@ class ValueTold:
         between = self._between(mention, rival)
         if mention.type != rival.type or rival.is_weak or self._is_asked(rival):
             return False
-        return re.fullmatch(r" ?(?:[,/|&]|,? ?\band\b|,? ?\bund\b|\n-?) ?(?:the |by |on |at )?", between) is not None
+        after = self.reply.folded[max(mention.end, rival.end) :]
+        comma = "," if re.match(r" ?(?:$|[.,;!?)\n&]|and |or |und )", after) else ""
+        joint = rf" ?(?:[/|&{comma}]|,? ?\band\b|,? ?\bund\b|\n-?) ?(?:the |by |on |at )?"
+        return re.fullmatch(joint, between) is not None
 
     def _is_asked(self, mention: Mention) -> bool:
         """Whether another fact has this value."""
@@ -283,6 +332,9 @@ _PARTICLES = frozenset(
 def _same_day(one: Mention, other: Mention) -> bool:
     pairs = [(a, b) for a in one.values for b in other.values if isinstance(a, Day) and isinstance(b, Day)]
     return any(
-        a.day is not None and a.day == b.day and a.month in (None, b.month) and (a.year in (None, b.year) or not b.year)
+        a.day is not None
+        and a.day == b.day
+        and (a.month in (None, b.month) or not b.month)
+        and (a.year in (None, b.year) or not b.year)
         for a, b in pairs
     )
