@@ -24,7 +24,7 @@ from servers.doors.json_rpc import REFUSED, Problem, error_body, problem_of
 from servers.doors.stdio import LineWire
 from servers.environment import Tool
 from servers.errors import FarmError, NotFound, RequestError
-from servers.express import Express
+from servers.express import CALL_FAILED, Express
 from servers.instance import Instance
 from servers.json_values import has_more_values
 from servers.worker import Worker
@@ -235,6 +235,8 @@ def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
 
     async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
         instance = found(ctx)
+        if ctx.request is not None and CALL_FAILED in ctx.request.scope:
+            raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW)
         try:
             outcome = await instance.call(params.name, params.arguments or {})
         except FarmError:  # the instance has counted it, and told the log

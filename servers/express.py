@@ -19,6 +19,8 @@ MODERN = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18")
 META = "io.modelcontextprotocol/"
 MODERN_META = {f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"}
+CALL_FAILED = "farm.call_failed"
+"""In a request's scope: the farm could not make its call, and told the log why."""
 ORDINARY_HEADERS = {
     b"accept",
     b"accept-encoding",
@@ -59,9 +61,14 @@ class Express:
         if call is None:
             return False
         try:
-            outcome = await find().call(call.tool, call.arguments)
+            instance = find()
         except FarmError:
-            return False  # nothing was changed: the SDK tries once more, and words the failure
+            return False
+        try:
+            outcome = await instance.call(call.tool, call.arguments)
+        except FarmError:
+            scope[CALL_FAILED] = True  # the SDK words the failure, and makes no second call
+            return False
         await _send(send, self._body(call, outcome))
         return True
 

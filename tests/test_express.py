@@ -462,6 +462,25 @@ def test_another_method_gets_the_sdk_s_answer(doors: Doors, method: str) -> None
     check(doors, replace(call(), method=method))
 
 
+@pytest.mark.parametrize("version", [MODERN, "2025-11-25", "2025-06-18"])
+def test_a_call_that_the_farm_fails_at_is_not_made_twice_and_gets_the_sdk_s_answer(
+    doors: Doors, version: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    answers = [doors.portal.call(_asked_in_vain, doors.worker, url, version) for _, url in (doors.short, doors.long)]
+    assert answers[0] == answers[1]
+    assert "the environment cannot answer now, and nothing was changed" in answers[0].body
+    assert [record.message for record in caplog.records if record.levelname == "ERROR"] == [
+        "could not answer a call"
+    ] * len(answers)
+
+
+async def _asked_in_vain(worker: Worker, url: str, version: str) -> Answer:
+    """What is answered to a call that runs, and that nobody can keep: its state file is gone."""
+    [ticket] = await worker.launch(Launch(environment="shop"))
+    worker.find(ticket.instance).state.path.unlink()
+    return await _asked(call(version, tool="make", arguments={"name": "drum"}), ticket, url)
+
+
 def check(doors: Doors, request: Request) -> None:
     short, long = doors.both(request)
     assert short == long
