@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, inspect, select, update
 from sqlalchemy.engine import URL, make_url
@@ -26,22 +27,6 @@ class LedgerError(InfraError):
     """The ledger cannot be opened, read or written."""
 
 
-def opened(url: str) -> Engine:
-    """A ledger's database, ready to use.
-
-    Raises:
-        LedgerError: it cannot be reached or written, or it is newer than this program.
-    """
-    engine = _engine(url)
-    try:
-        with named(engine):
-            _bring_up_to_date(engine)
-    except LedgerError:
-        engine.dispose()
-        raise
-    return engine
-
-
 @contextmanager
 def named(engine: Engine) -> Generator[None]:
     """Let what a database says become a LedgerError that names the ledger."""
@@ -53,7 +38,12 @@ def named(engine: Engine) -> Generator[None]:
         raise LedgerError(f"the ledger {shown(engine.url)} cannot be used: {error}") from None
 
 
-def _engine(url: str) -> Engine:
+def engine_of(url: str) -> Engine:
+    """A ledger's database. It is not asked anything yet.
+
+    Raises:
+        LedgerError: there can be none under this URL.
+    """
     try:
         parsed = make_url(url)
         engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
@@ -106,6 +96,24 @@ def _begin_sqlite(connection: Connection) -> None:
     if file is not None and identity(Path(file[0])) != file[1]:
         raise LedgerError(f"the ledger {file[0]} is gone: put it back, or start the farm again")
     connection.exec_driver_sql("BEGIN")
+
+
+def bring_up_to_date(engine: Engine) -> None:
+    """Make the tables of a new ledger, or change those of an old one. Whoever does holds its lock.
+
+    Raises:
+        LedgerError: it cannot be reached or written, or it is newer than this program.
+    """
+    with named(engine):
+        _bring_up_to_date(engine)
+
+
+def file_of(url: URL) -> Path | None:
+    """The file of a SQLite ledger, by the one name that all its names lead to; None for one in memory."""
+    database = url.database or ""
+    if database.startswith("file:"):
+        database = unquote(urlsplit(database).path)
+    return None if database in ("", ":memory:") or url.query.get("mode") == "memory" else Path(database).resolve()
 
 
 def _bring_up_to_date(engine: Engine) -> None:

@@ -4,12 +4,12 @@ Plain functions that wait for a database; whoever is in an event loop calls them
 """
 
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Literal, NamedTuple, cast, get_args
 
 from sqlalchemy import ColumnElement, Connection, Engine, func, insert, select, update
 
-from registry.database import LedgerError, named, opened
+from registry.database import LedgerError, bring_up_to_date, engine_of, named
 from registry.ledger_lock import LedgerLock, lock_of
 from registry.tables import farm, leases, scores, workers
 from registry.wire import Score
@@ -65,34 +65,42 @@ class KeptFarm(NamedTuple):
 
 
 class Ledger:
-    """An open ledger. Close it when done; safe to use from several threads."""
+    """An open ledger, locked for this process. Close it when done; safe to use from several threads."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, lock: LedgerLock) -> None:
         self._engine = engine
-        self._lock: LedgerLock | None = None
+        self._lock = lock
         self._farm = ""
 
     @classmethod
     def open(cls, url: str) -> "Ledger":
         """Open a ledger by its SQLAlchemy URL, made if it is new and brought up to date if it is old.
 
+        It is locked before anything is made, so that two that open a new one at the same time do not meet in it.
+
         Raises:
+            RequestError: another farm uses it now.
             LedgerError: it cannot be reached or written, or it is newer than this program.
         """
-        return cls(opened(url))
+        engine = engine_of(url)
+        with ExitStack() as undo:
+            undo.callback(engine.dispose)
+            lock = lock_of(engine)
+            undo.callback(lock.release)
+            bring_up_to_date(engine)
+            undo.pop_all()
+        return cls(engine, lock)
 
     def close(self) -> None:
-        if self._lock is not None:
-            self._lock.release()
+        self._lock.release()
         self._engine.dispose()
 
     def claim(self, claimant: KeptFarm) -> KeptFarm:
         """Use the ledger for one farm until it is closed; what was kept of that farm, with its time.
 
         Raises:
-            RequestError: another farm uses it now, or it belongs to another.
+            RequestError: it belongs to another farm.
         """
-        self._lock = lock_of(self._engine)
         self._farm = claimant.id
         with self._writing() as connection:
             owner = connection.execute(select(farm.c.id, farm.c.folder, farm.c.host, farm.c.time)).first()
@@ -114,8 +122,6 @@ class Ledger:
         Raises:
             LedgerError: the ledger is not this farm's any more. Nothing in it can be relied on.
         """
-        if self._lock is None:
-            raise LedgerError("the ledger was not claimed for this farm")
         with named(self._engine):
             self._lock.confirm()
         with self._writing() as connection:

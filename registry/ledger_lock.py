@@ -2,18 +2,17 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from pathlib import Path
 from typing import Protocol
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import DBAPIError
 
-from registry.database import LedgerError, named, shown
+from registry.database import LedgerError, file_of, named, shown
 from servers.errors import RequestError
 from servers.lock import locked
 
 POSTGRES_LOCK = 0x656E7666 << 32
-"""The first half of the advisory lock's number. The second is the table's: a database may have several ledgers."""
+"""The first half of the advisory lock's number. The second is the schema's: a database may have several ledgers."""
 
 
 class LedgerLock(Protocol):
@@ -28,15 +27,14 @@ class FileLock:
 
     def __init__(self, engine: Engine) -> None:
         self._stack = ExitStack()
-        with named(engine), engine.connect() as connection:
-            path = connection.exec_driver_sql("PRAGMA database_list").first()
-        if path is None or not path[2]:
+        path = file_of(engine.url)
+        if path is None:
             return
-        lock = Path(f"{path[2]}.lock")
+        lock = path.with_name(f"{path.name}.lock")
         self._stack.enter_context(
             locked(
                 lock,
-                unusable=lambda why: LedgerError(f"the ledger {path[2]} cannot be locked: {lock}: {why}"),
+                unusable=lambda why: LedgerError(f"the ledger {path} cannot be locked: {lock}: {why}"),
                 taken=lambda holder: _taken(engine, f" (process {holder})"),
             )
         )
@@ -71,7 +69,7 @@ class PostgresLock:
     def _acquired(self) -> Connection:
         with named(self._engine):
             connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-            asked = text("SELECT pg_try_advisory_lock(:lock + 'leases'::regclass::oid::bigint)")
+            asked = text("SELECT pg_try_advisory_lock(:lock + current_schema()::regnamespace::oid::bigint)")
             if connection.execute(asked, {"lock": POSTGRES_LOCK}).scalar_one():
                 connection.detach()  # from the pool, which would hand it out again with its lock
                 return connection

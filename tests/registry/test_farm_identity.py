@@ -4,9 +4,12 @@ import os
 import pwd
 import shutil
 import socket
+import sqlite3
 import subprocess
 import tempfile
+import threading
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +20,7 @@ from registry.database import LedgerError
 from registry.ledger import KeptFarm, Ledger
 from registry.up import Options, running
 from servers.errors import RequestError
+from servers.lock import locked
 from tests.processes import free_ports
 
 BINARIES = Path("/usr/lib/postgresql/15/bin")
@@ -103,18 +107,36 @@ async def test_a_new_ledger_under_old_instances_is_refused_and_they_stay(shelf: 
         assert (await client.lease(lease.instance)).status == "live"
 
 
-def test_of_two_farms_that_race_for_a_ledger_one_gets_it(url: str) -> None:
-    one, other = Ledger.open(url), Ledger.open(url)
-    try:
-        assert one.claim(ONE) == ONE
-        with pytest.raises(RequestError, match="another farm uses the ledger"):
-            other.claim(ONE._replace(id="other"))
-        one.tick(1_010.0)
-        one.close()
-        assert other.claim(ONE).time == 1_010.0
-    finally:
-        one.close()
-        other.close()
+def test_of_farms_that_race_for_a_new_ledger_one_gets_it_and_the_others_are_told(url: str) -> None:
+    together = threading.Barrier(4)
+
+    def open_one(_number: int) -> Ledger | RequestError:
+        together.wait()
+        try:
+            return Ledger.open(url)
+        except RequestError as error:
+            return error
+
+    with ThreadPoolExecutor(4) as threads:
+        opened = list(threads.map(open_one, range(4)))
+    [one] = (found for found in opened if isinstance(found, Ledger))
+    refusals = [str(found) for found in opened if isinstance(found, RequestError)]
+    assert [refusal.startswith("another farm uses the ledger") for refusal in refusals] == [True] * 3
+    assert one.claim(ONE) == ONE
+    one.tick(1_010.0)
+    one.close()
+    other = Ledger.open(url)
+    assert other.claim(ONE).time == 1_010.0
+    other.close()
+
+
+def test_a_ledger_that_another_farm_makes_just_now_is_refused_before_it_is_read(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "new.db", isolation_level=None) as making:
+        making.execute("BEGIN EXCLUSIVE")
+        lock = locked(tmp_path / "new.db.lock", unusable=LedgerError, taken=RequestError)
+        with lock, pytest.raises(RequestError, match="another farm uses the ledger"):
+            Ledger.open(f"sqlite:///{tmp_path / 'new.db'}")
+    making.close()
 
 
 def test_a_ledger_that_knows_another_farm_takes_no_time_of_this_one(url: str) -> None:
