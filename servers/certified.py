@@ -2,6 +2,7 @@
 
 import hashlib
 
+from servers.answer import JUDGE_VERSION
 from servers.bundle import Environment
 from servers.scenario import Scenario
 
@@ -14,5 +15,6 @@ def digest_of(environment: Environment, scenario: Scenario) -> str:
 
 
 def is_current(environment: Environment, scenario: Scenario) -> bool:
-    """Whether a scenario has a certificate, and neither it nor its environment has changed since."""
-    return scenario.certificate is not None and scenario.certificate.digest == digest_of(environment, scenario)
+    """Whether a scenario has a certificate, and neither it, its environment nor the judge of answers changed since."""
+    kept = scenario.certificate
+    return kept is not None and kept.judge == JUDGE_VERSION and kept.digest == digest_of(environment, scenario)

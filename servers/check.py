@@ -13,6 +13,7 @@ from servers.errors import BundleError
 from servers.examples import example_findings
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.inspection import Gate, Source, function_findings, gate_of, inspected
+from servers.paraphrases import paraphrase_findings
 from servers.phrases import read_phrases
 from servers.record import Record
 from servers.rules import rule_findings
@@ -35,6 +36,7 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     found += await _checkpoint_findings(folder, environment, scenarios, guests)
     if environment is not None:
         found += read_phrases(folder, environment)[0]
+        found += paraphrase_findings(environment, [one.id for one in scenarios])
         found += _certificate_findings(environment, scenarios)
         found += await _start_findings(environment, scenarios, guests)
     return found
@@ -85,8 +87,8 @@ def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -
     """Certificates of something that has changed since."""
     path = environment.folder / "scenarios.jsonl"
     return [
-        f"{path}: scenario {scenario.id!r}: certificate: is of another version of it or of the environment; "
-        "`farm certify BUNDLE --write` renews it"
+        f"{path}: scenario {scenario.id!r}: certificate: is of another version of it, of the environment or of "
+        "the judge; `farm certify BUNDLE --write` renews it"
         for scenario in scenarios
         if scenario.certificate is not None and not is_current(environment, scenario)
     ]

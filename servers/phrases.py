@@ -94,13 +94,13 @@ def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phr
     return [f"{path}: {problem}" for problem in problems_of(phrases, environment)], phrases
 
 
-def words_for_values(environment: Environment) -> dict[str, str]:
-    """How people speak of values, by the phrases of an environment; none where it has none that can be read."""
+def phrases_if_readable(environment: Environment) -> Phrases:
+    """The phrases of an environment; those that say nothing where it has none that can be read."""
     try:
         text = text_if_there(environment.folder / "phrases.json")
-        return Phrases.model_validate_json(text).words if text else {}
+        return Phrases.model_validate_json(text) if text else Phrases()
     except (BundleError, ValidationError):
-        return {}
+        return Phrases()
 
 
 def holes(template: str) -> list[str]:

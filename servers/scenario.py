@@ -105,6 +105,18 @@ class Difficulty(Record):
     pass_rate: float | None = None
 
 
+class Paraphrased(Record):
+    """How many right and wrong answers in other words were tried, and the texts that the judge took for the contrary.
+
+    `refused` are right ones that earned less than everything, `passed` wrong ones that earned it.
+    """
+
+    right: int = Field(default=0, ge=0)
+    wrong: int = Field(default=0, ge=0)
+    refused: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+
+
 class Certificate(Record):
     """What was shown, by running it, about a scenario. Computed, never typed; `digest` says of what.
 
@@ -120,6 +132,10 @@ class Certificate(Record):
     """For each value that the task tells and a call passes on, as `2.reason`, the checkpoint that holds it."""
     company: dict[str, float] = {}
     """What each wrong agent earned at most. One that could do nothing wrong here is not among them."""
+    paraphrases: Paraphrased | None = None
+    """None where no answer is judged."""
+    judge: int = 1
+    """The version of the judge of answers with which it was made."""
     difficulty: Difficulty
 
     @property

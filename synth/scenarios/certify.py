@@ -4,11 +4,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from servers.answer import JUDGE_VERSION
 from servers.bundle import reference_problems
 from servers.certified import digest_of
 from servers.errors import BundleError, CheckpointError, NotFound
 from servers.guests import Guests
-from servers.scenario import Certificate, Checkpoint, Difficulty, Scenario, Survivor
+from servers.paraphrases import ENOUGH
+from servers.scenario import Certificate, Checkpoint, Difficulty, Paraphrased, Scenario, Survivor
+from synth.certify.paraphrases import judged_answers, paraphrases_of
 from synth.proving.stage import Stage
 from synth.scenarios import leaks
 from synth.scenarios.answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
@@ -19,6 +22,7 @@ from synth.scenarios.run_mutants import LEFT_OUT, Tried, harmless, mistaken
 from synth.scenarios.state_mutants import damaged
 
 LOWEST_KILL_SCORE = 0.9
+FEW = f"only {{}} right and {{}} wrong answers in other words; {ENOUGH} of each are wanted (paraphrases.json)"
 
 
 @dataclass
@@ -30,6 +34,7 @@ class Examined:
     tried: list[Tried] = field(default_factory=list[Tried])
     told: list[Held] = field(default_factory=list[Held])
     company: list[Earned] = field(default_factory=list[Earned])
+    paraphrases: Paraphrased | None = None
     certificate: Certificate | None = None
     seconds: float = 0.0
 
@@ -37,6 +42,18 @@ class Examined:
     def mutants(self) -> list[Tried]:
         """The wrong runs, states and answers."""
         return [tried for tried in self.tried if tried.must_fail]
+
+    @property
+    def misjudged(self) -> list[str]:
+        """What to mend about its answer: texts that were taken for the contrary, or that there are too few."""
+        tried = self.paraphrases
+        if tried is None:
+            return []
+        return [
+            *(f"a right answer in other words is refused: {text}" for text in tried.refused),
+            *(f"a wrong answer in other words passes: {text}" for text in tried.passed),
+            *([FEW.format(tried.right, tried.wrong)] if min(tried.right, tried.wrong) < ENOUGH else []),
+        ]
 
 
 async def examine(stage: Stage, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
@@ -51,7 +68,7 @@ async def examine(stage: Stage, scenario: Scenario, others: Sequence[WrongAgent]
         return seen
     try:
         await _examine(stage, reference, seen, others)
-    except CheckpointError as error:
+    except (BundleError, CheckpointError) as error:
         seen.findings.append(str(error))
     finally:
         await reference.close()
@@ -77,6 +94,7 @@ async def _examine(stage: Stage, reference: Reference, seen: Examined, others: S
     seen.tried += await _other_words(reference)
     seen.told = held(reference, seen.mutants)
     seen.company = await company(reference, others)
+    seen.paraphrases = await _paraphrased(reference)
     _weigh(reference, seen)
 
 
@@ -104,6 +122,8 @@ def _weigh(reference: Reference, seen: Examined) -> None:
         variants=len(seen.tried) - len(seen.mutants),
         told={str(one.told.place): one.by for one in seen.told},
         company={one.agent: one.reward for one in seen.company if one.counts},
+        paraphrases=seen.paraphrases,
+        judge=JUDGE_VERSION,
         difficulty=Difficulty(
             calls=len(reference.made),
             tools=tuple(sorted({one.step.tool for one in reference.made})),
@@ -212,6 +232,19 @@ async def _other_words(reference: Reference) -> list[Tried]:
     return [
         Tried(f"saying {answer!r}", False, await _fails(reference, answer)) for answer in reworded(reference.answer)
     ]
+
+
+async def _paraphrased(reference: Reference) -> Paraphrased | None:
+    """The right state with right and wrong last words of other people."""
+    if not judged_answers(reference):
+        return None
+    tried = [(one, await _fails(reference, one.text)) for one in paraphrases_of(reference)]
+    return Paraphrased(
+        right=sum(one.is_right for one, _ in tried),
+        wrong=sum(not one.is_right for one, _ in tried),
+        refused=tuple(one.text for one, fails_ in tried if one.is_right and fails_),
+        passed=tuple(one.text for one, fails_ in tried if not one.is_right and not fails_),
+    )
 
 
 async def _fails(reference: Reference, answer: str) -> bool:

@@ -330,7 +330,7 @@ async def _certified(
 
 
 def _show_examined(seen: Sequence[Examined]) -> None:
-    table = Table("scenario", "mutants", "kill score", "leak", "variants", "seconds", "")
+    table = Table("scenario", "mutants", "kill score", "leak", "variants", "other words", "seconds", "")
     for one in seen:
         kept = one.certificate
         alive = [tried.what for tried in one.mutants if not tried.fails]
@@ -341,6 +341,7 @@ def _show_examined(seen: Sequence[Examined]) -> None:
             f"{kept.kill_score:.2f}" if kept else "-",
             f"{sum(agent.reward for agent in one.company):.2f}" if one.company else "-",
             str(len(one.tried) - len(one.mutants)),
+            f"{one.paraphrases.right} + {one.paraphrases.wrong}" if one.paraphrases else "-",
             f"{one.seconds:.2f}",
             "\n".join(remarks[:5]) or "certified",
         )
@@ -356,6 +357,22 @@ def _show_examined(seen: Sequence[Examined]) -> None:
         each = ", ".join(f"{name} {number:.1f}" for name, number in sorted(earned.items(), key=lambda one: -one[1]))
         out.print(f"Leak {sum(earned.values()):.1f}, of wrong agents in {counted(len(seen), 'scenario')}: {each}.")
         out.print(f"They earned everything {counted(everything, 'time')}.")
+    _show_paraphrased(seen)
+
+
+def _show_paraphrased(seen: Sequence[Examined]) -> None:
+    """List the answers in other words that were taken for the contrary, and what there are too few of."""
+    tried = [one.paraphrases for one in seen if one.paraphrases is not None]
+    if not tried:
+        return
+    for one in seen:
+        for what in one.misjudged:
+            out.print(f"{one.scenario.id}: {what}", markup=False, soft_wrap=True)
+    right, wrong = sum(one.right for one in tried), sum(one.wrong for one in tried)
+    refused, passed = sum(len(one.refused) for one in tried), sum(len(one.passed) for one in tried)
+    out.print(
+        f"Answers in other words: {refused} of {right} right ones are refused, {passed} of {wrong} wrong ones pass."
+    )
 
 
 def _show_told(seen: Sequence[Examined]) -> None:

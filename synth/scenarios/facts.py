@@ -9,6 +9,8 @@ DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
 NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+TEENS = ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
+TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 MONEY = ("cents",)
 
 
@@ -69,6 +71,20 @@ def counted(number: int, one: str, many: str) -> str:
     """A number of things: `two adults`."""
     word = NUMBERS[number] if 0 <= number < len(NUMBERS) else str(number)
     return f"{word} {one if number == 1 else many}"
+
+
+def in_words(number: int) -> str:
+    """A number from 0 to 999,999 in words: `one hundred and twenty-three`."""
+    if number < 20:
+        return ["zero", *NUMBERS[1:], *TEENS][number]
+    if number < 100:
+        tens, ones = divmod(number, 10)
+        return f"{TENS[tens]}-{NUMBERS[ones]}" if ones else TENS[tens]
+    size, name = (1000, "thousand") if number >= 1000 else (100, "hundred")
+    many, rest = divmod(number, size)
+    told = f"{in_words(many)} {name}"
+    joint = " and " if rest < 100 else " "
+    return f"{told}{joint}{in_words(rest)}" if rest else told
 
 
 def literal(value: Any) -> str:

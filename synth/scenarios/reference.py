@@ -1,6 +1,6 @@
 """A scenario's reference solution, played: what it did, what it left, and what was said at the end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,7 +14,7 @@ from servers.changes import between
 from servers.errors import BundleError
 from servers.guests import Guests
 from servers.orders import Judgement, RowChange
-from servers.phrases import words_for_values
+from servers.phrases import Phrases, phrases_if_readable
 from servers.reading import Reader
 from servers.scenario import Checkpoint, Scenario
 from synth.proving.stage import Scene, Stage
@@ -43,8 +43,8 @@ class Reference:
     changes: list[RowChange]
     of_the_clock: frozenset[str]
     """Its times that are others when it is played later."""
-    choices: Mapping[str, str]
-    """How people speak of values, where the environment has words for them."""
+    phrases: Phrases
+    """How people speak of the environment; phrases that say nothing where it has none."""
 
     @cached_property
     def results(self) -> list[ToolResult]:
@@ -83,7 +83,7 @@ class Reference:
     @cached_property
     def words(self) -> Words:
         """The words of its task."""
-        return Words(self.scenario.task, clock=self.window.first, choices=self.choices)
+        return Words(self.scenario.task, clock=self.window.first, choices=self.phrases.words)
 
     @cached_property
     def told(self) -> list[Told]:
@@ -148,8 +148,8 @@ async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Referenc
     environment = stage.environment
     states = States(start, final, whole=any(one.kind == "python" for one in scenario.checkpoints))
     guests = stage.worker.guests
-    choices = words_for_values(environment)
-    return Reference(environment, scenario, scene, guests, made, answer, states, rows, changes, later, choices)
+    phrases = phrases_if_readable(environment)
+    return Reference(environment, scenario, scene, guests, made, answer, states, rows, changes, later, phrases)
 
 
 def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:

@@ -11,14 +11,12 @@ from typing import Any, NamedTuple, cast
 
 from agent_client.references import REFERENCE
 from servers.guest.plain_text import plain_text
-from synth.scenarios.facts import DATE, DATETIME, MONTHS, NUMBERS, is_money, money
+from synth.scenarios.facts import DATE, DATETIME, MONTHS, NUMBERS, in_words, is_money, money
 from synth.scenarios.run import Made
 
 DAY_OF = re.compile(rf"\b(\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS).lower()})|\d\d:\d\d)\b", re.IGNORECASE)
 """Digits of a task that are no number of their own: days and times."""
 DAYS = [date(2024, 1, number).strftime("%A").lower() for number in range(1, 8)]
-TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
-TEENS = ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 
 
 class Place(NamedTuple):
@@ -135,18 +133,7 @@ def _numbers(name: str, value: float) -> Iterator[str]:
         yield plain(f"{abs(value) / 100:,.2f}")
         yield plain(f"{abs(value) // 100:,}" if value % 100 == 0 else "")
     for number in {value, *([value // 100] if is_money(name) and value % 100 == 0 else [])}:
-        yield _in_words(number)
-
-
-def _in_words(number: int) -> str:
-    if 0 < number < len(NUMBERS):
-        return NUMBERS[number]
-    if 13 <= number < 20:
-        return TEENS[number - 13]
-    if 20 <= number < 100:
-        tens, ones = divmod(number, 10)
-        return f"{TENS[tens]} {NUMBERS[ones]}" if ones else TENS[tens]
-    return ""
+        yield plain(in_words(number)) if 0 < number < 100 else ""
 
 
 def _times(text: str) -> Iterator[str]:

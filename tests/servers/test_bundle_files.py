@@ -84,7 +84,7 @@ def test_what_is_no_text_in_a_regular_file_is_refused_by_its_name(shop: Path, od
     assert SECRET not in found
 
 
-@pytest.mark.parametrize("name", [*sorted(LARGEST), "rules.json", "examples.json", "phrases.json"])
+@pytest.mark.parametrize("name", [*sorted(LARGEST), "rules.json", "examples.json", "phrases.json", "paraphrases.json"])
 async def test_no_file_of_a_bundle_is_read_through_a_link(shop: Path, name: str) -> None:
     (shop.parent / "token").write_text(SECRET)
     (shop / name).unlink(missing_ok=True)

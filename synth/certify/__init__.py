@@ -1,0 +1,1 @@
+"""What a certificate tries on a scenario; nothing here makes scenarios."""

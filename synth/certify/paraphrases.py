@@ -1,0 +1,177 @@
+"""What a scenario's answer is in other words: right ones that must earn everything, wrong ones that must not.
+
+Whole answers stand in the bundle's `paraphrases.json`. Where there are none for a scenario, answers are put together of
+templates: of those for what phrases ask to be told, else of everyday ones for the type of the fact.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from difflib import SequenceMatcher
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.answer.fact import AnswerCheckpoint, Cell, Fact
+from servers.errors import BundleError
+from servers.paraphrases import VALUE_HOLE, OtherWords, Paraphrases, read_paraphrases
+from servers.phrases import HOLE, Phrases, Tell
+from synth.certify.value_forms import ValueForms
+from synth.scenarios.answer_facts import fact_of, gives
+from synth.scenarios.lookup import leaf
+from synth.scenarios.reference import Reference
+from synth.scenarios.run import Made
+
+EVERYDAY = Path(__file__).with_name("everyday.json")
+QUESTION = re.compile(r"Does the answer tell (?P<asked>.+): .+\?")
+REASON = "What stands in the way"
+NEARBY = (1, -1, 2, -2, 3, 10)
+"""How far wrong counts, whole amounts, days and hours lie from the right ones, in the order in which they are tried."""
+
+
+class Paraphrase(NamedTuple):
+    """A last message, and whether it is right."""
+
+    text: str
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class Question:
+    """One fact that is asked for: its templates, a value that is wrong, and what the value is of."""
+
+    fact: Fact
+    words: OtherWords
+    other: Cell
+    asked: str
+
+    def filled(self, template: str, forms: ValueForms, *, labelled: bool) -> str:
+        """A template with its values; it says what they are of where other facts stand beside them."""
+        values = {"value": _value(self.fact), "other": self.other}
+        text = VALUE_HOLE.sub(lambda hole: forms.written(self.fact.type, values[hole["which"]], hole["form"]), template)
+        return f"- {self.asked}: {text}" if labelled else text
+
+
+def judged_answers(reference: Reference) -> list[AnswerCheckpoint]:
+    """The checkpoints of a scenario that judge its answer."""
+    return [one for one in reference.scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
+
+
+def paraphrases_of(reference: Reference) -> list[Paraphrase]:
+    """The right and wrong answers to a scenario, none where nobody wrote any.
+
+    Raises:
+        BundleError: the bundle's paraphrases cannot be read, or a template has a form that its value has not.
+    """
+    problems, written = read_paraphrases(reference.environment.folder)
+    if problems:
+        raise BundleError(problems[0])
+    words = written.scenarios.get(reference.scenario.id) or _composed(reference, written)
+    return [
+        *(Paraphrase(text, is_right=True) for text in words.right),
+        *(Paraphrase(text, is_right=False) for text in words.wrong),
+    ]
+
+
+def _composed(reference: Reference, written: Paraphrases) -> OtherWords:
+    """Answers of templates: one for each fact in a right answer, and in a wrong one all but one right."""
+    checkpoints = judged_answers(reference)
+    asked = [_question(one, checkpoints, reference, written) for one in checkpoints]
+    questions = [one for one in asked if one is not None]
+    if len(questions) < len(asked) or not questions:
+        return OtherWords()
+    forms = ValueForms(reference.phrases.currency, reference.window.first)
+    labelled = len(questions) > 1
+    right = [
+        "\n".join(one.filled(template, forms, labelled=labelled) for one, template in zip(questions, row, strict=True))
+        for row in zip(*(one.words.right for one in questions), strict=False)
+    ]
+    wrong = [
+        "\n".join(
+            one.filled(_turned(one, at, is_wrong=one is questions[at % len(questions)]), forms, labelled=labelled)
+            for one in questions
+        )
+        for at in range(min(len(one.words.wrong) for one in questions))
+    ]
+    return OtherWords(right=tuple(dict.fromkeys(right)), wrong=tuple(dict.fromkeys(wrong)))
+
+
+def _turned(question: Question, at: int, *, is_wrong: bool) -> str:
+    """The template of a wrong answer's turn: a wrong one, or a right one for what stands beside it."""
+    of = question.words.wrong if is_wrong else question.words.right
+    return of[at % len(of)]
+
+
+def _question(
+    checkpoint: AnswerCheckpoint, beside: Sequence[AnswerCheckpoint], reference: Reference, written: Paraphrases
+) -> Question | None:
+    """What a checkpoint asks for, if it is one value that stands in it, or one of several reasons."""
+    is_reason = checkpoint.tell == "any"
+    fact = next(iter(checkpoint.facts), None)
+    if fact is None or checkpoint.silent or checkpoint.silent_sql or (checkpoint.facts[1:] and not is_reason):
+        return None
+    words = _words_for(fact, checkpoint.question, reference, written, is_reason=is_reason)
+    other = _wrong_value(fact, [one for each in beside for one in each.facts], checkpoint.given)
+    found = QUESTION.fullmatch(checkpoint.question)
+    asked = REASON if is_reason else found["asked"].rstrip(".") if found else ""
+    if fact.value is None or words is None or other is None or not (asked or len(beside) == 1):
+        return None
+    return Question(fact, words, other, f"{asked[:1].upper()}{asked[1:]}")
+
+
+def _words_for(
+    fact: Fact, question: str, reference: Reference, written: Paraphrases, *, is_reason: bool
+) -> OtherWords | None:
+    tell = None if is_reason else _tell_of(fact, question, reference.made, reference.phrases)
+    own = written.tells.get(tell[0], {}).get(tell[1].value) if tell else None
+    return own or _everyday().tells["why" if is_reason else "told"].get(fact.type)
+
+
+def _tell_of(fact: Fact, question: str, made: Sequence[Made], phrases: Phrases) -> tuple[str, Tell] | None:
+    """What of the phrases asks for a fact: a call gave its value there, and its words are the likest."""
+    likely = [
+        (SequenceMatcher(None, HOLE.sub("", tell.ask), question).ratio(), one.step.tool, tell)
+        for one in made
+        for tell in phrases.tells.get(one.step.tool, ())
+        if _is_value(fact, tell.value, one)
+    ]
+    return max(likely, key=lambda one: one[0])[1:] if likely else None
+
+
+def _is_value(fact: Fact, path: str, made: Made) -> bool:
+    given = fact_of(path.rpartition(".")[2], leaf(made.outcome.structured, path))
+    return given is not None and (given.type, given.value) == (fact.type, fact.value)
+
+
+@cache
+def _everyday() -> Paraphrases:
+    return Paraphrases.model_validate_json(EVERYDAY.read_text(encoding="utf-8"))
+
+
+def _value(fact: Fact) -> Cell:
+    return fact.value if isinstance(fact.value, str | int | float) else None
+
+
+def _wrong_value(fact: Fact, beside: Sequence[Fact], given: Sequence[str]) -> Cell:
+    """A value that is told instead: one for which the right one could be taken, else one nearby.
+
+    It is no value of another fact, and none that the task gives.
+    """
+    true = {str(value) for one in beside for value in (one.value, *one.also)}
+    for other in (*fact.confusable, *_nearby(fact)):
+        wrong = fact.model_copy(update={"value": other})
+        if str(other) not in true and not any(gives(text, wrong) for text in given):
+            return other
+    return None
+
+
+def _nearby(fact: Fact) -> Iterator[Cell]:
+    value = _value(fact)
+    for step in NEARBY:
+        if fact.type == "date":
+            yield (date.fromisoformat(str(value)) + timedelta(days=step)).isoformat()
+        elif fact.type == "time":
+            yield (datetime.strptime(str(value), "%H:%M") + timedelta(hours=step)).strftime("%H:%M")
+        elif fact.type in ("amount", "count") and isinstance(value, int | float) and value + step > 0:
+            yield value + step
