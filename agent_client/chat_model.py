@@ -1,7 +1,7 @@
 """A model behind an OpenAI-compatible endpoint, with function calling."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -32,13 +32,20 @@ class ChatModel:
         attempts: int = 6,
         backoff: float = 1.0,
         sleep: Sleep = asyncio.sleep,
+        on_retry: Callable[[str], None] | None = None,
     ) -> None:
         self.name = model
         self._return_thinking = return_thinking
         settings = {"temperature": temperature, limit_name(base_url): max_tokens}
         self._settings = {name: value for name, value in settings.items() if value is not None}
         self._endpoint = Endpoint(
-            base_url, api_key=api_key, seconds=seconds, attempts=attempts, backoff=backoff, sleep=sleep
+            base_url,
+            api_key=api_key,
+            seconds=seconds,
+            attempts=attempts,
+            backoff=backoff,
+            sleep=sleep,
+            on_retry=on_retry,
         )
 
     async def __aenter__(self) -> Self:

@@ -43,7 +43,7 @@ class Endpoint:
 
     Rate limits, server errors and broken connections are tried again, `attempts` times in all; `backoff` seconds
     are the first wait, and each next one is twice as long. A refusal is final at once. Who is cancelled while it waits
-    for the next attempt finds the trouble as the cause of the CancelledError.
+    for the next attempt finds the trouble as the cause of the CancelledError. `on_retry` is told of each wait.
     """
 
     def __init__(
@@ -56,11 +56,13 @@ class Endpoint:
         backoff: float = 1.0,
         sleep: Sleep = asyncio.sleep,
         connections: int = 1000,
+        on_retry: Callable[[str], None] | None = None,
     ) -> None:
         self.base_url = base_url
         self._attempts = attempts
         self._backoff = backoff
         self._sleep = sleep
+        self._on_retry = on_retry or _ignore
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True)
         self._client = AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=seconds, http_client=http)
@@ -107,6 +109,7 @@ class Endpoint:
         if wait is None:
             # Spread out, or many agents that were refused together come back together.
             wait = self._backoff * 2 ** (attempt - 1) * (0.5 + random.random() / 2)  # noqa: S311
+        self._on_retry(f"{trouble}; attempt {attempt + 1} of {self._attempts} follows in {wait:.1f} s")
         try:
             await self._sleep(wait)
         except asyncio.CancelledError as cancelled:
@@ -135,6 +138,10 @@ class Endpoint:
             return PassingError(said, wait)
         hint = HINTS.get(status, "the endpoint does not take such a request")
         return EndpointRefused(f"{said}; {hint}", status=status)
+
+
+def _ignore(_: str) -> None:
+    return
 
 
 def limit_name(base_url: str) -> str:

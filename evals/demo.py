@@ -87,9 +87,9 @@ async def _shown(
         return shown
 
 
-def gold_model(solution: Solution) -> ScriptedModel:
-    """Plays the reference solution."""
-    return ScriptedModel(_calls(solution, len(solution.calls)), solution.answer, name="gold")
+def gold_model(solution: Solution, *, name: str = "gold") -> ScriptedModel:
+    """Plays the reference solution, or another one."""
+    return ScriptedModel(_calls(solution, len(solution.calls)), solution.answer, name=name)
 
 
 def idle_model() -> ScriptedModel:

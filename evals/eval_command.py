@@ -15,9 +15,10 @@ from evals.suite import ChatAgent, Suite, read_suite
 from registry.client import FarmClient
 from registry.up import Address, Options, private, running
 from servers.command_options import shelves
+from servers.endpoint_url import OPENAI, BaseUrl
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
-from servers.secret_options import ApiKey, Token, TokenFile, not_on_the_command_line, token_from
+from servers.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
 from servers.serving import run as run_served
 from servers.terminal import Terminal
 
@@ -34,18 +35,9 @@ def evaluate(
     token_file: TokenFile = None,
     library: Annotated[list[Path] | None, typer.Option(help="A folder of bundles, beside the farm's own.")] = None,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes of the farm of its own.")] = 1,
-    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="An OpenAI-compatible endpoint.")] = (
-        "https://api.openai.com/v1"
-    ),
+    base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
-    user_api_key: Annotated[
-        str,
-        typer.Option(
-            envvar="USER_OPENAI_API_KEY",
-            callback=not_on_the_command_line,
-            help="The key for the simulated user's model; only by the variable.",
-        ),
-    ] = "",
+    user_api_key: UserApiKey = "",
 ) -> None:
     """Play a suite and write its run. Killed or broken off, the same command goes on where it stopped."""
     told = read_suite(suite)

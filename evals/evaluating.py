@@ -1,7 +1,6 @@
 """Playing a suite: so many rollouts at once, each once, broken ones again, and every one that ends written down."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,7 +17,6 @@ from evals.players import Players
 from evals.rollout import Rollout, rollout
 from evals.run_folder import RunFolder
 from evals.suite import Suite
-from registry.api import VERSION
 from registry.client import FarmClient
 from registry.wire import ScenarioDetail
 from servers.errors import InfraError, RequestError
@@ -86,7 +84,7 @@ class Evaluation:
         async def prepare(environment: str, scenario: str) -> Subject:
             async with room:
                 detail = await self.farm.scenario(environment, scenario)
-                reference = await self._reference(detail, http)
+                reference = await reference_of(self.farm, detail, seed=self.suite.run.seed, http=http)
                 subject = Subject(detail=detail, writers=writers[environment], reference=reference)
                 subjects.append(subject)
                 self.watcher.preparing(len(subjects), len(found))
@@ -95,30 +93,7 @@ class Evaluation:
         with one_error():
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(prepare(one.environment, one.card.id)) for one in found]
-        header = Header(
-            version=VERSION,
-            began=time.time(),
-            suite=self.suite,
-            suite_digest=self.suite.digest,
-            agent_digest=self.suite.agent_digest,
-            scenarios=len(found),
-            rollouts=len(found) * self.suite.run.attempts,
-        )
-        self.folder.begin(header, [task.result() for task in tasks])
-
-    async def _reference(self, detail: ScenarioDetail, http: httpx2.AsyncClient) -> Rollout | None:
-        """The reference solution, played; None where there is none."""
-        if detail.scenario.solution is None:
-            return None
-        return await rollout(
-            self.farm,
-            detail,
-            gold_model(detail.scenario.solution),
-            limits=REFERENCE_LIMITS,
-            seed=self.suite.run.seed,
-            http_client=http,
-            with_effects=True,
-        )
+        self.folder.begin(Header.of(self.suite, len(found)), [task.result() for task in tasks])
 
     async def _same_as_before(self) -> dict[str, Subject]:
         """The scenarios of the run, each as it was when it began."""
@@ -170,14 +145,7 @@ class Evaluation:
                 break
             broken.append(run.error)
             await self.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (len(broken) - 1)))
-        return Played(
-            attempt=attempt,
-            agent=self.suite.agent_name,
-            suite_digest=self.suite.digest,
-            agent_digest=self.suite.agent_digest,
-            broken=tuple(broken),
-            rollout=run,
-        )
+        return Played.of(self.suite, attempt, run, broken)
 
     def _see_to(self, run: Rollout) -> None:
         self.broken_in_a_row = self.broken_in_a_row + 1 if run.outcome == "infra_error" else 0
@@ -186,6 +154,23 @@ class Evaluation:
                 f"{self.broken_in_a_row} rollouts in a row broke, the last one by: {run.error}; "
                 "once that is mended, the same command goes on where it stopped"
             )
+
+
+async def reference_of(
+    farm: FarmClient, detail: ScenarioDetail, *, seed: int, http: httpx2.AsyncClient | None = None
+) -> Rollout | None:
+    """The reference solution of a scenario, played; None where there is none."""
+    if detail.scenario.solution is None:
+        return None
+    return await rollout(
+        farm,
+        detail,
+        gold_model(detail.scenario.solution),
+        limits=REFERENCE_LIMITS,
+        seed=seed,
+        http_client=http,
+        with_effects=True,
+    )
 
 
 @contextmanager

@@ -1,9 +1,14 @@
 """What a run of a suite leaves on disk: what was run, the scenarios it was run on, and a line for each rollout."""
 
+import time
+from collections.abc import Sequence
+from typing import Self
+
 from pydantic import Field
 
 from evals.rollout import Rollout
 from evals.suite import Suite
+from registry.api import VERSION
 from registry.wire import ScenarioDetail
 from servers.record import Record
 
@@ -19,6 +24,19 @@ class Header(Record):
     scenarios: int
     rollouts: int
 
+    @classmethod
+    def of(cls, suite: Suite, scenarios: int) -> Self:
+        """The header of a run that begins now."""
+        return cls(
+            version=VERSION,
+            began=time.time(),
+            suite=suite,
+            suite_digest=suite.digest,
+            agent_digest=suite.agent_digest,
+            scenarios=scenarios,
+            rollouts=scenarios * suite.run.attempts,
+        )
+
 
 class Played(Record):
     """A line of `rollouts.jsonl`: attempt `attempt` (from 0) at a scenario.
@@ -32,6 +50,18 @@ class Played(Record):
     agent_digest: str
     broken: tuple[str, ...] = ()
     rollout: Rollout
+
+    @classmethod
+    def of(cls, suite: Suite, attempt: int, rollout: Rollout, broken: Sequence[str] = ()) -> Self:
+        """The line of an attempt that has ended."""
+        return cls(
+            attempt=attempt,
+            agent=suite.agent_name,
+            suite_digest=suite.digest,
+            agent_digest=suite.agent_digest,
+            broken=tuple(broken),
+            rollout=rollout,
+        )
 
     @property
     def key(self) -> str:

@@ -1,6 +1,6 @@
 """Who plays in a suite: the agent at each scenario, and the user where one is simulated."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -12,7 +12,8 @@ from agent_client.prompted_model import PromptedModel
 from agent_client.simulated_person import SimulatedPerson
 from evals.demo import gold_model, idle_model, sabotaged_model
 from evals.played import Subject
-from evals.suite import ChatAgent, ScriptedAgent, SimulatedUser, Suite
+from evals.suite import Agent, ChatAgent, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
+from servers.endpoint_url import OPENAI
 
 CALL_TEXTS = {"hermes": HERMES, "json": JSON}
 
@@ -21,7 +22,7 @@ CALL_TEXTS = {"hermes": HERMES, "json": JSON}
 class Endpoint:
     """Where models are asked, unless the suite says otherwise, and the keys."""
 
-    base_url: str = "https://api.openai.com/v1"
+    base_url: str = OPENAI
     api_key: str = ""
     user_api_key: str = ""
 
@@ -30,7 +31,7 @@ class Endpoint:
 class Players:
     """The agent and the user of a suite. A model is shared by all rollouts; it holds connections."""
 
-    agent: ScriptedAgent | ChatAgent
+    agent: Agent
     chat: Model | None = None
     user: Model | None = None
 
@@ -38,10 +39,12 @@ class Players:
         if self.chat is not None:
             return self.chat
         scenario = subject.detail.scenario
-        match self.agent.kind:
-            case "gold":
+        match self.agent:
+            case SolutionAgent(solution=solution):
+                return gold_model(solution, name="solution")
+            case ScriptedAgent(kind="gold"):
                 return gold_model(scenario.reference())
-            case "sabotaged":
+            case ScriptedAgent(kind="sabotaged"):
                 return sabotaged_model(scenario.reference(), set(subject.writers))
             case _:
                 return idle_model()
@@ -55,19 +58,23 @@ class Players:
 
 
 @asynccontextmanager
-async def players(suite: Suite, endpoint: Endpoint) -> AsyncGenerator[Players]:
-    """The players of a suite, with their connections open while inside."""
+async def players(
+    suite: Suite, endpoint: Endpoint, *, on_retry: Callable[[str], None] | None = None
+) -> AsyncGenerator[Players]:
+    """The players of a suite, with their connections open while inside. `on_retry` is told of each wait."""
     async with AsyncExitStack() as stack:
         chat = user = None
         if isinstance(suite.agent, ChatAgent):
-            chat = await stack.enter_async_context(_model(suite.agent, endpoint, endpoint.api_key))
+            chat = await stack.enter_async_context(_model(suite.agent, endpoint, endpoint.api_key, on_retry))
         if suite.user is not None:
             key = endpoint.user_api_key or endpoint.api_key
-            user = await stack.enter_async_context(_model(suite.user, endpoint, key))
+            user = await stack.enter_async_context(_model(suite.user, endpoint, key, on_retry))
         yield Players(suite.agent, _in_words(suite.agent, chat), user)
 
 
-def _model(told: ChatAgent | SimulatedUser, endpoint: Endpoint, api_key: str) -> ChatModel:
+def _model(
+    told: ChatAgent | SimulatedUser, endpoint: Endpoint, api_key: str, on_retry: Callable[[str], None] | None
+) -> ChatModel:
     return ChatModel(
         told.base_url or endpoint.base_url,
         told.model,
@@ -76,10 +83,11 @@ def _model(told: ChatAgent | SimulatedUser, endpoint: Endpoint, api_key: str) ->
         max_tokens=told.max_tokens,
         return_thinking=isinstance(told, ChatAgent) and told.return_thinking,
         seconds=told.seconds,
+        on_retry=on_retry,
     )
 
 
-def _in_words(agent: ScriptedAgent | ChatAgent, chat: ChatModel | None) -> Model | None:
+def _in_words(agent: Agent, chat: ChatModel | None) -> Model | None:
     if chat is None or not isinstance(agent, ChatAgent) or agent.tools == "function_calling":
         return chat
     return PromptedModel(chat, CALL_TEXTS[agent.tools])

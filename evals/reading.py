@@ -10,6 +10,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from evals.effects import made
 from evals.openable import openable
 from evals.played import Played
 from evals.report import Report
@@ -63,7 +64,7 @@ def show_rollout(console: Console, folder: RunFolder, name: str) -> None:
     beside.add_row(left, right)
     beside.add_row(_lane(run), _lane(reference) if reference else Text("it is not in this run"))
     console.print(beside)
-    console.print(_verdicts(run))
+    console.print(verdicts_of(run))
 
 
 def _lane(run: Rollout) -> RenderableType:
@@ -109,13 +110,23 @@ def _column(name: str, change: dict[str, Any]) -> str:
     )
 
 
-def _verdicts(run: Rollout) -> Table:
+def verdicts_of(run: Rollout) -> Table:
+    """A line for each checkpoint, with what it saw where it does not hold."""
     table = Table("checkpoint", "role", "holds", "question", "seen", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
     for verdict in run.score.verdicts if run.score else ():
         holds = "[green]yes[/]" if verdict.holds else "[red]no[/]"
         seen = verdict.error or ("" if verdict.holds else verdict.seen)
         table.add_row(verdict.checkpoint, verdict.role, holds, Text(verdict.question), Text(_short(seen)))
     return table
+
+
+def changed_rows(run: Rollout) -> Iterator[Text]:
+    """The calls that changed rows, each with these rows below it."""
+    trace, effects = run.trace, {effect.call: effect for effect in run.effects or () if effect.changes}
+    for number, (call, _) in enumerate(made(trace) if trace is not None else ()):
+        if number in effects:
+            yield Text(f"  {call.tool}", "bold cyan")
+            yield from (_change(change.model_dump(mode="json")) for change in effects[number].changes)
 
 
 def _json(value: Any) -> str:

@@ -9,8 +9,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from agent_client.play import Limits
+from servers.endpoint_url import EndpointUrl
 from servers.errors import RequestError
 from servers.record import Record
+from servers.scenario import Solution
 
 ToolFormat = Literal["function_calling", "hermes", "json"]
 
@@ -35,12 +37,19 @@ class ScriptedAgent(Record):
     kind: Literal["gold", "idle", "sabotaged"]
 
 
+class SolutionAgent(Record):
+    """An agent that makes the calls and gives the answer that it is told, whatever the task."""
+
+    kind: Literal["solution"]
+    solution: Solution
+
+
 class ChatAgent(Record):
     """A model behind an OpenAI-compatible endpoint; without `base_url`, the one that the command is given."""
 
     kind: Literal["chat"]
     model: str = Field(min_length=1)
-    base_url: str | None = None
+    base_url: EndpointUrl | None = None
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, ge=1)
     tools: ToolFormat = "function_calling"
@@ -52,7 +61,7 @@ class SimulatedUser(Record):
     """The model that plays the user of scenarios that have a persona. Without it these are told their task outright."""
 
     model: str = Field(min_length=1)
-    base_url: str | None = None
+    base_url: EndpointUrl | None = None
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, ge=1)
     seconds: float = Field(default=300.0, gt=0)
@@ -70,7 +79,7 @@ class Plan(Record):
     retries: int = Field(default=2, ge=0, le=20)
 
 
-Agent = Annotated[ScriptedAgent | ChatAgent, Field(discriminator="kind")]
+Agent = Annotated[ScriptedAgent | SolutionAgent | ChatAgent, Field(discriminator="kind")]
 
 
 class Suite(Record):
@@ -123,17 +132,19 @@ def read_suite(path: Path) -> Suite:
 def _problems(error: ValidationError) -> list[str]:
     found: list[str] = []
     for problem in error.errors(include_url=False)[:10]:
-        place = [str(part) for part in problem["loc"] if part not in ("chat", "gold", "idle", "sabotaged")]
+        place = [str(part) for part in problem["loc"]]
+        kind = place.pop(1) if place[0] == "agent" and len(place) > 1 else ""
         said = problem["msg"]
         if problem["type"] == "extra_forbidden":
-            said = f"no such key; there are: {', '.join(_keys(place[:-1], chat='chat' in problem['loc']))}"
+            said = f"no such key; there are: {', '.join(_keys(place[:-1], kind))}"
         found.append(f"{'.'.join(place) or 'the whole'}: {said}")
     return found
 
 
-def _keys(place: list[str], *, chat: bool) -> list[str]:
-    """The keys of the table at a place."""
-    agent: type[BaseModel] = ChatAgent if chat else ScriptedAgent
+def _keys(place: list[str], kind: str) -> list[str]:
+    """The keys of the table at a place; `kind` is the agent's."""
+    agents: dict[str, type[BaseModel]] = {"chat": ChatAgent, "solution": SolutionAgent}
+    agent = agents.get(kind, ScriptedAgent)
     tables: dict[str, type[BaseModel]] = {
         "scenarios": Choice,
         "agent": agent,

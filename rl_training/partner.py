@@ -9,6 +9,7 @@ from agent_client.chat_model import ChatModel
 from agent_client.model import Model
 from agent_client.person import Exchange, Saying
 from agent_client.simulated_person import SimulatedPerson
+from servers.endpoint_url import EndpointUrl
 from servers.record import Record
 
 
@@ -16,7 +17,7 @@ class UserModel(Record):
     """Who plays users: a model behind an OpenAI-compatible endpoint. Its key stands in USER_OPENAI_API_KEY."""
 
     model: str = Field(min_length=1)
-    base_url: str
+    base_url: EndpointUrl
     temperature: float | None = Field(default=None, ge=0)
     max_tokens: int | None = Field(default=None, ge=1)
     seconds: float = Field(default=120.0, gt=0)

@@ -68,6 +68,14 @@ Token = Annotated[
     ),
 ]
 TokenFile = Annotated[Path | None, typer.Option(help="A file with the control token; `-` is standard input.")]
+UserApiKey = Annotated[
+    str,
+    typer.Option(
+        envvar="USER_OPENAI_API_KEY",
+        callback=not_on_the_command_line,
+        help="The key for the simulated user's model; only by the variable.",
+    ),
+]
 ApiKey = Annotated[
     str,
     typer.Option(

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 import uvloop
 
+from servers.endpoint_url import well_formed
 from servers.secret_options import ApiKey
 from servers.terminal import Terminal
 from synth.run.folder import RunFolder
@@ -36,7 +37,9 @@ def run(
     out_: Annotated[Path | None, typer.Option("--out", help="The run's folder; a run that is there goes on.")] = None,
     size: Annotated[Size | None, typer.Option(help="How many first rows.")] = None,
     writer: Annotated[Writer | None, typer.Option(help="Who writes.")] = None,
-    base_url: Annotated[str | None, typer.Option(envvar="OPENAI_BASE_URL", help="The endpoint.")] = None,
+    base_url: Annotated[
+        str | None, typer.Option(envvar="OPENAI_BASE_URL", callback=well_formed, help="The endpoint.")
+    ] = None,
     api_key: ApiKey = "",
     model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
     serve_vllm: Annotated[str | None, typer.Option(help="Serve this model with vLLM meanwhile.")] = None,

@@ -16,12 +16,13 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from agent_client.toolbox import connect
-from evals.rollout import Rollout
+from evals.run_folder import RunFolder
 from farm import COMMANDS
 from registry.client import FarmClient
 from registry.up import Options, running
 from registry.wire import Lease, Score
 from servers.library import OWN_LIBRARY, Library
+from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.doubles import Endpoint, refused, said
 from tests.processes import Done, farm, side_by_side, started, until, watching_for_orphans
 
@@ -62,6 +63,7 @@ def misused(done: Done, *words: str) -> bool:
 
 async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(shop: Path, tmp_path: Path) -> None:
     gold = ("play", shop, "--gold", "--scenario")
+    model = ("play", shop, "--scenario", "dearer", "--model", "m")
     asked: dict[tuple[str | Path, ...], str] = {
         ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, or --model NAME",
         (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, or --model NAME",
@@ -69,8 +71,18 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         (*gold, "cheaper"): "shop has no scenario 'cheaper'; did you mean 'dearer'?",
         (*gold, "derer"): "shop has no scenario 'derer'; did you mean 'dearer'?",
         (*gold, "../x"): "farm: ",
-        (*gold, "dearer", "--save", "no/x.json"): "--save no/x.json: cannot be written",
-        (*gold, "dearer", "--save", tmp_path): f"--save {tmp_path}: cannot be written: Is a directory",
+        (
+            *gold,
+            "dearer",
+            "--save",
+            shop / "tools.py",
+        ): "tools.py: cannot be written: it is a file",
+        (*gold, "dearer", "--save", "/proc/x"): "/proc/x: cannot be written: No such file or directory",
+        (*gold, "dearer", "--user", "m"): "--user NAME plays the user of a conversation with --model NAME",
+        (*model, "--base-url", "127.0.0.1:8000/v1"): "--base-url: '127.0.0.1:8000/v1' is no URL of an endpoint",
+        (*model, "--base-url", "http://[::1/v1"): "--base-url: 'http://[::1/v1' is no URL: Invalid IPv6 URL",
+        (*model, "--base-url", "http:///v1"): "one looks like http://127.0.0.1:8000/v1",
+        (*model, "--user", "m", "--base-url", "http://127.0.0.1:9/v1"): "scenario 'dearer' has no persona",
         ("score", "The one before"): "The one before: not the id of an instance; `farm launch` prints it",
         ("close", "0123456789abcdef", "x"): "x: not the id of an instance",
         ("play", shop, "--scenario", "dearer", "--model", "m"): "the endpoint needs a key: OPENAI_API_KEY",
@@ -161,7 +173,7 @@ async def test_play_gold_shows_the_episode_and_the_verdicts(shop: Path, tmp_path
         "dearer",
         "--gold",
         "--save",
-        "run.json",
+        "run",
         home=tmp_path,
         TMPDIR=str(tmp_path / "tmp"),
     )
@@ -169,12 +181,43 @@ async def test_play_gold_shows_the_episode_and_the_verdicts(shop: Path, tmp_path
     assert "Please let the bell cost 2.50." in done.out
     assert "price" in done.out
     assert "Does the bell cost 2.50?" in done.out
-    assert done.out.endswith("outcome scored, reward 1.00\n")
-    run = Rollout.model_validate_json((tmp_path / "run.json").read_text())
+    assert "rows changed\n  price\n    + log 1" in done.out
+    assert "    ~ things t2: cents 200 → 250\n" in done.out
+    assert "outcome scored, reward 1.00\n" in done.out
+    assert named(tmp_path / "tmp") == set()
+    [run] = [at.played.rollout for at in RunFolder(tmp_path / "run").rollouts()]
     assert (run.outcome, run.reward, run.success, run.error) == ("scored", 1.0, True, "")
     assert run.trace is not None
     assert [call.tool for turn in run.trace.turns for call in turn.calls] == ["price"]
-    assert named(tmp_path / "tmp") == set()
+
+
+async def test_what_play_saves_is_a_run_that_every_command_opens(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "wrong.json").write_text(json.dumps({"calls": [], "answer": "Done."}))
+    what = ("play", shop, "--scenario", "dearer", "--solution", "wrong.json", "--save", "runs/mine")
+    played = await farm(*what, home=tmp_path)
+    assert (played.code, played.err) == (1, "")
+    shown, report, judged, again = await side_by_side(
+        farm("show", "runs/mine", "shop/dearer#0", home=tmp_path),
+        farm("report", "runs/mine", "--html", "page.html", home=tmp_path),
+        farm("judge", "runs/mine", "--with", shop, home=tmp_path),
+        farm(*what, home=tmp_path),
+    )
+    assert (shown.code, report.code, judged.code) == (0, 0, 0)
+    assert "~ things t2" in shown.out  # what the reference solution changes, beside what was played
+    assert (tmp_path / "page.html").stat().st_size > 0
+    assert "1 of 1 rollouts judged again; 0 rewards changed." in judged.out
+    assert misused(again, "--save runs/mine: holds a run already; choose another folder")
+
+
+async def test_play_says_what_a_checkpoint_saw_that_does_not_hold(shop: Path, tmp_path: Path) -> None:
+    calls = [{"tool": "price", "arguments": {"id": "t2", "cents": 7}}]
+    (tmp_path / "wrong.json").write_text(json.dumps({"calls": calls, "answer": "Done."}))
+    done = await farm("play", shop, "--scenario", "dearer", "--solution", "wrong.json", home=tmp_path)
+    assert done.code == 1
+    assert "    ~ things t2: cents 200 → 7" in done.out
+    [line] = [line for line in done.out.splitlines() if "Does the bell cost 2.50?" in line]
+    assert " no " in line
+    assert line.rstrip().endswith("[[7]]")
 
 
 async def test_play_with_a_model_asks_its_endpoint(shop: Path, tmp_path: Path) -> None:
@@ -208,12 +251,36 @@ async def test_play_with_a_model_that_fails_exits_1(shop: Path, tmp_path: Path) 
     assert done.out.endswith("outcome scored, reward 0.00\n")
 
 
+async def test_play_tells_each_retry_of_its_endpoint(shop: Path, tmp_path: Path) -> None:
+    endpoint = Endpoint([refused(429, "slow down", retry_after="0"), said("I will not.")])
+    async with endpoint.serve() as url:
+        done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
+    assert f"the endpoint: {url} answered HTTP 429" in done.out
+    assert "attempt 2 of 6 follows in 0.0 s" in done.out
+
+
+async def test_play_plays_a_conversation(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    await write_bundle(shop, scenarios=[{**SOUND_SCENARIO, "persona": "You own the shop."}])
+    endpoint = Endpoint([said("The bell is too cheap."), said("I will see to it."), said("Good.\n[END]")])
+    what = ("play", shop, "--scenario", "dearer", "--model", "m")
+    async with endpoint.serve() as url:
+        done = await farm(*what, "--user", "u", "--base-url", url, home=tmp_path)
+    assert [request["model"] for request in endpoint.requests] == ["u", "m", "u"]
+    assert "The bell is too cheap." in done.out
+    assert "outcome scored, reward 0.00" in done.out
+    async with Endpoint([said("No.")]).serve() as url:
+        done = await farm(*what, "--base-url", url, home=tmp_path)
+    assert "The model is told the task outright; with --user NAME it is a conversation with a user." in done.out
+
+
 async def test_an_endpoint_that_refuses_is_no_zero(shop: Path, tmp_path: Path) -> None:
     async with Endpoint([refused(401, "no such key")]).serve() as url:
         done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
     assert (done.code, done.err) == (1, "")
-    assert "outcome infra_error, reward none: " in done.out
-    assert "the key is wrong" in done.out
+    assert done.out.endswith("outcome infra_error, no reward\n")
+    assert done.out.count("the key is wrong") == 1
+    assert "checkpoint" not in done.out
 
 
 async def test_instances_are_launched_scored_and_closed_on_a_running_farm(shelf: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError
 
+from servers.endpoint_url import OPENAI, EndpointUrl
 from servers.errors import NotFound, RequestError
 from servers.record import Record
 from synth.run.folder import RunFolder
@@ -14,7 +15,6 @@ from synth.run.progress import Prices
 from synth.run.stage import Wishes
 from synth.writers.endpoint import Sampling
 
-OPENAI = "https://api.openai.com/v1"
 ONCE = frozenset({"out", "again", "batch_results"})
 """Keys that mean one start of a run alone."""
 OF_ONE_WRITER = frozenset({"writer", "serve_vllm", "vllm_arguments", "recordings", "embeddings"})
@@ -31,7 +31,7 @@ class Plan(Record):
     n: int | None = Field(default=None, ge=1)
     size: Literal["small", "medium", "large"] = "small"
     writer: Literal["endpoint", "batch", "recording"] = "endpoint"
-    base_url: str = OPENAI
+    base_url: EndpointUrl = OPENAI
     model: str = ""
     embeddings: str = ""
     structured: bool = True

@@ -14,6 +14,7 @@ from rich.table import Table
 from servers.bundle import load_scenarios
 from servers.certified import is_current
 from servers.command_options import AsJson, Bundle, bundle_of
+from servers.endpoint_url import OPENAI, BaseUrl, well_formed
 from servers.errors import NotFound, RequestError
 from servers.library import Library
 from servers.phrases import Phrases
@@ -24,7 +25,7 @@ from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
-from synth.run.plan import OPENAI, Plan
+from synth.run.plan import Plan
 from synth.run.together import together
 from synth.run.writing import writer_for
 from synth.scenarios.backward import Shelf, Yield
@@ -90,15 +91,19 @@ def scenarios(
         Path | None, typer.Option(help="With models: the folder of what the writer and the solver made.")
     ] = None,
     writer: Annotated[Kind, typer.Option(help="With models: who writes.")] = "endpoint",
-    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="With models: the endpoint.")] = OPENAI,
+    base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
     model: Annotated[str, typer.Option(help="With models: the writer's model.")] = "",
     recording: Annotated[list[Path] | None, typer.Option(help="With models: the writer's answers, recorded.")] = None,
     record: Annotated[Path | None, typer.Option(help="With models: record the writer's exchanges here.")] = None,
     solver: Annotated[str, typer.Option(help="With models: the one that plays; the writer's by default.")] = "",
-    solver_url: Annotated[str, typer.Option(help="With models: the solver's endpoint; the writer's by default.")] = "",
+    solver_url: Annotated[
+        str, typer.Option(callback=well_formed, help="With models: the solver's endpoint; the writer's by default.")
+    ] = "",
     user: Annotated[str, typer.Option(help="Conversations: the model that plays the user; the writer's.")] = "",
-    user_url: Annotated[str, typer.Option(help="Conversations: its endpoint; the writer's by default.")] = "",
+    user_url: Annotated[
+        str, typer.Option(callback=well_formed, help="Conversations: its endpoint; the writer's by default.")
+    ] = "",
     attempts: Annotated[
         int | None, typer.Option(min=1, max=64, help="How often the solver may try; 4 forward, 2 in conversations.")
     ] = None,
@@ -156,7 +161,7 @@ def phrases(
     to: Annotated[Path | None, typer.Option("--out", help="The file to write; the bundle's own by default.")] = None,
     work: Annotated[Path | None, typer.Option(help="The folder of what was asked and answered.")] = None,
     writer: Annotated[Kind, typer.Option(help="Who writes.")] = "endpoint",
-    base_url: Annotated[str, typer.Option(envvar="OPENAI_BASE_URL", help="The endpoint.")] = OPENAI,
+    base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
     model: Annotated[str, typer.Option(help="The writer's model.")] = "",
     recording: Annotated[list[Path] | None, typer.Option(help="The writer's answers, recorded.")] = None,

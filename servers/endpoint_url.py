@@ -1,0 +1,45 @@
+"""The URL of a model's endpoint, looked at before anything is asked there."""
+
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+from pydantic import AfterValidator
+
+from servers.errors import RequestError
+
+OPENAI = "https://api.openai.com/v1"
+
+
+def _well_formed(url: str) -> str:
+    """A URL that a request can be sent to. Raises ValueError."""
+    try:
+        parts = urlsplit(url)
+        has_host = bool(parts.hostname) and parts.port != 0
+    except ValueError as error:
+        raise ValueError(f"{url!r} is no URL: {error}") from None
+    if parts.scheme not in ("http", "https"):
+        raise ValueError(f"{url!r} is no URL of an endpoint: it begins with http:// or https://")
+    if not has_host or not url.isprintable() or " " in url:
+        raise ValueError(f"{url!r} is no URL of an endpoint: one looks like http://127.0.0.1:8000/v1")
+    return url
+
+
+EndpointUrl = Annotated[str, AfterValidator(_well_formed)]
+"""A field of a record."""
+
+
+def well_formed(_: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """The callback of an option whose value is such a URL."""
+    if value in (None, parameter.default):
+        return value
+    try:
+        return _well_formed(value)
+    except ValueError as error:
+        raise RequestError(f"{parameter.opts[0]}: {error}") from None
+
+
+BaseUrl = Annotated[
+    str, typer.Option(envvar="OPENAI_BASE_URL", callback=well_formed, help="An OpenAI-compatible endpoint.")
+]
+"""An option of a command; its default is `OPENAI`."""
