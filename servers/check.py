@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from servers.bundle import Environment, read_environment, read_scenarios
 from servers.bundle_files import text_of
 from servers.certified import is_current
-from servers.checkpoint_findings import question_findings
+from servers.checkpoint_findings import never_findings, question_findings
 from servers.environment import Tool
 from servers.errors import BundleError
 from servers.examples import example_findings
@@ -15,10 +15,15 @@ from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.inspection import Gate, Source, function_findings, gate_of, inspected
 from servers.paraphrases import paraphrase_findings
 from servers.phrases import read_phrases
+from servers.plural import counted, noun
 from servers.record import Record
-from servers.rules import rule_findings
+from servers.rules import RULES_FILE, load_rules, rule_findings
 from servers.scenario import Checkpoint, PythonCheckpoint, Scenario
+from servers.solution_references import reference_findings
 from servers.starts import built
+
+SHOWN = 3
+"""Names in a finding that is about many."""
 
 
 class _Described(Record):
@@ -37,6 +42,11 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
     if environment is not None:
         found += read_phrases(folder, environment)[0]
         found += paraphrase_findings(environment, [one.id for one in scenarios])
+        found += [
+            f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: {why}"
+            for scenario in scenarios
+            for why in reference_findings(scenario, environment)
+        ]
         found += _certificate_findings(environment, scenarios)
         found += await _start_findings(environment, scenarios, guests)
     return found
@@ -54,9 +64,19 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     found += example_findings(folder, environment.tools)
     if inspection.not_python is None:
         found += await _tool_findings(environment, guests)
-        _, wrong = await built(environment, "", environment.description.clock, guests)
-        found += [f"{folder}: {wrong}"] if wrong else []
+        image, wrong = await built(environment, "", environment.description.clock, guests)
+        found += [f"{folder}: {wrong}"] if wrong else _query_findings(folder, image)
     return environment, found
+
+
+def _query_findings(folder: Path, image: bytes) -> list[str]:
+    """The queries of rules.json that cannot run on the environment's rows."""
+    try:
+        rules = [rule for rule in load_rules(folder) if rule.never]
+    except BundleError:
+        return []  # that has been found by its text
+    found = never_findings(image, {rule.id: rule.never for rule in rules})
+    return [f"{folder / RULES_FILE}: {rule}.never: {why}" for rule, why in found]
 
 
 async def _checkpoint_findings(
@@ -84,13 +104,16 @@ def _place(folder: Path, scenario: Scenario, checkpoint: Checkpoint) -> str:
 
 
 def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -> list[str]:
-    """Certificates of something that has changed since."""
-    path = environment.folder / "scenarios.jsonl"
+    """Certificates of something that has changed since, in one line."""
+    kept = [one for one in scenarios if one.certificate is not None]
+    outdated = [one.id for one in kept if not is_current(environment, one)]
+    if not outdated:
+        return []
+    named = ", ".join(outdated[:SHOWN]) + (", …" if len(outdated) > SHOWN else "")
+    told = f"{len(outdated)} of {counted(len(kept), 'certificate')} {noun(len(outdated), 'is', 'are')} out of date"
     return [
-        f"{path}: scenario {scenario.id!r}: certificate: is of another version of it, of the environment or of "
-        "the judge; `farm certify BUNDLE --write` renews it"
-        for scenario in scenarios
-        if scenario.certificate is not None and not is_current(environment, scenario)
+        f"{environment.folder / 'scenarios.jsonl'}: {told} ({named}): the scenario, its environment or the judge has changed "
+        f"since; `farm certify {environment.folder.name} --stale --write` renews what is out of date"
     ]
 
 

@@ -13,8 +13,17 @@ from servers.answer.fact import AnswerCheckpoint
 from servers.errors import FarmError
 from servers.guest.tables import quoted
 from servers.guests import GuestDied, GuestLate, Guests
+from servers.plural import counted, noun
 from servers.reading import Reader, select_only
-from servers.scenario import Allowance, Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
+from servers.scenario import (
+    Allowance,
+    Checkpoint,
+    Comparison,
+    FootprintCheckpoint,
+    PythonCheckpoint,
+    Scenario,
+    SqlCheckpoint,
+)
 
 ANSWER = frozenset({"answer"})
 NO_NAMES = frozenset[str]()
@@ -43,10 +52,19 @@ async def question_findings(
     return found
 
 
+def never_findings(image: bytes, queries: dict[str, str]) -> list[tuple[str, str]]:
+    """The queries that cannot run on an image, by their names, with the reason."""
+    reader = Reader(image, image)
+    try:
+        return [(name, why) for name, sql in queries.items() if (why := _compiled(reader, sql, NO_NAMES)) is not None]
+    finally:
+        reader.close()
+
+
 def _sql_findings(checkpoint: Checkpoint, reader: Reader) -> Iterator[str]:
     match checkpoint:
         case SqlCheckpoint():
-            why = _compiled(reader, checkpoint.sql, ANSWER)
+            why = _compiled(reader, checkpoint.sql, ANSWER) or _never_expected(reader, checkpoint)
             if why:
                 yield f"sql: {why}"
         case FootprintCheckpoint():
@@ -59,6 +77,22 @@ def _sql_findings(checkpoint: Checkpoint, reader: Reader) -> Iterator[str]:
                     yield f"{place}: {why}"
         case PythonCheckpoint():
             return
+
+
+def _never_expected(reader: Reader, checkpoint: SqlCheckpoint) -> str | None:
+    """Why the rows of a SELECT can never be those that are expected: they have other columns."""
+    connection = reader.connection
+    connection.authorizer = select_only
+    try:
+        given = len(apsw.ext.query_info(connection, checkpoint.sql).description)
+    finally:
+        connection.authorizer = None
+    expected = {1} if isinstance(checkpoint.expect, Comparison) else {len(row) for row in checkpoint.expect}
+    wrong = sorted(expected - {given})
+    if not wrong:
+        return None
+    values = f"{counted(wrong[0], 'value')} a row {noun(wrong[0], 'is', 'are')}"
+    return f"gives {counted(given, 'column')}, and {values} expected"
 
 
 def _selects(checkpoint: AnswerCheckpoint) -> Iterator[tuple[str, str | None]]:

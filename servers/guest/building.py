@@ -27,6 +27,8 @@ SCRIPTS = "schema.sql, seed.sql and setup"
 LARGEST_IMAGE = 16 * 1024 * 1024
 """Bytes of a start: its rows and their indexes."""
 MOST_TABLES = 500
+LONGEST_SHOWN = 80
+"""Characters of a value in a finding."""
 
 
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
@@ -96,10 +98,36 @@ def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> st
     finally:
         connection.authorizer = None
     if orphans:
-        table, row, parent, _ = orphans[0]
-        finding = f"row {row} of {table} points to a row of {parent} that is not there ({len(orphans)} such)"
+        finding = _orphans_text(connection, orphans)
     connection.execute("ROLLBACK" if finding else "COMMIT").fetchall()
     return finding
+
+
+def _orphans_text(connection: apsw.Connection, orphans: list[Any]) -> str:
+    """The first row that points nowhere, by its key and by what it points with."""
+    table, _, parent, key = orphans[0]
+    pairs = connection.execute(
+        'SELECT "from", "to" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq', (table, key)
+    ).fetchall()
+    parent_keys = _key_columns(connection, parent)
+    columns = [(str(own), str(other or parent_keys[place])) for place, (own, other) in enumerate(pairs)]
+    shown = [*_key_columns(connection, table), *(own for own, _ in columns)]
+    matches = " AND ".join(f"up.{quoted(other)} = down.{quoted(own)}" for own, other in columns)
+    given = " AND ".join(f"down.{quoted(own)} IS NOT NULL" for own, _ in columns)
+    found = connection.execute(
+        f"SELECT {', '.join(f'down.{quoted(name)}' for name in shown)} FROM {quoted(table)} AS down "
+        f"WHERE {given} AND NOT EXISTS (SELECT 1 FROM {quoted(parent)} AS up WHERE {matches}) LIMIT 1"
+    ).fetchone()
+    values = [f"{name} = {repr(value)[:LONGEST_SHOWN]}" for name, value in zip(shown, found or (), strict=False)]
+    row, points = ", ".join(values[: -len(columns)]), ", ".join(values[-len(columns) :])
+    others = len(orphans) - 1
+    more = f"; {others} more {'does' if others == 1 else 'do'}" if others else ""
+    return f"the row {row} of {table} points to a row of {parent} that is not there: {points}{more}"
+
+
+def _key_columns(connection: apsw.Connection, table: str) -> list[str]:
+    found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", (table,)).fetchall()
+    return [str(name) for (name,) in found]
 
 
 def table_findings(connection: apsw.Connection) -> list[str]:

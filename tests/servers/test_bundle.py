@@ -312,7 +312,7 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
     "seed that points nowhere": (
         "seed.sql",
         "INSERT INTO parts (thing_id) VALUES ('t9');",
-        "of parts points to a row of things that is not there",
+        "of parts points to a row of things that is not there: thing_id = 't9'",
     ),
     "seed that creates": ("seed.sql", "CREATE TABLE t (a INTEGER PRIMARY KEY);", "not authorized"),
     "seed that rolls back": ("seed.sql", "ROLLBACK;", "not authorized"),
@@ -337,6 +337,23 @@ async def test_sql_that_does_not_run_or_does_not_repeat_is_found(shop: Path, nam
     [found] = await all_findings(shop)
     assert found.startswith(f"{shop}: {script}: ")
     assert finding in found
+
+
+async def test_a_row_that_points_nowhere_is_named_by_its_key(shop: Path) -> None:
+    appended(
+        shop,
+        "schema.sql",
+        "CREATE TABLE shelves (aisle TEXT, place INTEGER, PRIMARY KEY (aisle, place)) WITHOUT ROWID;"
+        "CREATE TABLE boxes (id TEXT PRIMARY KEY, aisle TEXT, place INTEGER,"
+        " FOREIGN KEY (aisle, place) REFERENCES shelves) WITHOUT ROWID;",
+    )
+    boxes = "('b1', 'a', 1), ('b2', 'a', 2), ('b3', 'c', 1), ('b4', NULL, 1)"
+    appended(shop, "seed.sql", f"INSERT INTO shelves VALUES ('a', 1); INSERT INTO boxes VALUES {boxes};")
+    [found] = await all_findings(shop)
+    nowhere = (
+        "the row id = 'b2' of boxes points to a row of shelves that is not there: aisle = 'a', place = 2; 1 more does"
+    )
+    assert found.endswith(f"seed.sql: {nowhere}")
 
 
 async def test_rows_and_a_schema_that_are_too_large_or_no_text_are_named_with_their_limit(shop: Path) -> None:

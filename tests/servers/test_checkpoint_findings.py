@@ -35,6 +35,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "two questions": (asked("SELECT 1; SELECT 2"), "sql: does not run: one SELECT at a time"),
     "no question": (asked("-- nothing"), "sql: does not run: there is no statement in it"),
     "a change": (asked("DELETE FROM things"), "sql: only a SELECT over the environment's tables is allowed"),
+    "fewer columns than are expected": (
+        {**asked("SELECT 1"), "expect": [[1, 2]]},
+        "sql: gives 1 column, and 2 values a row are expected",
+    ),
+    "more columns than one to compare": (
+        {**asked("SELECT 1, 2"), "expect": {"op": ">", "value": 1}},
+        "sql: gives 2 columns, and 1 value a row is expected",
+    ),
     "a condition on nothing": (allowing(where="colour = 1"), "checkpoints.rest: allow.1.where: does not run: no such"),
     "a condition with a parameter": (allowing(where="id = :answer"), "allow.1.where: asks for :answer; there are no"),
     "a column of an allowance": (allowing(columns=["colour"]), "allow.1.columns: things has no column 'colour'"),
@@ -82,7 +90,7 @@ async def test_what_can_never_be_answered_is_found_with_scenario_and_checkpoint(
 
 async def test_what_hangs_on_the_state_is_no_finding(shelf: Path, tmp_path: Path) -> None:
     late = python("def check(start, final, answer, calls):\n    return final.one('SELECT 1 WHERE 0')['x'] == 1")
-    fine = asked("SELECT :answer, $answer, @answer; -- and no more")
+    fine = {**asked("SELECT :answer, $answer, @answer; -- and no more"), "expect": [["", "", ""]]}
     shop = with_checkpoints(shelf, tmp_path, late, fine, allowing(where="id = 't1'", columns=["cents"]))
     async with Guests() as guests:
         assert await findings(shop, guests) == []

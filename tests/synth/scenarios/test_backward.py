@@ -278,10 +278,12 @@ async def test_certify_writes_certificates_and_leaves_the_rest_of_a_line_alone(t
     after = (sound / "scenarios.jsonl").read_text()
     assert after.startswith(before[:-1] + ', "certificate": {"digest": "')
     listed = await farm("scenarios", str(sound), home=tmp_path)
-    assert re.search(r"│ dearer +│ 1 +│ 1 +│ 1 +│ (1.00|0.9\d) +│ log, things │", listed.out), listed.out
+    assert re.search(r"^ *dearer +1 +1 +1 +(1.00|0.9\d) ", listed.out, re.MULTILINE), listed.out
+    shown = await farm("scenarios", str(sound), "dearer", home=tmp_path)
+    assert re.search(r"changes: +log, things$", shown.out, re.MULTILINE), shown.out
     write(sound, {"policy.md": "# Other rules\n"})
     stale = await farm("check", str(sound), home=tmp_path)
-    assert "certificate: is of another version of it or of the environment" in stale.out
+    assert " out of date (" in stale.out
 
 
 async def test_several_bundles_are_certified_by_several_processes(tmp_path: Path) -> None:
