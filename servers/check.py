@@ -112,8 +112,8 @@ def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -
     named = ", ".join(outdated[:SHOWN]) + (", …" if len(outdated) > SHOWN else "")
     told = f"{len(outdated)} of {counted(len(kept), 'certificate')} {noun(len(outdated), 'is', 'are')} out of date"
     return [
-        f"{environment.folder / 'scenarios.jsonl'}: {told} ({named}): the scenario, its environment or the judge has changed "
-        f"since; `farm certify {environment.folder.name} --stale --write` renews what is out of date"
+        f"{environment.folder / 'scenarios.jsonl'}: {told} ({named}): the scenario, its environment or the judge "
+        f"has changed since; `farm certify {environment.folder.name} --stale --write` renews what is out of date"
     ]
 
 
