@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.panel import Panel
 from rich.text import Text
 
@@ -24,7 +23,7 @@ def show(console: Console) -> Callable[[Event], None]:
     def tell(event: Event) -> None:
         match event:
             case Started(task, model, tools):
-                console.print(Panel(Text(task), title=f"task for {escape(model)}, {tools} tools", title_align="left"))
+                console.print(Panel(Text(task), title=Text(f"task for {model}, {tools} tools"), title_align="left"))
             case Replied(number, turn):
                 _show_reply(console, number, turn)
             case Answered(call, result):
@@ -61,7 +60,9 @@ def _show_end(console: Console, trace: Trace) -> None:
     counts = f"{len(trace.turns)} turns, {trace.calls} calls, {trace.tokens:,} tokens, {trace.seconds:.1f} s"
     said = trace.error or trace.answer.strip() or "(no answer)"
     console.print(
-        Panel(Text(said), title=trace.end.replace("_", " "), title_align="left", subtitle=counts, style=style)
+        Panel(
+            Text(said), title=Text(trace.end.replace("_", " ")), title_align="left", subtitle=Text(counts), style=style
+        )
     )
 
 

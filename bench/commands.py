@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from bench import scale
 from bench.measuring import FULL, QUICK, measured
 from bench.table import as_json, page
 from servers.errors import RequestError
+from servers.terminal import Terminal, marked
 
 app = typer.Typer()
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+out = Terminal()
+err = Terminal(stderr=True)
 
 
 @app.command()
@@ -50,4 +50,4 @@ def bench(
 
 
 def _tell(what: str) -> None:
-    err.print(f"[dim]measuring: {what}[/]")
+    err.print(marked("[dim]measuring: {}[/]", what))

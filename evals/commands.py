@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from evals.demo import FIRST_FEW, Shown
 from evals.demo import demo as play_demo
@@ -19,7 +20,7 @@ from evals.rollout import Rollout
 from registry.client import FarmClient
 from registry.up import private
 from servers.library import OWN_LIBRARY
-from servers.terminal import Terminal
+from servers.terminal import Terminal, marked
 
 app = typer.Typer()
 for part in (play_app, eval_app, report_app, judge_app, export_app):
@@ -39,7 +40,9 @@ def demo(
     out.print(f"\n{3 * len(shown)} rollouts, {calls} tool calls, {seconds:.1f} s.")
     if wrong:
         for one in wrong:
-            out.print(f"[red]{one.environment}/{one.scenario.id} is not as it must be[/]: {one.gold.error}")
+            out.print(
+                marked("[red]{}/{} is not as it must be[/]: {}", one.environment, one.scenario.id, one.gold.error)
+            )
         raise typer.Exit(1)
     out.print("The reference solutions earn 1, doing nothing earns 0, and leaving out the last step never succeeds.")
     first = shown[0]
@@ -66,8 +69,8 @@ async def _demo(most: int | None) -> tuple[list[Shown], float]:
     return done, time.perf_counter() - begin
 
 
-def _row(one: Shown) -> tuple[str, ...]:
-    mark = "[green]ok[/]" if one.as_it_must_be else "[red]wrong[/]"
+def _row(one: Shown) -> tuple[str | Text, ...]:
+    mark = marked("[green]ok[/]" if one.as_it_must_be else "[red]wrong[/]")
     calls = str(len(one.scenario.reference().calls))
     return one.environment, one.scenario.id, calls, *map(_reward, (one.gold, one.idle, one.sabotaged)), mark
 

@@ -20,7 +20,7 @@ from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
 from servers.serving import run as run_served
-from servers.terminal import Terminal
+from servers.terminal import Terminal, marked
 
 app = typer.Typer()
 out = Terminal()
@@ -87,6 +87,6 @@ def _tell_end(progress: Progress, folder: RunFolder) -> None:
     out.print(f"\nWritten: {folder.path}. Look at it with `farm report {folder.path}` and `farm show {folder.path}`.")
     if progress.total.broken:
         out.print(
-            f"[magenta]{progress.total.broken} rollouts broke on our side[/] and have no reward; "
-            "the same command plays them again."
+            marked("[magenta]{} rollouts broke on our side[/] and have no reward;", progress.total.broken),
+            "the same command plays them again.",
         )

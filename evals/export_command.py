@@ -21,7 +21,7 @@ from evals.rollout import Rollout
 from evals.run_folder import RunFolder
 from evals.selection import Selection, condition
 from servers.errors import FarmError, RequestError
-from servers.terminal import Terminal
+from servers.terminal import Terminal, marked
 
 app = typer.Typer()
 exports = typer.Typer(no_args_is_help=True, help="Write runs and bundles in the formats of others.")
@@ -151,11 +151,11 @@ def _report(form: Format, selection: Selection, taken: int, lacking: Counter[str
 
 def _show(folder: Path, selection: Selection, taken: int, lacking: Counter[str]) -> None:
     table = Table("of the rollouts", "number", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
-    table.add_row("taken", f"[green]{taken}[/]")
+    table.add_row("taken", marked("[green]{}[/]", taken))
     for reason, count in selection.dropped.most_common():
         table.add_row(f"dropped: {reason}", str(count))
     out.print(table)
     for kind, count in lacking.most_common():
-        out.print(f"[yellow]lost in this form[/]: {kind}: {count}")
+        out.print(marked("[yellow]lost in this form[/]: {}: {}", kind, count))
     out.print(f"In the loss: {IN_THE_LOSS}.")
     out.print(f"Written: {folder}", soft_wrap=True)

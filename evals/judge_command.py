@@ -19,7 +19,7 @@ from registry.client import FarmClient
 from registry.up import private
 from servers.command_options import bundle_of
 from servers.errors import RequestError
-from servers.terminal import Terminal
+from servers.terminal import Terminal, marked
 from servers.whole import make_sure_of, write_whole
 
 AT_ONCE = 8
@@ -86,7 +86,7 @@ def _show(found: Sequence[Rejudged]) -> None:
             out.print(f"… and {len(changed) - MOST_ROWS} more; --out has them all.")
     _show_mismatches(judged)
     for problem, count in Counter(one.problem for one in found if one.problem).most_common():
-        out.print(f"[magenta]not judged[/]: {count} × {problem}")
+        out.print(marked("[magenta]not judged[/]: {} × {}", count, problem))
 
 
 def _show_mismatches(judged: Sequence[Rejudged]) -> None:
@@ -94,14 +94,16 @@ def _show_mismatches(judged: Sequence[Rejudged]) -> None:
     scenarios = sum(one.scenario_changed for one in judged)
     environments = sum(one.environment_changed for one in judged)
     if scenarios:
-        out.print(f"[yellow]{scenarios} rollouts were made at another version of their scenario[/], by digest.")
+        made_at = "[yellow]{} rollouts were made at another version of their scenario[/], by digest."
+        out.print(marked(made_at, scenarios))
     if environments:
-        out.print(f"[yellow]{environments} rollouts were made in another version of the environment[/], by digest.")
+        made_in = "[yellow]{} rollouts were made in another version of the environment[/], by digest."
+        out.print(marked(made_in, environments))
     differ = [one for one in judged if one.difference is not None]
     if differ:
         out.print(
-            f"[yellow]{len(differ)} replays were answered otherwise than at the time[/]; "
-            "who knows how the agent would have gone on:"
+            marked("[yellow]{} replays were answered otherwise than at the time[/];", len(differ)),
+            "who knows how the agent would have gone on:",
         )
     for one in differ[:MOST_ROWS]:
         if one.difference is not None:

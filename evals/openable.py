@@ -2,8 +2,10 @@
 
 import base64
 import json
+import math
 import zlib
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 from agent_client.trace import Trace
 from evals.rollout import Rollout
@@ -14,8 +16,22 @@ LONGEST_RESULT = 20_000
 
 def packed(value: Any) -> str:
     """JSON, deflated, in base64: the page's browser unpacks it when it is asked for."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(zlib.compress(text.encode("utf-8", "replace"), 6)).decode()
+    return base64.b64encode(zlib.compress(as_json(value).encode(), 6)).decode()
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON that every browser reads: without NaN, infinity and lone surrogates."""
+    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.encode("utf-8", "replace").decode()
+
+
+def _finite(value: Any) -> Any:
+    """A value of JSON without NaN and infinity, which no browser reads: null stands for them."""
+    if isinstance(value, dict):
+        return {key: _finite(one) for key, one in cast("dict[Any, Any]", value).items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in cast("Sequence[Any]", value)]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def openable(run: Rollout) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The report as one HTML file that needs nothing else: no server, no network, no other file."""
 
 import html
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ from typing import Any
 
 from evals.causes import MEANINGS
 from evals.comparison import Comparison
-from evals.openable import openable, packed
+from evals.openable import as_json, openable, packed
 from evals.played import Subject
 from evals.report import Report
 from evals.run_folder import RunFolder
@@ -29,16 +28,19 @@ def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_o
         "meanings": MEANINGS,
     }
     script = "\n".join(_part(name) for name in SCRIPTS)
-    # In a script element only "</" and "<!--" could end it early; \u003c is the same JSON.
-    told = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     title = " · ".join(told.header.suite.name for told in reports)
     filled = {
         "{{title}}": _escaped(title),
         "{{style}}": _part("page.css"),
         "{{script}}": script,
-        "{{data}}": told.encode("utf-8", "replace").decode(),
+        "{{data}}": in_script(data),
     }
     return HOLE.sub(lambda hole: filled[hole[0]], _part("page.html"))  # at once: what is filled in may look like a hole
+
+
+def in_script(data: Any) -> str:
+    """JSON for a script element. Only "</" and "<!--" could end that early; \\u003c is the same JSON."""
+    return as_json(data).replace("<", "\\u003c")
 
 
 def _run(told: Report, most_openable: int) -> dict[str, Any]:

@@ -8,8 +8,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from evals.played import Played, Subject
+from servers.terminal import marked
 
 LINES = 20
 """So many lines a whole run writes where there is no terminal."""
@@ -45,10 +47,10 @@ class Tally:
             self.successes += bool(run.success)
             self.reward += run.reward
 
-    def cells(self) -> tuple[str, ...]:
+    def cells(self) -> tuple[str | Text, ...]:
         share = f"{self.successes / self.judged:.1%}" if self.judged else "–"
         reward = f"{self.reward / self.judged:.3f}" if self.judged else "–"
-        broken = f"[magenta]{self.broken}[/]" if self.broken else "0"
+        broken = marked("[magenta]{}[/]", self.broken) if self.broken else "0"
         trouble = (str(self.timeouts), str(self.agent_errors), broken)
         return f"{self.done}/{self.planned}", share, reward, *trouble, f"{self.calls:,}", f"{self.tokens:,}"
 

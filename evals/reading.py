@@ -17,6 +17,7 @@ from evals.report import Report
 from evals.rollout import Rollout
 from evals.run_folder import RunFolder
 from servers.errors import NotFound
+from servers.terminal import marked
 
 LONGEST = 1200
 SIGNS = {"insert": ("+", "green"), "update": ("~", "yellow"), "delete": ("−", "red")}
@@ -34,7 +35,7 @@ def list_rollouts(console: Console, told: Report, *, failed_only: bool) -> None:
         reward = "–" if one.reward is None else f"{one.reward:.2f}"
         style = "magenta" if one.success is None else "green" if one.success else "red"
         why = one.cause or (one.error if one.success is None else "")
-        table.add_row(one.key, f"[{style}]{one.outcome}[/]", reward, str(one.turns), str(one.calls), Text(why[:80]))
+        table.add_row(one.key, Text(one.outcome, style), reward, str(one.turns), str(one.calls), Text(why[:80]))
     console.print(table)
 
 
@@ -114,7 +115,7 @@ def verdicts_of(run: Rollout) -> Table:
     """A line for each checkpoint, with what it saw where it does not hold."""
     table = Table("checkpoint", "role", "holds", "question", "seen", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
     for verdict in run.score.verdicts if run.score else ():
-        holds = "[green]yes[/]" if verdict.holds else "[red]no[/]"
+        holds = marked("[green]yes[/]" if verdict.holds else "[red]no[/]")
         seen = verdict.error or ("" if verdict.holds else verdict.seen)
         table.add_row(verdict.checkpoint, verdict.role, holds, Text(verdict.question), Text(_short(seen)))
     return table

@@ -11,6 +11,7 @@ from evals.causes import MEANINGS
 from evals.comparison import Comparison
 from evals.report import Group, Report
 from evals.statistics import Estimate, Paired
+from servers.terminal import marked
 
 MOST_ROWS = 12
 MOST_GROUPS = 40
@@ -92,15 +93,15 @@ def _tokens(told: Report) -> int:
 def _show_trouble(console: Console, told: Report) -> None:
     """What is not in the figures above, and what it could change."""
     if told.missing:
-        console.print(f"[yellow]{told.missing} rollouts of the suite are not played yet[/]; `farm eval` goes on.")
+        missing = "[yellow]{} rollouts of the suite are not played yet[/]; `farm eval` goes on."
+        console.print(marked(missing, told.missing))
     if told.torn:
-        console.print(f"[yellow]the last line was cut short[/] ({told.torn} bytes); `farm eval` mends it.")
+        console.print(marked("[yellow]the last line was cut short[/] ({} bytes); `farm eval` mends it.", told.torn))
     if told.broken and told.bounds is not None:
         low, high = (percent(bound) for bound in told.bounds)
         count = told.outcomes["infra_error"]
-        console.print(
-            f"[magenta]{count} infra errors[/] have no reward; if all had failed, success is {low}, else up to {high}:"
-        )
+        errors = "[magenta]{} infra errors[/] have no reward; if all had failed, success is {}, else up to {}:"
+        console.print(marked(errors, count, low, high))
         for error, times in told.broken[:MOST_ROWS]:
             console.print(Text(f"  {times} × {error[:200]}"))
 

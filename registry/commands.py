@@ -26,7 +26,7 @@ from servers.logs import Level, to_stderr
 from servers.plural import counted
 from servers.secret_options import Token, TokenFile, token_from, without_password
 from servers.serving import run
-from servers.terminal import Terminal, lines
+from servers.terminal import Terminal, lines, marked
 from servers.worker import INSTANCE_ID
 from servers.worker_process import until_told_to_stop
 
@@ -119,13 +119,13 @@ async def _up(options: Options) -> None:
         bundles = len(Library(list(options.library)).ids())
         kept = "as given" if options.token else f"in {options.state / 'token'}"
         size = f"{counted(options.workers, 'worker')}, {counted(bundles, 'environment')}"
-        out.print(f"Farm at [bold]{address.url}[/]  ({size}, token {kept})", soft_wrap=True)
+        out.print(marked("Farm at [bold]{}[/]  ({}, token {})", address.url, size, kept), soft_wrap=True)
         if options.nameless:
-            out.print("[red]Leases name 127.0.0.1, where only this machine finds them[/]; others need --public-host.")
+            warning = "[red]Leases name 127.0.0.1, where only this machine finds them[/]; others need --public-host."
+            out.print(marked(warning))
         if address.missing_walls:
-            out.print(
-                f"[red]Missing walls around guests: {', '.join(address.missing_walls)}[/]; `farm doctor` says more."
-            )
+            missing = ", ".join(address.missing_walls)
+            out.print(marked("[red]Missing walls around guests: {}[/]; `farm doctor` says more.", missing))
         out.print(f"API and its description: {address.url}/v1/docs. Ctrl-C ends it.")
         await until_told_to_stop()
         out.print("Closing: calls under way are finished.")

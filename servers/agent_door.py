@@ -36,7 +36,7 @@ SMALL_BODY = 4096
 """Bytes up to which a body that is being answered is not counted."""
 COPIES_OF_BODY = 3
 """How often a body is in memory while it is answered: as it came, read, and as the guest is told it."""
-MOST_ANSWERED = 48 * 1024 * 1024
+MOST_ANSWERED = 36 * 1024 * 1024
 """Bytes of the copies of bodies that are being answered at once."""
 MOST_REMEMBERED = 1024
 LEASE_OVER = "the lease of this instance is over; whoever launched it can prolong it, or launch a new one"

@@ -13,7 +13,7 @@ from servers.errors import BundleError
 from servers.library import OWN_LIBRARY, Library
 from servers.plural import counted
 from servers.scenario import Scenario
-from servers.terminal import Terminal, lines
+from servers.terminal import Terminal, lines, marked
 
 app = typer.Typer()
 out = Terminal()
@@ -117,7 +117,7 @@ def _score(row: dict[str, Any]) -> str:
 def _show(environment: Environment, scenario: Scenario) -> None:
     """All that people want to know of a scenario."""
     row = _scenario(environment, scenario)
-    out.print(f"[bold]{scenario.id}[/]  {_plain(scenario.title)}")
+    out.print(marked("[bold]{}[/]  {}", scenario.id, _plain(scenario.title)))
     _field("task", scenario.task)
     _field("tags", ", ".join(scenario.tags))
     for checkpoint in scenario.checkpoints:

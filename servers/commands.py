@@ -27,7 +27,7 @@ from servers.new_bundle import new_bundle
 from servers.orders import Launch, Ticket
 from servers.plural import counted
 from servers.serving import listen, run, serving, url_of
-from servers.terminal import Terminal
+from servers.terminal import Terminal, marked
 from servers.worker import Worker
 from servers.worker_process import die_with_parent, until_told_to_stop
 from servers.worker_process import serve as serve_worker
@@ -207,9 +207,7 @@ def doctor(as_json: AsJson = False) -> None:
     if as_json:
         out.print_data([{"wall": wall, "stands": wall in standing, "promise": text} for wall, text in WALLS.items()])
     for wall, promise in WALLS.items() if not as_json else ():
-        out.print(
-            f"[green]stands [/]  {wall:10}  {promise}" if wall in standing else f"[red]missing[/]  {wall:10}  {promise}"
-        )
+        out.print(marked("[green]stands [/]" if wall in standing else "[red]missing[/]"), f" {wall:10}  {promise}")
     if set(WALLS) - set(standing):
         raise typer.Exit(1)
 

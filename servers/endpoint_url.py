@@ -1,5 +1,6 @@
 """The URL of a model's endpoint, looked at before anything is asked there."""
 
+import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
@@ -8,11 +9,14 @@ from pydantic import AfterValidator
 
 from servers.errors import RequestError
 
+SECRET = re.compile(r"//[^/?#]*@|[?&](password|token|key|api_key)=", re.IGNORECASE)
 OPENAI = "https://api.openai.com/v1"
 
 
 def _well_formed(url: str) -> str:
-    """A URL that a request can be sent to. Raises ValueError."""
+    """A URL that a request can be sent to, and that may be shown and stored. Raises ValueError."""
+    if SECRET.search(url):
+        raise ValueError("there is a user, password or key in it; give the key apart, as OPENAI_API_KEY")
     try:
         parts = urlsplit(url)
         has_host = bool(parts.hostname) and parts.port != 0

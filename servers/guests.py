@@ -43,13 +43,13 @@ MOST_AFTER = 0.05
 """Seconds of processor time that a guest may use between its answer and the next request: it frees memory then."""
 DEATH_SECONDS = 5.0
 """How long the zygote may take to tell how a guest ended."""
-LARGEST_REPLY = 36 * 1024 * 1024
+LARGEST_REPLY = 30 * 1024 * 1024
 """Bytes of the largest image: that of a start, and what rows may grow by."""
 LARGEST_CALL_REPLY = 6 * 1024 * 1024
 """Bytes of what a guest says of a call: its text, and the rows that it changed, before and after."""
 IMAGE_REQUESTS = {"build", "rows"}
 """What is answered with an image of a database."""
-MOST_BUFFERED = 40 * 1024 * 1024
+MOST_BUFFERED = 32 * 1024 * 1024
 """Bytes of unfinished replies of all guests of a worker. The guest with the longest one is ended first."""
 SMALL_BUFFER = 256 * 1024
 """Bytes up to which a buffer is not counted: a socket's kernel buffer takes as much."""

@@ -28,7 +28,7 @@ LEAST_READ = 64 * 1024
 """Bytes of an answer that a client reads in that time, if so much is left."""
 MOST_RECEIVED = 24 * 1024 * 1024
 """Bytes of unfinished requests of all connections. The connection with the longest one is closed first."""
-MOST_UNREAD = 40 * 1024 * 1024
+MOST_UNREAD = 32 * 1024 * 1024
 """Bytes of answers that clients have not read, of all connections. The connection with the most is closed first."""
 SMALL_REQUEST = 4096
 """Bytes up to which an unfinished request is not counted."""

@@ -1,6 +1,8 @@
 """The one door to a terminal: what bundles, models, agents and endpoints say is shown and never obeyed.
 
-Every command prints through a `Terminal`. It cleans what it draws, so no print, table or panel can forget to.
+Every command prints through a `Terminal`. It cleans what it draws and reads no marks such as `[bold]` in it, so no
+print, table or panel can forget to. What is to be coloured is `marked`; `tests/test_terminals.py` holds that there is
+no other way.
 """
 
 import json
@@ -10,7 +12,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
-from rich.errors import MarkupError
+from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
@@ -39,13 +41,13 @@ def lines(first: str, *others: str) -> Table:
 
 
 class Terminal(Console):
-    """A console that draws clean text, follows no link, and shows a text whose marks are wrong as it stands.
+    """A console that draws clean text as it stands, and follows no link.
 
     Where it is no terminal (a file, a pipe), no table is cut to a width.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, highlight=False, emoji=False)
+        super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of what is drawn: only those of rich itself hold characters of control."""
@@ -57,13 +59,6 @@ class Terminal(Console):
             else:
                 style = segment.style.update_link(None) if segment.style and segment.style.link else segment.style
                 yield Segment(clean(segment.text), style)
-
-    def render_str(self, text: str, **options: object) -> Text:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A text with its marks, such as `[bold]`; one that only looks as if it had some is literal."""
-        try:
-            return super().render_str(text, **options)  # pyright: ignore[reportArgumentType]
-        except MarkupError:
-            return super().render_str(text, **{**options, "markup": False})  # pyright: ignore[reportArgumentType]
 
     def print(self, *objects: Any, crop: bool = True, soft_wrap: bool | None = None, **options: Any) -> None:
         """Print; only on a terminal are lines broken or cut at its width."""
@@ -77,3 +72,8 @@ class Terminal(Console):
         if clean(text) != text:
             text = json.dumps(data, indent=2)  # in which characters of control are written as numbers
         self.print(text, markup=False, soft_wrap=True)
+
+
+def marked(text: str, *values: object) -> Text:
+    """A text with marks of ours, such as `[red]`, in which each `{}` is a value as it stands."""
+    return Text.from_markup(text.format(*(escape(str(value)) for value in values)), emoji=False)

@@ -24,7 +24,7 @@ SCHEMA_ACTIONS = {
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 SCRIPTS = "schema.sql, seed.sql and setup"
-LARGEST_IMAGE = 16 * 1024 * 1024
+LARGEST_IMAGE = 12 * 1024 * 1024
 """Bytes of a start: its rows and their indexes."""
 MOST_TABLES = 500
 LONGEST_SHOWN = 80

@@ -14,7 +14,7 @@ from servers.command_options import AsJson, folder_of
 from servers.errors import RequestError
 from servers.plural import counted, noun
 from servers.rules import RULES_FILE
-from servers.terminal import Terminal
+from servers.terminal import Terminal, marked
 from servers.whole import make_sure_of, write_whole
 from synth.proving.apart import Proving
 from synth.proving.picture import card_of, picture
@@ -26,6 +26,7 @@ from synth.spread.hands import Engine, cores, hands
 
 app = typer.Typer()
 out = Terminal()
+TASK = TextColumn("{task.description}", markup=False)
 err = Terminal(stderr=True)
 WITHOUT_RULES = (
     f"  no {RULES_FILE}: a list of the rules of policy.md, and of who holds each, would show which of them were seen "
@@ -97,7 +98,7 @@ def _made(
     """Proofs of bundles; `on_proof` has each as soon as it is made."""
     if folders and (engine == "ray" or min(jobs or cores(), len(folders)) > 1):
         return run_alone(_made_apart(folders, proving, jobs, engine, on_proof))
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     proofs: dict[Path, Proof] = {}
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         for folder in folders:
@@ -122,7 +123,7 @@ async def _made_apart(
     on_proof: Callable[[Path, Proof], object],
 ) -> dict[Path, Proof]:
     """Proofs made in several processes, a bundle each."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("proved", total=len(folders))
         async with hands(proving, jobs, most=len(folders), engine=engine) as prove_one:
@@ -156,14 +157,14 @@ def _show(proof: Proof, *, details: bool) -> None:
     ok, refused = (sum(getattr(tool, name) for tool in proof.tools.values()) for name in ("ok", "refused"))
     claimed = [rule for rule in proof.rules.values() if rule.holder != "agent"]
     coverage = proof.coverage
-    verdict = "[green]sound[/]" if proof.sound else "[red]not sound[/]"
-    out.print(
-        f"[bold]{proof.environment}[/] {verdict}, score {proof.score:g}: {counted(len(proof.tools), 'tool')}; "
+    verdict = "[bold]{}[/] [green]sound[/], {}" if proof.sound else "[bold]{}[/] [red]not sound[/], {}"
+    told = (
+        f"score {proof.score:g}: {counted(len(proof.tools), 'tool')}; "
         f"{counted(ok, 'call')} succeeded, {refused:,} {noun(refused, 'was', 'were')} refused; "
         f"{coverage.taken} of {counted(coverage.branches, 'branch', 'branches')}; "
-        f"{sum(rule.shown for rule in claimed)} of {counted(len(claimed), 'rule')} shown",
-        soft_wrap=True,
+        f"{sum(rule.shown for rule in claimed)} of {counted(len(claimed), 'rule')} shown"
     )
+    out.print(marked(verdict, proof.environment, told), soft_wrap=True)
     for finding in proof.findings:
         times = f" ({finding.times} times)" if finding.times > 1 else ""
         out.print(f"  {finding.check}: {finding.subject}: {finding.text}{times}", markup=False, soft_wrap=True)
@@ -180,7 +181,7 @@ def _show_all(proof: Proof) -> None:
         tools.add_row(name, str(tool.ok), str(tool.refused), "yes" if tool.can_refuse else "no")
     rules = Table("rule", "held by", "refused", "states without a breach", "shown")
     for name, rule in proof.rules.items():
-        shown = "" if rule.holder == "agent" else "[green]yes[/]" if rule.shown else "[red]no[/]"
+        shown = "" if rule.holder == "agent" else marked("[green]yes[/]" if rule.shown else "[red]no[/]")
         rules.add_row(name, rule.holder, str(rule.refused), str(rule.states or ""), shown)
     out.print(tools, rules)
     for missed in proof.coverage.missed:

@@ -3,6 +3,7 @@
 from rich.console import Console, RenderableType
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from synth.run.progress import Progress, Row
 
@@ -41,6 +42,6 @@ def _numbers(row: Row) -> tuple[str, ...]:
     return asked, str(row.rejected), f"{row.prompt_tokens:,}", f"{row.completion_tokens:,}", f"{row.money:.2f}"
 
 
-def _coloured(state: str) -> str:
+def _coloured(state: str) -> Text:
     colour = COLOURS.get(state)
-    return f"[{colour}]{state}[/]" if colour else state
+    return Text(state, colour or "")

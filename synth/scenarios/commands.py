@@ -21,7 +21,7 @@ from servers.phrases import Phrases
 from servers.plural import counted, noun
 from servers.secret_options import ApiKey
 from servers.suggestion import suggestion
-from servers.terminal import Terminal
+from servers.terminal import Terminal, marked
 from servers.whole import make_sure_of, write_whole
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
@@ -47,6 +47,7 @@ synth = typer.Typer()
 app.add_typer(synth, name="synth")
 synth.callback()(lambda: None)  # one command alone is still called by its name
 out = Terminal()
+TASK = TextColumn("{task.description}", markup=False)
 err = Terminal(stderr=True)
 Kind = Literal["endpoint", "batch", "recording"]
 
@@ -196,7 +197,7 @@ async def _make(folder: Path, path: Path, n: int, wanted: Wanted, jobs: int | No
         )
         shelf = Shelf(path, stage)
         make_sure_of(path, "--out")
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
             task = progress.add_task("certified", total=n)
 
@@ -280,7 +281,7 @@ def certify(
     for folder in dict.fromkeys(case.folder for case in cases if not as_json):
         own = [one for case, one in zip(cases, seen, strict=True) if case.folder == folder]
         if len(bundles) > 1:
-            out.print(f"[bold]{folder.name}[/]")
+            out.print(marked("[bold]{}[/]", folder.name))
         _show_examined(own)
         if told:
             _show_told(own)
@@ -317,7 +318,7 @@ async def _certified(
     cases: Sequence[Case], examining: Examining, jobs: int | None, engine: Engine, *, write: bool
 ) -> list[Examined]:
     """What is seen of scenarios; each certificate is written at once, if they are: a run that is stopped loses none."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("examined", total=len(cases))
         async with hands(examining, jobs, most=len(cases), engine=engine) as examined:
@@ -384,7 +385,7 @@ def _show_told(seen: Sequence[Examined]) -> None:
     table = Table("scenario", "call", "argument", "value", "held by")
     for one in seen:
         for held in one.told:
-            by = "[red]nothing[/]" if held.alive else "the tools" if held.by == BY_THE_TOOLS else held.by
+            by = marked("[red]nothing[/]") if held.alive else "the tools" if held.by == BY_THE_TOOLS else held.by
             value = str(held.told.value)[:60]
             table.add_row(
                 one.scenario.id, f"{held.told.place.call} {held.told.tool}", held.told.place.argument, value, by
@@ -429,7 +430,7 @@ def hack(
 
 
 async def _searched(cases: Sequence[Case], searching: Searching, jobs: int | None, engine: Engine) -> list[Searched]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("searched", total=len(cases))
         async with hands(searching, jobs, most=max(1, len(cases)), engine=engine) as searched:

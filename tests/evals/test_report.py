@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agent_client.errors import EndpointError
 from agent_client.model import Message, Model, Reply
 from agent_client.trace import ToolCall, ToolSpec
 from evals.comparison import compared
-from evals.page import page
+from evals.openable import as_json, packed
+from evals.page import in_script, page
 from evals.report import report
 from evals.run_folder import RunFolder
 from tests.evals.runs import evaluated, shop, suite
@@ -113,8 +116,34 @@ def data_of(text: str) -> dict[str, Any]:
     return json.loads(found[1])
 
 
+def unpacked_text(text: str) -> str:
+    return zlib.decompress(base64.b64decode(text)).decode()
+
+
 def unpacked(text: str) -> dict[str, Any]:
-    return json.loads(zlib.decompress(base64.b64decode(text)))
+    return json.loads(unpacked_text(text))
+
+
+ENDINGS = ["</script>", "<!--", "{{data}}", "{{script}}", "\u2028\u2029", "\ud800", "]]>", "\x00"]
+
+
+JSON_VALUES = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.text(st.characters()) | st.sampled_from(ENDINGS),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(st.characters()), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(JSON_VALUES)
+def test_any_value_is_data_that_a_page_can_hold_and_a_browser_can_read(value: Any) -> None:
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    held = in_script(value)
+    assert "<" not in held
+    held.encode()
+    assert json.loads(held, parse_constant=refuse) == json.loads(as_json(value))
+    assert unpacked_text(packed(value)) == as_json(value)
 
 
 async def test_the_page_stands_alone_and_holds_every_rollout(tmp_path: Path) -> None:

@@ -359,12 +359,12 @@ async def test_a_row_that_points_nowhere_is_named_by_its_key(shop: Path) -> None
 async def test_rows_and_a_schema_that_are_too_large_or_no_text_are_named_with_their_limit(shop: Path) -> None:
     schema, seed = (shop / "schema.sql").read_bytes(), (shop / "seed.sql").read_text()
     many = "INSERT INTO parts (thing_id, note) VALUES ('t1', CAST(zeroblob(999000) AS TEXT));\n"
-    (shop / "seed.sql").write_text(seed + many * 14)
+    (shop / "seed.sql").write_text(seed + many * 12)
     assert await all_findings(shop) == []
-    (shop / "seed.sql").write_text(seed + many * 17)
+    (shop / "seed.sql").write_text(seed + many * 13)
     [found] = await all_findings(shop)
-    assert found.startswith(f"{shop}: schema.sql, seed.sql and setup: the rows take 17,")
-    assert found.endswith(" bytes; a start has at most 16,777,216")
+    assert found.startswith(f"{shop}: schema.sql, seed.sql and setup: the rows take 13,")
+    assert found.endswith(" bytes; a start has at most 12,582,912")
     (shop / "seed.sql").write_text(seed)
     for name in (b'"t\xff"', b"t (a\xff"):
         (shop / "schema.sql").write_bytes(schema + b"CREATE TABLE " + name)

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.panel import Panel
 from rich.table import Table
+from rich.text import Text
 
-from servers.terminal import KEPT, OBEYED, Terminal, clean
+from servers.terminal import KEPT, OBEYED, Terminal, clean, marked
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m",
@@ -43,9 +44,39 @@ def test_nothing_that_is_drawn_is_obeyed(hostile: str) -> None:
     table.add_row(hostile, "two")
     terminal.print(hostile)
     terminal.print(hostile, markup=False, soft_wrap=True)
-    terminal.print(table, Panel(hostile))
+    terminal.print(table, Panel(hostile), marked("[red]{}[/]", hostile))
     drawn = terminal.file.getvalue()
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", drawn)
+
+
+MARKS = [
+    "[bold]x[/bold]",
+    "[/]",
+    "[link=http://evil]here[/link]",
+    "[red",
+    "\\[bold]",
+    ":skull:",
+    "[[x]]",
+    "x\\",
+    "{}",
+]
+
+
+@pytest.mark.parametrize("marks", MARKS)
+def test_marks_of_strangers_stand_there_as_they_were_said(marks: str) -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    table = Table(marks, title=marks)
+    table.add_row(marks)
+    terminal.print(marks, Panel(marks), table, marked("[red]{}[/]!", marks))
+    drawn = terminal.file.getvalue()
+    assert drawn.count(marks) == 6
+    assert f"{marks}!" in drawn
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_any_value_can_be_marked(text: str) -> None:
+    assert marked("[red]{}[/]", text).plain == Text(text).plain
 
 
 @given(st.text(st.characters(), max_size=60))
@@ -53,5 +84,5 @@ def test_any_text_can_be_drawn(text: str) -> None:
     terminal = Terminal()
     terminal.file = io.StringIO()
     terminal.print(text)
-    terminal.print(Panel(text))
+    terminal.print(Panel(text), marked("[bold]{}[/]", text))
     assert "\x1b" not in terminal.file.getvalue()
