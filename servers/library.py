@@ -21,20 +21,45 @@ REREAD_SECONDS = 2.0
 """Processor time for reading a bundle again, each time that its files have changed."""
 REREAD_SHARE = 0.05
 """The part of the time that it may take from then on. Until there is some again, the bundle is as it was last read."""
+REREAD_SECONDS_OF_ALL = 10.0
+REREAD_SHARE_OF_ALL = 0.1
+"""The same for all bundles of a library together: who touches every bundle all the time takes no more."""
+
+
+class Allowance:
+    """Processor time that may be spent on reading again: some at once, and then a share of the time that passes."""
+
+    def __init__(self, seconds: float, share: float) -> None:
+        self._most = self._left = seconds
+        self._share = share
+        self._seen = time.monotonic()
+
+    def is_left(self) -> bool:
+        now = time.monotonic()
+        self._left = min(self._most, self._left + (now - self._seen) * self._share)
+        self._seen = now
+        return self._left > 0
+
+    def spend(self, seconds: float) -> None:
+        self._left -= seconds
 
 
 class Kept(Generic[T]):
-    """What was read of one bundle, right or wrong, and what may still be spent on reading it again."""
+    """What was read of one bundle, right or wrong, and what may still be spent on reading it again.
 
-    def __init__(self, seconds: float) -> None:
+    `for_all` is what may be spent on all bundles of the library together.
+    """
+
+    def __init__(self, seconds: float, for_all: Allowance) -> None:
         self.stamps: Stamps | None = None
-        self._most = self._left = seconds
-        self._seen = time.monotonic()
+        self._own = Allowance(seconds, REREAD_SHARE)
+        self._for_all = for_all
         self._read: T | BundleError = BundleError("not read yet")
 
     def is_current(self, stamps: Stamps) -> bool:
         """Whether this is what the files say, or all that may be known of them now."""
-        return self.stamps == stamps or (self.stamps is not None and not self._may_read())
+        may_read = self.stamps is None or (self._own.is_left() and self._for_all.is_left())
+        return self.stamps == stamps or not may_read
 
     def read(self, stamps: Stamps, load_it: Callable[[], T]) -> None:
         """Read it; the first time is free."""
@@ -46,19 +71,14 @@ class Kept(Generic[T]):
             self._read = error
         self.stamps = stamps
         if not is_first:
-            self._left -= time.thread_time() - begin
+            self._own.spend(time.thread_time() - begin)
+            self._for_all.spend(time.thread_time() - begin)
 
     def value(self) -> T:
         """What was read. Raises BundleError, as reading it did."""
         if isinstance(self._read, BundleError):
             raise BundleError(str(self._read))
         return self._read
-
-    def _may_read(self) -> bool:
-        now = time.monotonic()
-        self._left = min(self._most, self._left + (now - self._seen) * REREAD_SHARE)
-        self._seen = now
-        return self._left > 0
 
 
 class Library:
@@ -68,8 +88,15 @@ class Library:
     Several threads may ask. One bundle is read at a time, so an event loop beside them waits for one thread at most.
     """
 
-    def __init__(self, folders: list[Path], *, reread_seconds: float = REREAD_SECONDS) -> None:
+    def __init__(
+        self,
+        folders: list[Path],
+        *,
+        reread_seconds: float = REREAD_SECONDS,
+        reread_seconds_of_all: float = REREAD_SECONDS_OF_ALL,
+    ) -> None:
         self.folders = folders
+        self._rereading = Allowance(reread_seconds_of_all, REREAD_SHARE_OF_ALL)
         self._reread_seconds = reread_seconds
         self._reading = Lock()  # protects what is kept, and the event loop: one thread reads
         self._environments: dict[str, Kept[Environment]] = {}
@@ -130,7 +157,7 @@ class Library:
         kept = known.get(environment_id)
         if kept is None or not kept.is_current(stamps):
             with self._reading:
-                kept = known.setdefault(environment_id, Kept(self._reread_seconds))
+                kept = known.setdefault(environment_id, Kept(self._reread_seconds, self._rereading))
                 if not kept.is_current(stamps):  # another thread may have read it meanwhile
                     kept.read(stamps, load_it)
         return kept.value()

@@ -9,6 +9,7 @@ import hmac
 import logging
 import re
 import secrets
+import shutil
 import time
 from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -55,6 +56,8 @@ COPIES = 3
 MOST_COPIED = 108 * 1024 * 1024
 MOST_COPIED_EACH = 54 * 1024 * 1024
 """Bytes of the copies of states that are held at once: of all environments, and of one."""
+DISK_SHARE = 0.5
+"""The part of the free disk that one fork may take."""
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 log = logging.getLogger("farm.worker")
 
@@ -296,10 +299,17 @@ class Worker:
         begin = time.perf_counter()
         instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
+            self._see_that_there_is_disk(count * instance.state.size)
             calls = await self._calls(instance, limit=MOST_CALLS)
             tickets = await self._created(instance.state.origin, calls, count, large=_is_large(instance))
         self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
         return tickets
+
+    def _see_that_there_is_disk(self, size: int) -> None:
+        """Refuse what would fill the disk, on which every answered call is kept. Raises CapacityError."""
+        free = shutil.disk_usage(self.folder).free
+        if size > free * DISK_SHARE:
+            raise CapacityError(f"the copies take {size:,} bytes, and {free:,} are left; ask for fewer, or close some")
 
     async def close(self, instance_id: str) -> None:
         """End an instance and delete its state.

@@ -188,6 +188,17 @@ def test_a_bundle_that_keeps_changing_is_read_again_only_so_often(shop: Path) ->
     assert [one.environment("shop").policy for one in (library, fresh)] == [before[0], "Again."]
 
 
+def test_a_library_whose_bundles_all_keep_changing_is_read_again_only_so_often(shop: Path) -> None:
+    other = Path(shutil.copytree(shop, shop.with_name("other")))
+    with_description(other, id="other")
+    library = Library([shop.parent], reread_seconds_of_all=1e-9)
+    names = ("other", "shop")
+    before = [library.environment(name).policy for name in names]
+    for folder in (other, shop):
+        (folder / "policy.md").write_text("Again.")
+    assert [library.environment(name).policy for name in names] == ["Again.", before[1]]
+
+
 async def test_an_idle_instances_bundle_is_read_by_another_thread(shop: Path, tmp_path: Path) -> None:
     class Noting(Library):
         readers: set[int] = set()

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from servers.errors import Conflict, NotFound, StateError
+from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Judge, Launch
@@ -466,6 +466,16 @@ async def test_a_full_disk_is_an_error_that_changes_nothing_until_there_is_room(
         assert [name for (name,) in found.rows] == ["anvil", "bell", "candle", "drum", "easel"]
         instance.state.check()
         assert len(await worker.launch(Launch(environment="shop", count=3))) == 3
+
+
+async def test_a_fork_takes_at_most_half_of_the_free_disk(library: Library, small_disk: Path) -> None:
+    async with Worker(library, small_disk / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        assert (await worker.find(ticket.instance).call("make", {"name": "x" * 60_000})).kind == "ok"
+        assert len(await worker.fork(ticket.instance, 2)) == 2
+        with pytest.raises(CapacityError, match="are left; ask for fewer, or close some"):
+            await worker.fork(ticket.instance, 4)
+        assert worker.live == 3
 
 
 async def test_of_many_instances_all_are_launched_or_none(library: Library, small_disk: Path) -> None:
