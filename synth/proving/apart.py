@@ -3,8 +3,8 @@
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
+from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.proof import Proof
 from synth.proving.prove import prove
 
@@ -17,10 +17,11 @@ class Proving:
     seed: int
 
     @asynccontextmanager
-    async def open(self) -> AsyncGenerator[Callable[[Path], Awaitable[Proof]]]:
+    async def open(self) -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Proof]]]:
         """Nothing is to be opened: each proof has stages of its own."""
 
-        async def proved(folder: Path) -> Proof:
-            return await prove(folder, calls=self.calls, seed=self.seed)
+        async def proved(bundle: PinnedBundle) -> Proof:
+            with bundle.on_worker():
+                return await prove(bundle.folder, calls=self.calls, seed=self.seed)
 
         yield proved

@@ -18,6 +18,7 @@ from servers.terminal import Terminal, marked
 from servers.whole import make_sure_of, write_whole
 from synth.proving.apart import Proving
 from synth.proving.picture import card_of, picture
+from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
 from synth.run.together import together
@@ -129,7 +130,7 @@ async def _made_apart(
         async with hands(proving, jobs, most=len(folders), engine=engine) as prove_one:
 
             async def one(folder: Path) -> tuple[Path, Proof]:
-                proof = await prove_one(folder)
+                proof = await prove_one(PinnedBundle.of(folder))
                 on_proof(folder, proof)
                 progress.advance(task)
                 return folder, proof

@@ -1,17 +1,17 @@
 """What was shown about an environment by running it: `proof.json`. It is void once a file of the bundle differs."""
 
-import hashlib
 from pathlib import Path
 from typing import Literal
 
 from pydantic import ValidationError
 
 from servers.bundle import SERVED_FILES, as_json
-from servers.bundle_files import opened, text_if_there, write_text
+from servers.bundle_files import text_if_there, write_text
 from servers.errors import BundleError
 from servers.examples import EXAMPLES_FILE
 from servers.record import Record
 from servers.rules import RULES_FILE, Holder
+from synth.proving.pinned_bundle import digests_of
 
 PROOF_FILE = "proof.json"
 PROVED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE)
@@ -90,9 +90,7 @@ def score_of(findings: tuple[Finding, ...], coverage: Coverage, rules: dict[str,
 
 def digests(folder: Path) -> dict[str, str]:
     """The digest of each file that a proof is about, of those that there are."""
-    with opened(folder) as files:
-        texts = {name: files.text_if_there(name) for name in PROVED_FILES}
-    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items() if text is not None}
+    return digests_of(folder, PROVED_FILES)
 
 
 def load_proof(folder: Path) -> Proof | None:
@@ -118,8 +116,10 @@ def write_proof(folder: Path, proof: Proof) -> Path:
     """Write a proof into its bundle, whole or not at all.
 
     Raises:
-        BundleError: the folder cannot be written.
+        BundleError: the proof is not about the files as they are now, or the folder cannot be written.
     """
+    if proof.files != digests(folder):
+        raise BundleError(f"{folder}: changed while it was proved; prove it again")
     path = folder / PROOF_FILE
     write_text(path, as_json(proof))
     return path

@@ -13,6 +13,7 @@ from servers.guests import Guests
 from servers.reading import Reader
 from servers.rules import Rule, load_rules
 from synth.proving.exploring import Explorer
+from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.places import Places, places_of, refusing
 from synth.proving.proof import Coverage, Proof, RuleShown, ToolShown, digests, score_of
 from synth.proving.repeating import interleave, repeat
@@ -46,8 +47,10 @@ async def prove(
     Where a tool has not succeeded after so many calls, half as many more are drawn.
 
     Raises:
-        BundleError: a file cannot be read.
+        BundleError: a file cannot be read, or changed meanwhile.
+        GuestError: the farm failed.
     """
+    bundle = PinnedBundle.of(folder)
     files = digests(folder)
     found = Found()
     async with Guests() as guests:
@@ -59,9 +62,13 @@ async def prove(
     if environment is not None:
         try:
             seen = await _seen(environment, calls, seed, found, on_call)
-        except (BundleError, GuestError) as error:
+        except BundleError as error:
             if not wrong:  # else it has been said why
                 found.add("loads", folder.name, str(error))
+        except GuestError:
+            if not wrong:
+                raise
+    bundle.require_unchanged()
     findings = found.all()
     return Proof(
         environment=folder.name,

@@ -18,6 +18,7 @@ from servers.bundle_files import text_if_there
 from servers.errors import BundleError
 from servers.scenario import Scenario
 from servers.whole import write_whole
+from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.stage import Stage
 from synth.scenarios.profile import EVERYTHING, Profile
 from synth.scenarios.setting import Setting
@@ -130,7 +131,8 @@ async def backward(
     _same_profile(stage.environment, known.values(), profile)
     if len(known) >= n:
         return made
-    async with hands(Walking(stage.folder, seed, profile), jobs, most=AHEAD, engine=engine) as walk:
+    walking = Walking(PinnedBundle.of(stage.folder), seed, profile)
+    async with hands(walking, jobs, most=AHEAD, engine=engine) as walk:
         course = _Course(walk, known, set(stage.environment.tools))
         try:
             barren = 0

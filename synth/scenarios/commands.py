@@ -23,6 +23,7 @@ from servers.secret_options import ApiKey
 from servers.suggestion import suggestion
 from servers.terminal import Terminal, marked
 from servers.whole import make_sure_of, write_whole
+from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.stage import Stage
 from synth.run.folder import RunFolder
 from synth.run.plan import Plan
@@ -278,8 +279,8 @@ def certify(
     seen = run_alone(_certified(cases, examining, jobs, engine, write=write)) if cases else []
     if as_json:
         out.print_data([_examined(case, one) for case, one in zip(cases, seen, strict=True)])
-    for folder in dict.fromkeys(case.folder for case in cases if not as_json):
-        own = [one for case, one in zip(cases, seen, strict=True) if case.folder == folder]
+    for folder in dict.fromkeys(case.bundle.folder for case in cases if not as_json):
+        own = [one for case, one in zip(cases, seen, strict=True) if case.bundle.folder == folder]
         if len(bundles) > 1:
             out.print(marked("[bold]{}[/]", folder.name))
         _show_examined(own)
@@ -294,7 +295,7 @@ def _examined(case: Case, one: Examined) -> dict[str, Any]:
     certificate = None if one.certificate is None else one.certificate.model_dump(mode="json")
     passing = [tried.what for tried in one.mutants if not tried.fails]
     return {
-        "bundle": case.folder.name,
+        "bundle": case.bundle.folder.name,
         "scenario": one.scenario.id,
         "certificate": certificate,
         "findings": list(one.findings),
@@ -304,6 +305,7 @@ def _examined(case: Case, one: Examined) -> dict[str, Any]:
 
 def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[Case]:
     """The scenarios of a bundle that are to be examined."""
+    bundle = PinnedBundle.of(folder)
     environment = Library([folder.parent]).environment(folder.name)
     there = load_scenarios(environment)
     unknown = [name for name in wanted if name not in there]
@@ -311,7 +313,7 @@ def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[Case]:
         found = suggestion(unknown[0], list(there), lister=f"farm scenarios {folder.name}")
         raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; {found}")
     chosen = [there[name] for name in wanted] or there.values()
-    return [Case(folder, one) for one in chosen if not (stale and is_current(environment, one))]
+    return [Case(bundle, one) for one in chosen if not (stale and is_current(environment, one))]
 
 
 async def _certified(
@@ -325,10 +327,12 @@ async def _certified(
 
             async def one(case: Case) -> Examined:
                 seen = await examined(case)
-                if examining.mend and seen.certificate is not None:
-                    write_scenario(case.folder, seen.scenario)
                 if write:
-                    write_certificate(case.folder, seen.scenario.id, seen.certificate)
+                    case.bundle.require_unchanged()
+                if examining.mend and seen.certificate is not None:
+                    write_scenario(case.bundle.folder, seen.scenario)
+                if write:
+                    write_certificate(case.bundle.folder, seen.scenario.id, seen.certificate)
                 progress.advance(task)
                 return seen
 
@@ -412,7 +416,7 @@ def hack(
         (err if as_json else out).print(f"{told}, and {noun(left, 'is', 'are')} left out.")
     begin = time.perf_counter()
     seen = run_alone(_searched(played, Searching(budget), jobs, engine))
-    holes = [(case.folder, hole) for case, one in zip(played, seen, strict=True) for hole in one.holes]
+    holes = [(case.bundle.folder, hole) for case, one in zip(played, seen, strict=True) for hole in one.holes]
     written = _written(holes, to or Path("holes")) if holes else []
     if as_json:
         out.print_data([_searched_data(case, one) for case, one in zip(played, seen, strict=True)])
@@ -446,7 +450,7 @@ async def _searched(cases: Sequence[Case], searching: Searching, jobs: int | Non
 def _searched_data(case: Case, one: Searched) -> dict[str, Any]:
     """What a search found, as JSON."""
     return {
-        "bundle": case.folder.name,
+        "bundle": case.bundle.folder.name,
         "scenario": one.scenario,
         "runs": one.runs,
         "problem": one.problem or None,

@@ -1,23 +1,28 @@
 """The work of one process that certifies: it examines, or searches, the scenarios of whichever bundles it is given."""
 
+import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from servers.errors import RequestError
 from servers.scenario import Scenario
+from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.stage import Stage
 from synth.scenarios.certify import Examined, examine
+from synth.scenarios.company import WrongAgent
 from synth.scenarios.hacking import Searched, search
 from synth.scenarios.mending import mended
 from synth.scenarios.others import wrong_agents_in
+from synth.spread.job import WorkerFault
 
 
 class Case(NamedTuple):
     """One scenario to examine."""
 
-    folder: Path
+    bundle: PinnedBundle
     scenario: Scenario
 
 
@@ -33,15 +38,22 @@ class Examining:
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[Case], Awaitable[Examined]]]:
         """Set the first stage when it is known of which bundle."""
-        others = wrong_agents_in(self.against) if self.against else ()
+        others = self._others()
         async with _stages() as stage_of:
 
             async def examined(case: Case) -> Examined:
-                stage = await stage_of(case.folder)
-                scenario = await mended(stage, case.scenario) if self.mend else case.scenario
-                return await examine(stage, scenario, others)
+                with case.bundle.on_worker():
+                    stage = await stage_of(case.bundle)
+                    scenario = await mended(stage, case.scenario) if self.mend else case.scenario
+                    return await examine(stage, scenario, others)
 
             yield examined
+
+    def _others(self) -> tuple[WrongAgent, ...]:
+        try:
+            return wrong_agents_in(self.against) if self.against else ()
+        except RequestError as error:  # whoever sent us here could read the file
+            raise WorkerFault(f"{socket.gethostname()}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -56,22 +68,23 @@ class Searching:
         async with _stages() as stage_of:
 
             async def searched(case: Case) -> Searched:
-                return await search(await stage_of(case.folder), case.scenario, self.budget)
+                with case.bundle.on_worker():
+                    return await search(await stage_of(case.bundle), case.scenario, self.budget)
 
             yield searched
 
 
 @asynccontextmanager
-async def _stages() -> AsyncGenerator[Callable[[Path], Awaitable[Stage]]]:
+async def _stages() -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Stage]]]:
     stack = AsyncExitStack()
-    stages: dict[Path, Stage] = {}
+    stages: dict[PinnedBundle, Stage] = {}
 
-    async def stage_of(folder: Path) -> Stage:
-        if folder not in stages:
+    async def stage_of(bundle: PinnedBundle) -> Stage:
+        if bundle not in stages:
             await stack.aclose()
             stages.clear()
-            stages[folder] = await stack.enter_async_context(Stage(folder))
-        return stages[folder]
+            stages[bundle] = await stack.enter_async_context(Stage(bundle.folder))
+        return stages[bundle]
 
     try:
         yield stage_of

@@ -1,15 +1,15 @@
 """The work of one process that makes scenarios: it walks where it is told, and examines what came of it."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from random import Random
 from typing import Literal, NamedTuple
 
 from servers.errors import BundleError
 from servers.phrases import Phrases, read_phrases
 from servers.scenario import Scenario
+from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.stage import Stage
 from synth.scenarios.certify import examine
 from synth.scenarios.profile import EVERYTHING, Profile
@@ -38,30 +38,36 @@ class Attempt(NamedTuple):
 class Walking:
     """Walks through one bundle."""
 
-    folder: Path
+    bundle: PinnedBundle
     seed: int
     profile: Profile = EVERYTHING
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[Stretch], Awaitable[Attempt]]]:
         """Set the stage."""
-        async with Stage(self.folder) as stage:
-            setting = await Setting.of(stage, phrases_of(stage))
+        async with AsyncExitStack() as stack:
+            with self.bundle.on_worker():
+                stage = await stack.enter_async_context(Stage(self.bundle.folder))
+                setting = await Setting.of(stage, phrases_of(stage))
 
             async def walk(stretch: Stretch) -> Attempt:
-                random = Random(f"{self.seed}/{stretch.at}")  # noqa: S311 - to be repeated
-                scenario = await told(setting, self.profile.wish(self.seed, stretch.at), stretch.tally, random)
-                if isinstance(scenario, str):
-                    return Attempt(stretch.at, "dropped", scenario)
-                if signature(scenario) in stretch.tally.told:
-                    return Attempt(stretch.at, "twice")
-                seen = await examine(stage, scenario)
-                if seen.certificate is None:
-                    return Attempt(stretch.at, "rejected", seen.findings[0], scenario)
-                whole = scenario.model_copy(update={"certificate": seen.certificate})
-                return Attempt(stretch.at, "certified", scenario=whole)
+                with self.bundle.on_worker():
+                    return await self._walked(stage, setting, stretch)
 
             yield walk
+
+    async def _walked(self, stage: Stage, setting: Setting, stretch: Stretch) -> Attempt:
+        random = Random(f"{self.seed}/{stretch.at}")  # noqa: S311 - to be repeated
+        scenario = await told(setting, self.profile.wish(self.seed, stretch.at), stretch.tally, random)
+        if isinstance(scenario, str):
+            return Attempt(stretch.at, "dropped", scenario)
+        if signature(scenario) in stretch.tally.told:
+            return Attempt(stretch.at, "twice")
+        seen = await examine(stage, scenario)
+        if seen.certificate is None:
+            return Attempt(stretch.at, "rejected", seen.findings[0], scenario)
+        whole = scenario.model_copy(update={"certificate": seen.certificate})
+        return Attempt(stretch.at, "certified", scenario=whole)
 
 
 def phrases_of(stage: Stage) -> Phrases:

@@ -10,20 +10,22 @@ from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, contextmanager, suppress
 from multiprocessing.connection import Connection
+from threading import Lock
 from typing import Any
 
 import ray
-from ray.exceptions import RayActorError, RayError
+from ray.exceptions import ActorUnschedulableError, RayActorError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from servers.errors import FarmError
-from synth.spread.job import Job
+from synth.spread.job import Job, WorkerFault
 
 SECONDS_TO_ANSWER = 10
 SECONDS_TO_END = 10
-OPTIONS: dict[str, Any] = {"num_cpus": 0, "scheduling_strategy": "SPREAD"}
+MOST_DEATHS = 3
+"""An order in which so many processes died is given to no other: it may be what killed them."""
+OPTIONS: dict[str, Any] = {"num_cpus": 0}
 """Cores are counted by us: an actor that reserved one would wait for ever where another program has them."""
-ONCE_AGAIN: dict[str, Any] = {"max_restarts": -1, "max_task_retries": 1}
-"""What a process was doing when it died is done once more, by another in its place."""
 
 
 @contextmanager
@@ -86,36 +88,96 @@ class Hand:
             return error
 
 
+class ClusterWorker:
+    """Has one actor at a time. One that dies, or is at fault, is replaced by another, if possible on another node."""
+
+    def __init__(self, job: Job[Any, Any], number: int) -> None:
+        self._job = job
+        self._number = number
+        self._is_closed = False
+        self._starting = Lock()  # protects the actor: none is started once this is closed
+        self._start(())
+
+    def do(self, order: Any) -> Any:
+        """What an actor makes of an order; the error where it cannot be done."""
+        tried: list[str] = []
+        faults: list[str] = []
+        deaths = 0
+        while True:
+            tried.append(self._node)
+            try:
+                done = ray.get(self._actor.do.remote(order))
+                if not isinstance(done, WorkerFault):
+                    return done
+                faults.append(str(done))
+            except ActorUnschedulableError:
+                faults.append(f"node {self._node[:8]} is gone")
+            except RayActorError:
+                deaths += 1
+            if deaths == MOST_DEATHS or self._is_closed:
+                return FarmError(f"{deaths} processes of the Ray cluster died in the middle of the same work")
+            if faults and not _nodes() - set(tried):
+                return FarmError(f"no machine of the Ray cluster can do this: {'; '.join(faults)}")
+            self._start(tried)
+
+    def close(self) -> Any:
+        """Have the actor let go; gives what can be waited for."""
+        with self._starting:
+            self._is_closed = True
+        return self._actor.close.remote()
+
+    def end(self) -> None:
+        """End the actor, whatever it does."""
+        ray.kill(self._actor)
+
+    def _start(self, tried: Sequence[str]) -> None:
+        """Start an actor on a node that was not tried yet, if there is one; workers begin on different nodes."""
+        with self._starting:
+            if self._is_closed:
+                return
+            if tried:
+                ray.wait([self._actor.close.remote()], timeout=SECONDS_TO_END)
+                self.end()
+            living = sorted(_nodes())
+            nodes = [node for node in living if node not in tried] or living
+            self._node = nodes[self._number % len(nodes)]
+            there = NodeAffinitySchedulingStrategy(self._node, soft=False)
+            actor: Any = ray.remote(Hand)
+            self._actor: Any = actor.options(**OPTIONS, scheduling_strategy=there).remote(self._job)
+
+
+def _nodes() -> set[str]:
+    """The ids of the nodes that live."""
+    return {str(node["NodeID"]) for node in ray.nodes() if node["Alive"]}
+
+
 def attend(first: Connection, others: Sequence[Connection], address: str) -> None:
     """Have done what is asked over each connection, until the first is closed."""
     job, wanted = first.recv()
     try:
         with cluster(address) as cores, ThreadPoolExecutor(len(others)) as threads:
             count = max(1, min(wanted or cores, len(others)))
-            actor: Any = ray.remote(Hand)
-            hands = [actor.options(**OPTIONS, **ONCE_AGAIN).remote(job) for _ in range(count)]
-            for hand, other in zip(hands, others, strict=False):
-                threads.submit(_attend, hand, other)
+            workers = [ClusterWorker(job, number) for number in range(count)]
+            for worker, other in zip(workers, others, strict=False):
+                threads.submit(_attend, worker, other)
             with suppress(EOFError, OSError):
                 first.send(count)
                 first.recv()
             with suppress(RayError):
-                ray.wait([hand.close.remote() for hand in hands], num_returns=count, timeout=SECONDS_TO_END)
-            for hand in hands:
-                ray.kill(hand)
+                ray.wait([worker.close() for worker in workers], num_returns=count, timeout=SECONDS_TO_END)
+            for worker in workers:
+                worker.end()
     except FarmError as error:
         with suppress(OSError):
             first.send(error)
 
 
-def _attend(hand: Any, other: Connection) -> None:
+def _attend(worker: ClusterWorker, other: Connection) -> None:
     with suppress(EOFError, OSError):
         while True:
             order = other.recv()
             try:
-                done = ray.get(hand.do.remote(order))
-            except RayActorError:
-                done = FarmError("processes of the Ray cluster died in the middle of the same work")
+                done = worker.do(order)
             except RayError as error:
                 done = FarmError(f"a process of the Ray cluster broke: {str(error).strip().splitlines()[-1]}")
             other.send(done)
