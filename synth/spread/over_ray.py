@@ -89,61 +89,68 @@ class Hand:
 
 
 class ClusterWorker:
-    """Has one actor at a time. One that dies, or is at fault, is replaced by another, if possible on another node."""
+    """Has one actor at work at a time. Where it dies, or is at fault, the work is done by one on another node."""
 
     def __init__(self, job: Job[Any, Any], number: int) -> None:
         self._job = job
         self._number = number
         self._is_closed = False
-        self._starting = Lock()  # protects the actor: none is started once this is closed
-        self._start(())
+        self._starting = Lock()  # protects _actors: none is started once this is closed
+        self._actors: dict[str, Any] = {}
+        self._node = ""
+        self._move(())
 
     def do(self, order: Any) -> Any:
         """What an actor makes of an order; the error where it cannot be done."""
         tried: list[str] = []
         faults: list[str] = []
         deaths = 0
-        while True:
+        while actor := self._actors.get(self._node):
             tried.append(self._node)
             try:
-                done = ray.get(self._actor.do.remote(order))
+                done = ray.get(actor.do.remote(order))
                 if not isinstance(done, WorkerFault):
                     return done
                 faults.append(str(done))
             except ActorUnschedulableError:
                 faults.append(f"node {self._node[:8]} is gone")
+                self._drop(actor)
             except RayActorError:
                 deaths += 1
-            if deaths == MOST_DEATHS or self._is_closed:
+                self._drop(actor)
+            if deaths == MOST_DEATHS:
                 return FarmError(f"{deaths} processes of the Ray cluster died in the middle of the same work")
             if faults and not _nodes() - set(tried):
                 return FarmError(f"no machine of the Ray cluster can do this: {'; '.join(faults)}")
-            self._start(tried)
+            self._move(tried)
+        return FarmError("the Ray cluster was let go of in the middle of the work")
 
-    def close(self) -> Any:
-        """Have the actor let go; gives what can be waited for."""
+    def close(self) -> list[Any]:
+        """Have the actors let go; gives what can be waited for."""
         with self._starting:
             self._is_closed = True
-        return self._actor.close.remote()
+            return [actor.close.remote() for actor in self._actors.values()]
 
     def end(self) -> None:
-        """End the actor, whatever it does."""
-        ray.kill(self._actor)
+        """End the actors, whatever they do."""
+        for actor in list(self._actors.values()):
+            ray.kill(actor)
 
-    def _start(self, tried: Sequence[str]) -> None:
-        """Start an actor on a node that was not tried yet, if there is one; workers begin on different nodes."""
+    def _drop(self, actor: Any) -> None:
         with self._starting:
-            if self._is_closed:
-                return
-            if tried:
-                ray.wait([self._actor.close.remote()], timeout=SECONDS_TO_END)
-                self.end()
-            living = sorted(_nodes())
-            nodes = [node for node in living if node not in tried] or living
-            self._node = nodes[self._number % len(nodes)]
-            there = NodeAffinitySchedulingStrategy(self._node, soft=False)
-            actor: Any = ray.remote(Hand)
-            self._actor: Any = actor.options(**OPTIONS, scheduling_strategy=there).remote(self._job)
+            self._actors = {node: other for node, other in self._actors.items() if other is not actor}
+        ray.kill(actor)  # it may live, and only be out of reach
+
+    def _move(self, tried: Sequence[str]) -> None:
+        """Go on with the actor on a node that was not tried, if there is one; workers begin on different nodes."""
+        living = sorted(_nodes())
+        nodes = [node for node in living if node not in tried] or living
+        self._node = nodes[self._number % len(nodes)]
+        with self._starting:
+            if self._node not in self._actors and not self._is_closed:
+                there = NodeAffinitySchedulingStrategy(self._node, soft=False)
+                actor: Any = ray.remote(Hand)
+                self._actors[self._node] = actor.options(**OPTIONS, scheduling_strategy=there).remote(self._job)
 
 
 def _nodes() -> set[str]:
@@ -163,8 +170,9 @@ def attend(first: Connection, others: Sequence[Connection], address: str) -> Non
             with suppress(EOFError, OSError):
                 first.send(count)
                 first.recv()
-            with suppress(RayError):
-                ray.wait([worker.close() for worker in workers], num_returns=count, timeout=SECONDS_TO_END)
+            with suppress(RayError, ValueError):  # there may be none left to wait for
+                closed = [one for worker in workers for one in worker.close()]
+                ray.wait(closed, num_returns=len(closed), timeout=SECONDS_TO_END)
             for worker in workers:
                 worker.end()
     except FarmError as error:

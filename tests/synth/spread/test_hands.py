@@ -1,14 +1,27 @@
 """Work is spread over processes, and comes to the same whatever becomes of them."""
 
 import asyncio
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from servers.errors import FarmError
+from servers.errors import BundleError, FarmError
+from servers.scenario import Scenario
+from synth.proving.apart import Proving
+from synth.proving.pinned_bundle import PinnedBundle
+from synth.proving.proof import write_proof
+from synth.proving.prove import prove
 from synth.run.together import together
+from synth.scenarios.examining import Case, Examining, Searching
+from synth.scenarios.tally import Tally
+from synth.scenarios.walking import Stretch, Walking
 from synth.spread.hands import hands
-from tests.processes import until, watching_for_orphans
+from synth.spread.job import WorkerFault
+from tests.bundles import SOUND_SCENARIO, write_bundle
+from tests.processes import farm, until, watching_for_orphans
 from tests.synth.jobs import Doubling, Endless, Locked
 
 
@@ -59,3 +72,46 @@ async def test_whoever_cannot_begin_says_why() -> None:
     async with hands(Locked(), 2) as do:
         with pytest.raises(FarmError, match="the door is locked"):
             await do(1)
+
+
+JOBS: list[tuple[Callable[[PinnedBundle], Any], Callable[[PinnedBundle], Any]]] = [
+    (lambda _: Proving(calls=5, seed=0), lambda bundle: bundle),
+    (lambda _: Examining(), lambda bundle: Case(bundle, Scenario.model_validate(SOUND_SCENARIO))),
+    (lambda _: Searching(budget=1), lambda bundle: Case(bundle, Scenario.model_validate(SOUND_SCENARIO))),
+    (lambda bundle: Walking(bundle, seed=1), lambda _: Stretch(0, Tally())),
+]
+
+
+@pytest.mark.parametrize(("job", "order"), JOBS, ids=["prove", "certify", "hack", "backward"])
+@pytest.mark.parametrize("change", ["missing", "other"])
+async def test_who_reads_another_bundle_than_was_meant_finds_nothing_about_it(
+    tmp_path: Path, job: Callable[[PinnedBundle], Any], order: Callable[[PinnedBundle], Any], change: str
+) -> None:
+    folder = await write_bundle(tmp_path / "shop", scenarios=[SOUND_SCENARIO])
+    bundle = PinnedBundle.of(folder)
+    if change == "missing":
+        shutil.move(folder, tmp_path / "away")
+    else:
+        (folder / "policy.md").write_text("Another.")
+    async with hands(job(bundle), 2) as do:
+        with pytest.raises(WorkerFault, match=r"shop(: cannot be read|/policy\.md: is not what it was)"):
+            await do(order(bundle))
+
+
+async def test_a_verdict_is_not_written_beside_other_files(tmp_path: Path) -> None:
+    folder = await write_bundle(tmp_path / "shop", scenarios=())
+    proof = await prove(folder, calls=5)
+    (folder / "policy.md").write_text("Another.")
+    with pytest.raises(BundleError, match="changed while it was proved"):
+        write_proof(folder, proof)
+    assert not (folder / "proof.json").exists()
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+async def test_a_bundle_that_cannot_be_read_gets_no_proof(tmp_path: Path, jobs: str) -> None:
+    shops = [await write_bundle(tmp_path / name, scenarios=()) for name in ("first", "second")]
+    (shops[1] / "tools.py").unlink()
+    done = await farm("prove", *shops, "--calls", "5", "--write", "--jobs", jobs, home=tmp_path)
+    assert (done.code, done.out) == (1, "")
+    assert done.err == f"farm: {shops[1] / 'tools.py'}: the file is missing\n"
+    assert not (shops[1] / "proof.json").exists()

@@ -1,22 +1,62 @@
 """Scenarios, certificates and proofs over a real Ray cluster on this machine. Needs the extra [scale]."""
 
+import asyncio
 import json
 import os
+import shutil
 import signal
+import sys
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
 
 from servers.errors import FarmError
+from servers.library import OWN_LIBRARY
+from synth.proving.proof import load_proof
 from synth.run.together import together
 from synth.spread.hands import hands
 from tests.bundles import SOUND_SCENARIO, write_bundle
-from tests.processes import farm, started, until, watching_for_orphans
+from tests.processes import farm, free_ports, offspring, processes, started, until, watching_for_orphans
 from tests.synth.jobs import Doubling, Locked
 
 pytest.importorskip("ray", exc_type=ImportError)
 pytestmark = [pytest.mark.ray, pytest.mark.slow]
 OVER_RAY = ("--jobs", "2", "--engine", "ray")
+LITTLE = ("--num-cpus", "1", "--object-store-memory", "80000000", "--disable-usage-stats", "--block")
+
+
+@asynccontextmanager
+async def node(*arguments: str, home: Path, hidden: Path | None = None) -> AsyncGenerator[int]:
+    """A node of a cluster, and its process id. It sees an empty folder in place of `hidden`."""
+    hiding = ("unshare", "-rm", "sh", "-c", f'mount -t tmpfs none {hidden} && exec "$@"', "sh") if hidden else ()
+    command = (sys.executable, "-m", "ray.scripts.scripts", "start", *arguments, *LITTLE)
+    process = await asyncio.create_subprocess_exec(
+        *hiding,
+        *command,
+        env={**os.environ, "HOME": str(home), "RAY_AUTH_MODE": "disabled"},
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+    )
+    try:
+        yield process.pid
+    finally:
+        kill_all(process.pid)
+        await process.wait()
+
+
+def kill_all(pid: int) -> None:
+    """kill -9 of a process and all that it has started."""
+    for one in [*offspring(pid), processes().get(pid)]:
+        if one is not None:
+            with suppress(ProcessLookupError):
+                os.kill(one.pid, signal.SIGKILL)
+
+
+def runs(pid: int, what: str) -> bool:
+    """Whether a process of this name runs below another."""
+    return any(what in one.command for one in offspring(pid))
 
 
 async def test_the_same_bytes_come_over_ray_and_nothing_is_left_running(tmp_path: Path) -> None:
@@ -56,6 +96,36 @@ async def test_a_process_of_the_cluster_that_dies_is_replaced_once(tmp_path: Pat
     async with hands(Locked(), 1, engine="ray") as do:
         with pytest.raises(FarmError, match="the door is locked"):
             await do(1)
+
+
+async def test_a_node_without_the_bundle_and_one_that_is_killed_change_nothing(tmp_path: Path) -> None:
+    shelf = tmp_path / "shelf"
+    shutil.copytree(OWN_LIBRARY / "parcel_room", shelf / "parcel_room")
+    (shelf / "parcel_room/proof.json").unlink()
+    address = f"127.0.0.1:{free_ports(1)}"
+    port, there = address.rpartition(":")[2], ("--address", address)
+    over = ("--jobs", "3", "--engine", "ray")
+    make = ("synth", "scenarios", shelf / "parcel_room", "--backward", "--n", "8", "--out")
+    here = await farm(*make, "here", "--jobs", "1", home=tmp_path)
+    assert here.code == 0
+    async with AsyncExitStack() as stack:
+        head = await stack.enter_async_context(node("--head", "--port", port, home=tmp_path))
+        await until(lambda: runs(head, "RuntimeEnvAgent") or runs(head, "runtime_env"), "the head is up")
+        blind = await stack.enter_async_context(node(*there, home=tmp_path, hidden=shelf))
+        mortal = await stack.enter_async_context(node(*there, home=tmp_path))
+        await until(lambda: runs(blind, "raylet") and runs(mortal, "raylet"), "both others are up")
+        one = await started(*make, "there", *over, home=tmp_path, RAY_ADDRESS=address, RAY_AUTH_MODE="disabled")
+        await until(lambda: runs(mortal, "ray::Hand") and (tmp_path / "there").exists(), "it works there")
+        kill_all(mortal)
+        made = await one.ended()
+        assert (made.code, made.err) == (0, "")
+        proved = await farm(
+            "prove", shelf / "parcel_room", "--calls", "200", "--write", *over,
+            home=tmp_path, RAY_ADDRESS=address, RAY_AUTH_MODE="disabled",
+        )  # fmt: skip
+        assert (proved.code, proved.err) == (0, "")
+    assert (tmp_path / "there").read_bytes() == (tmp_path / "here").read_bytes()
+    assert load_proof(shelf / "parcel_room") is not None
 
 
 async def test_ctrl_c_lets_the_cluster_go(tmp_path: Path) -> None:
