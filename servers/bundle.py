@@ -226,10 +226,15 @@ def _problems(path: Path, error: ValidationError, line: int | None = None) -> li
 
 def _schema_problems(path: Path, description: Description) -> Iterator[str]:
     for tool in description.tools:
-        for field, schema in (("arguments", tool.arguments), ("result", tool.result)):
-            yield from (f"{path}: tools.{tool.name}.{field}{problem}" for problem in schema_problems(schema))
-        if tool.arguments.get("type") != "object":
-            yield f"{path}: tools.{tool.name}.arguments: must be a schema of an object"
+        yield from (f"{path}: tools.{problem}" for problem in tool_problems(tool))
+
+
+def tool_problems(tool: Tool) -> Iterator[str]:
+    """What keeps a tool's schemas from being used, by tool, field and place: `find.arguments.properties.id: …`."""
+    for field, schema in (("arguments", tool.arguments), ("result", tool.result)):
+        yield from (f"{tool.name}.{field}{problem}" for problem in schema_problems(schema))
+    if tool.arguments.get("type") != "object":
+        yield f"{tool.name}.arguments: must be a schema of an object"
 
 
 def reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:

@@ -4,21 +4,21 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from servers.bundle import Environment, read_environment, read_scenarios
+from servers.bundle import Environment, read_environment, read_scenarios, tool_problems
 from servers.bundle_files import text_of
 from servers.certified import is_current
-from servers.checkpoint_findings import never_findings, question_findings
+from servers.checkpoint_findings import never_findings, question_findings, text_findings
 from servers.environment import Tool
 from servers.errors import BundleError
 from servers.examples import example_findings
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
-from servers.inspection import Gate, Source, function_findings, gate_of, inspected
+from servers.inspection import Source, function_findings, gate_of, inspected
 from servers.paraphrases import paraphrase_findings
 from servers.phrases import read_phrases
 from servers.plural import counted, noun
 from servers.record import Record
 from servers.rules import RULES_FILE, load_rules, rule_findings
-from servers.scenario import Checkpoint, PythonCheckpoint, Scenario
+from servers.scenario import Checkpoint, Scenario
 from servers.solution_references import reference_findings
 from servers.starts import built
 
@@ -83,20 +83,9 @@ async def _checkpoint_findings(
     folder: Path, environment: Environment | None, scenarios: list[Scenario], guests: Guests
 ) -> list[str]:
     """What the Python of checkpoints says and may not."""
-    imported = environment is not None and environment.description.imported is not None
-    gate: Gate = "imported" if imported else "checkpoint"
-    asked = [
-        (scenario, checkpoint)
-        for scenario in scenarios
-        for checkpoint in scenario.checkpoints
-        if isinstance(checkpoint, PythonCheckpoint)
-    ]
-    seen = await inspected([Source(checkpoint.python, gate) for _, checkpoint in asked], guests)
-    return [
-        f"{_place(folder, scenario, checkpoint)}: {problem}"
-        for (scenario, checkpoint), inspection in zip(asked, seen, strict=True)
-        for problem in ([inspection.not_python] if inspection.not_python else inspection.problems)
-    ]
+    is_imported = environment is not None and environment.description.imported is not None
+    found = await text_findings(scenarios, guests, is_imported=is_imported)
+    return [f"{_place(folder, scenario, one)}: {problem}" for scenario, one, problem in found]
 
 
 def _place(folder: Path, scenario: Scenario, checkpoint: Checkpoint) -> str:
@@ -121,11 +110,12 @@ async def derived(folder: Path, guests: Guests) -> list[Tool]:
     """The tool schemas that `tools.py` itself tells, by its signatures and docstrings.
 
     Raises:
-        BundleError: a signature or docstring from which no schema can be made.
+        BundleError: a signature or docstring from which no schema can be made, or none that a bundle may use.
     """
     described = await _described(text_of(folder / "tools.py").encode(), guests)
-    if described.findings:
-        raise BundleError("\n".join(f"{folder}: {finding}" for finding in described.findings))
+    wrong = [*described.findings, *(f"tools.py: {one}" for tool in described.tools for one in tool_problems(tool))]
+    if wrong:
+        raise BundleError("\n".join(f"{folder}: {finding}" for finding in wrong))
     return list(described.tools)
 
 

@@ -1,9 +1,9 @@
-"""Checkpoints that could never be answered, found before anybody is judged by them.
+"""Checkpoints that could never be answered, found before anybody is judged by them: by `farm check` and `farm certify`.
 
 SQL is compiled against the schema and not run; Python runs once, in a guest, on the first state as both states.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import apsw
@@ -13,6 +13,7 @@ from servers.answer.fact import AnswerCheckpoint
 from servers.errors import FarmError
 from servers.guest.tables import quoted
 from servers.guests import GuestDied, GuestLate, Guests
+from servers.inspection import Gate, Source, inspected
 from servers.plural import counted, noun
 from servers.reading import Reader, select_only
 from servers.scenario import (
@@ -31,6 +32,22 @@ NEVER_RIGHT = ("NameError:", "UnboundLocalError:")
 """Faults that depend on no state, beside those of its text. Others may say that a goal's row is not there yet."""
 SEEN_IN_THE_TEXT = ("SyntaxError:", "ImportError:", "ModuleNotFoundError:")
 NO_BOOLEAN = "; a checkpoint returns True or False"
+
+
+async def text_findings(
+    scenarios: Sequence[Scenario], guests: Guests, *, is_imported: bool
+) -> list[tuple[Scenario, Checkpoint, str]]:
+    """The Python checkpoints of scenarios whose text is not Python, or holds what it may not, with each reason."""
+    gate: Gate = "imported" if is_imported else "checkpoint"
+    asked = [
+        (scenario, one) for scenario in scenarios for one in scenario.checkpoints if isinstance(one, PythonCheckpoint)
+    ]
+    seen = await inspected([Source(one.python, gate) for _, one in asked], guests)
+    return [
+        (scenario, one, problem)
+        for (scenario, one), inspection in zip(asked, seen, strict=True)
+        for problem in ([inspection.not_python] if inspection.not_python else inspection.problems)
+    ]
 
 
 async def question_findings(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from servers.answer import JUDGE_VERSION
 from servers.bundle import reference_problems
 from servers.certified import digest_of
+from servers.checkpoint_findings import question_findings, text_findings
 from servers.errors import BundleError, CheckpointError, NotFound
 from servers.guests import Guests
 from servers.paraphrases import ENOUGH
@@ -78,6 +79,9 @@ async def examine(stage: Stage, scenario: Scenario, others: Sequence[WrongAgent]
 
 async def _examine(stage: Stage, reference: Reference, seen: Examined, others: Sequence[WrongAgent]) -> None:
     seen.findings += reference_problems(seen.scenario, reference.environment)
+    seen.findings += await _checkpoint_findings(reference)
+    if seen.findings:
+        return  # whoever is judged by such a checkpoint is judged by nothing
     seen.findings += await _start_findings(reference)
     seen.findings += await _reference_findings(reference)
     seen.findings += leaks.of_text(reference)
@@ -135,6 +139,15 @@ def _weigh(reference: Reference, seen: Examined) -> None:
 
 def _why(tried: Tried) -> str:
     return f"no checkpoint tells it from the reference; it differs in {tried.differs}"
+
+
+async def _checkpoint_findings(reference: Reference) -> list[str]:
+    """Checkpoints that cannot be answered, as `farm check` finds them."""
+    scenario, guests = reference.scenario, reference.guests
+    is_imported = reference.environment.description.imported is not None
+    found = [(one, why) for _, one, why in await text_findings([scenario], guests, is_imported=is_imported)]
+    found += await question_findings(reference.states.start, scenario, reference.window.first, guests)
+    return [f"checkpoints.{one.id}: {why}" for one, why in found]
 
 
 async def _start_findings(reference: Reference) -> list[str]:

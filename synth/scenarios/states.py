@@ -18,7 +18,7 @@ class States:
     """The states of a scenario. Close it when done."""
 
     def __init__(self, start: bytes, final: bytes, *, whole: bool) -> None:
-        self._start = start
+        self.start = start
         self._final = final
         self._whole = whole
         self._open: dict[bytes, Reader] = {}
@@ -26,7 +26,7 @@ class States:
     @contextmanager
     def at_start(self) -> Generator[Reader]:
         """The state at the start. What is written to it is undone."""
-        with self._moment(self._start) as reader:
+        with self._moment(self.start) as reader:
             yield reader
 
     @contextmanager
@@ -38,7 +38,7 @@ class States:
     @contextmanager
     def after(self, changes: bytes) -> Generator[Reader]:
         """The state that differs from the start by a changeset."""
-        with self._moment(self._start) as reader:
+        with self._moment(self.start) as reader:
             if changes:
                 apsw.Changeset.apply(changes, reader.connection)
             yield reader
@@ -51,13 +51,13 @@ class States:
     @contextmanager
     def _moment(self, image: bytes) -> Generator[Reader]:
         if self._whole:
-            reader = Reader(image, self._start)
+            reader = Reader(image, self.start)
             try:
                 yield reader
             finally:
                 reader.close()
             return
-        reader = self._open.get(image) or self._open.setdefault(image, Reader(image, self._start))
+        reader = self._open.get(image) or self._open.setdefault(image, Reader(image, self.start))
         reader.connection.execute("BEGIN").fetchall()
         try:
             yield reader

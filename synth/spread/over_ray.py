@@ -38,7 +38,7 @@ def cluster(address: str) -> Generator[int]:
     try:
         _make_sure_of(address)
         context: Any = ray.init(
-            address or None,
+            address or "local",  # not what `ray start` left behind, which may have ended
             log_to_driver=False,
             include_dashboard=False,
             ignore_reinit_error=True,

@@ -6,6 +6,7 @@ from typing import Any
 from servers.gate import tool_problems
 from servers.guests import START_SECONDS, GuestDied, GuestLate, Guests
 from servers.parsing import parsed
+from servers.schema_subset import schema_problems
 
 
 async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, Any]], list[str]]:
@@ -16,9 +17,11 @@ async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, An
         return {}, [f"takes more than {START_SECONDS:g} s to load"]
     except GuestDied:
         return {}, ["the process ended while it was loaded"]
-    return {tool["name"]: tool for tool in head["tools"]}, [
-        str(finding).removeprefix("tools.py: ") for finding in head["findings"]
-    ]
+    wrong = [str(finding).removeprefix("tools.py: ") for finding in head["findings"]]
+    for tool in head["tools"]:
+        for field in ("arguments", "result"):
+            wrong += [f"{tool['name']}: {field}{problem}" for problem in schema_problems(tool[field])]
+    return {tool["name"]: tool for tool in head["tools"]}, wrong
 
 
 def gate_findings(source: str) -> list[str]:

@@ -255,3 +255,18 @@ async def test_all_functions_that_cannot_be_described_are_named(tmp_path: Path) 
     told = await refusal_of(tmp_path, "\ndef f(db): ...\n\n\ndef g(db): ...\n")
     assert "tools.py: f: has no docstring" in told
     assert "tools.py: g: has no docstring" in told
+
+
+@pytest.mark.parametrize(
+    ("kind", "finding"),
+    [
+        (f"Literal[{', '.join(map(str, range(600)))}]", "properties.a: makes 601 checks of one value, more than 500"),
+        ("list[" * 40 + "int" + "]" * 40, "nested deeper than 32"),
+    ],
+    ids=["many choices", "deep"],
+)
+async def test_a_schema_that_no_bundle_may_have_is_not_derived(tmp_path: Path, kind: str, finding: str) -> None:
+    told = 'def go(db: Database, *, a: {}) -> dict:\n    """Go.\n\n    Args:\n        a: A.\n    """\n    return {{}}\n'
+    refusal = await refusal_of(tmp_path, told.format(kind))
+    assert "tools.py: go.arguments.properties.a" in refusal
+    assert finding in refusal

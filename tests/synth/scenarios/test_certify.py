@@ -7,10 +7,13 @@ import pytest
 
 from servers.bundle import load_scenarios
 from servers.certified import is_current
+from servers.check import findings
 from servers.library import OWN_LIBRARY
 from synth.proving.stage import Stage
 from synth.scenarios.certify import examine
 from tests.bundles import TOOLS
+from tests.servers.test_checkpoint_findings import WRONG
+from tests.servers.test_checkpoint_findings import with_checkpoints as with_checkpoint
 from tests.synth.scenarios.shops import GOAL, GUARD, LOGGED, SOUND, examined, python, with_checkpoints
 
 ALWAYS = "def check(start, final, answer, calls):\n    return True\n"
@@ -72,20 +75,23 @@ async def test_without_a_footprint_the_wrong_states_pass_and_are_named(tmp_path:
     [
         (python(ALWAYS), "checkpoint odd: a goal that holds at the start"),
         (python(NEVER), "checkpoint odd: does not hold after the reference"),
-        (python(NODS.format(1)), "checkpoint odd: does not hold after the reference: TypeError: returned int"),
-        (python(NODS.format(None)), "checkpoint odd: does not hold after the reference: TypeError: returned NoneType"),
+        (python(NODS.format(1)), "checkpoints.odd: python: TypeError: returned int"),
+        (python(NODS.format(None)), "checkpoints.odd: python: TypeError: returned NoneType"),
         (python(NODS.format("1 / 0")), "checkpoint odd: does not hold after the reference: ZeroDivisionError"),
-        (python("def check(start, final, answer, calls):\n    while True:\n        pass\n"), "the checkpoint broke"),
-        (python(NODS.format("final.run('DELETE FROM things') == 0")), "checkpoint odd: does not hold"),
+        (
+            python("def check(start, final, answer, calls):\n    while True:\n        pass\n"),
+            "checkpoints.odd: python: takes more",
+        ),
+        (python(NODS.format("final.run('DELETE FROM things') == 0")), "checkpoints.odd: line 2: .run"),
         (python(NEVER, role="guard"), "checkpoint odd: a guard that does not hold at the start"),
-        (python(NODS.format("1"), role="guard"), "checkpoint odd: a guard that does not hold at the start: TypeError"),
+        (python(NODS.format("1"), role="guard"), "checkpoints.odd: python: TypeError: returned int"),
         (
             {**GOAL, "id": "other", "expect": [[999]]},
             "checkpoint other: does not hold after the reference; seen [[250]]",
         ),
         (
             {**GOAL, "id": "other", "sql": "SELECT wrong"},
-            "checkpoint 'other' cannot be asked: the query does not run: no such column: wrong",
+            "checkpoints.other: sql: does not run: no such column: wrong",
         ),
     ],
     ids=str,
@@ -96,6 +102,19 @@ async def test_a_checkpoint_that_is_not_one_gets_no_certificate(
     seen = await examined(tmp_path, with_checkpoints(GOAL, GUARD, checkpoint))
     assert seen.certificate is None
     assert any(finding in one for one in seen.findings), seen.findings
+
+
+@pytest.mark.parametrize("name", WRONG)
+async def test_what_check_finds_about_a_checkpoint_certify_finds_in_the_same_words(
+    shelf: Path, tmp_path: Path, name: str
+) -> None:
+    shop = with_checkpoint(shelf, tmp_path, WRONG[name][0])
+    where = f"{shop / 'scenarios.jsonl'}: scenario 'dearer': "
+    async with Stage(shop, call_seconds=0.5) as stage:
+        found = await findings(shop, stage.worker.guests)
+        [scenario] = load_scenarios(stage.environment).values()
+        seen = await examine(stage, scenario)
+    assert seen.findings == [one.removeprefix(where) for one in found]
 
 
 async def test_a_python_checkpoint_that_is_one_is_as_good_as_sql(tmp_path: Path) -> None:
