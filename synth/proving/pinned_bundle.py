@@ -15,11 +15,12 @@ from servers.bundle import SERVED_FILES
 from servers.bundle_files import opened
 from servers.errors import BundleError, CheckpointError, InfraError
 from servers.examples import EXAMPLES_FILE
+from servers.paraphrases import PARAPHRASES_FILE
 from servers.rules import RULES_FILE
 from synth.spread.job import WorkerFault
 
 PHRASES_FILE = "phrases.json"
-PINNED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE, PHRASES_FILE)
+PINNED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE, PHRASES_FILE, PARAPHRASES_FILE)
 
 
 @dataclass(frozen=True)
