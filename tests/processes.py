@@ -241,3 +241,15 @@ def watching_for_orphans() -> Generator[Callable[[], list[Process]]]:
         for one in processes().values():
             if one.parent == os.getpid() and one.is_zombie and one.pid not in before:
                 os.waitpid(one.pid, os.WNOHANG)
+
+
+async def kill_next_guests(pid: int, count: int, begun: asyncio.Event) -> None:
+    """kill -9 to each of the next guests below a process. `begun` is set once those that are there are known."""
+    known = {one.pid for one in guests(pid)}
+    begun.set()
+    for _ in range(count):
+        await until(lambda: any(one.pid not in known for one in guests(pid)), "a guest is there")
+        for new in {one.pid for one in guests(pid)} - known:
+            known.add(new)
+            with suppress(ProcessLookupError):
+                os.kill(new, signal.SIGKILL)

@@ -18,10 +18,13 @@ from agent_client.model import Message, Model, Reply
 from agent_client.play import Limits
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.trace import ToolCall, ToolSpec
+from evals.played import Played
+from evals.progress import Tally
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
 from registry.wire import ScenarioDetail
+from tests.breaking import Breaker, farm_with_slow_checkpoint
 from tests.doubles import Endpoint, refused, said
 from tests.processes import LONG, farm_up
 
@@ -247,6 +250,21 @@ async def test_a_farm_that_is_not_there_is_no_zero(shelf: Path) -> None:
         run = await rollout(nobody, scenario, ScriptedModel([]), limits=Limits())
     assert (run.outcome, run.reward, run.trace) == ("infra_error", None, None)
     assert "no farm answers at http://127.0.0.1:9" in run.error
+
+
+@pytest.mark.parametrize(("kills", "outcome", "reward"), [(1, "scored", 1.0), (2, "infra_error", None)])
+async def test_a_rollout_whose_checkpoint_s_guests_are_killed_is_no_zero(
+    tmp_path: Path, kills: int, outcome: str, reward: float | None
+) -> None:
+    async with farm_with_slow_checkpoint(tmp_path) as (_, farm):
+        model = Breaker(kills)
+        run = await Table(farm, await farm.scenario("shop", "dearer")).play(model)
+        assert model.killing is not None
+        await model.killing
+    assert (run.outcome, run.reward, run.success) == (outcome, reward, reward and True)
+    tally = Tally()
+    tally.add(Played(attempt=0, agent="breaker", agent_digest="", suite_digest="", rollout=run))
+    assert tally.broken == kills - 1
 
 
 async def test_a_scenario_that_is_gone_is_no_zero(shelf: Path) -> None:

@@ -93,6 +93,37 @@ async def test_a_stopped_worker_shows_in_health_gets_no_launches_and_comes_back(
             assert "books" in await called(lease, "find_books")
 
 
+BLOCKED = """
+import signal, time
+
+signal.signal(signal.SIGUSR1, lambda *_: time.sleep(3600))
+"""
+"""A handler runs in the main thread, where the event loop is: the loop stands still, and the process lives."""
+
+
+@pytest.mark.slow
+async def test_a_worker_whose_loop_is_blocked_shows_in_health_and_is_started_anew(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "sitecustomize.py").write_text(BLOCKED)
+    options = ("--port", "0", "--workers", "2")
+    async with (
+        farm_up(tmp_path / "state", *options, home=tmp_path, PYTHONPATH=str(tmp_path / "site")) as up,
+        FarmClient(up.url, up.token) as client,
+    ):
+        leases = await client.launch("library_loans", count=4)
+        [blocked] = [one.pid for one in workers(up.pid) if "worker-1" in one.command]
+        os.kill(blocked, signal.SIGUSR1)
+        await health(client, "degraded")
+        assert {lease.worker for lease in await client.launch("library_loans", count=6)} == {"worker-2"}
+        await health(client, "ok")
+        assert blocked not in [one.pid for one in workers(up.pid)]
+        for lease in leases:
+            assert "books" in await called(lease, "find_books")
+        done = await up.ended_by(signal.SIGTERM)
+    assert [event["worker"] for event in done.events if event["event"] == "worker is started anew"] == ["worker-1"]
+    assert any("<lambda>" in event["at"] for event in done.events if event["event"] == "event loop stands still")
+
+
 async def health(client: FarmClient, status: str) -> None:
     async with asyncio.timeout(60):
         while (await client.health()).status != status:  # noqa: ASYNC110 - what is waited for is in another process

@@ -15,7 +15,10 @@ from servers.buffer_budget import BufferBudget
 from servers.guest_memory import excess
 from servers.guests import LARGEST_CALL_REPLY, Guest, GuestDied, GuestLate, Guests
 from servers.instance import Instance
+from servers.library import Library
+from servers.orders import Launch
 from servers.worker import Worker
+from tests.bundles import TOOLS, write_bundle
 from tests.processes import until
 
 
@@ -103,6 +106,33 @@ async def test_a_guest_that_uses_the_processor_after_its_answer_is_ended() -> No
 
     await until(is_ended, "it is ended")
     assert process.wait(10) == -signal.SIGKILL
+
+
+RESTLESS_TOOLS = '''
+
+def linger(db: Database) -> dict:
+    """Answer, and go on afterwards."""
+    from servers.guest import process
+
+    def receive(connection):
+        while True:
+            pass
+
+    process.receive = receive
+    return {"done": True}
+'''
+
+
+async def test_a_guest_of_a_worker_that_goes_on_after_its_answer_is_ended(tmp_path: Path) -> None:
+    """Such tools have defeated the gate: they replace what waits for the next request."""
+    await write_bundle(tmp_path / "shelf" / "shop", tools=TOOLS + RESTLESS_TOOLS, scenarios=())
+    async with Worker(Library([tmp_path / "shelf"]), tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        instance = worker.find(ticket.instance)
+        assert (await instance.call("linger", {})).kind == "ok"
+        await until(lambda: "restless" in worker.guests.deaths, "its guest is ended")
+        assert (await instance.call("find", {})).kind == "ok"
+        assert [call.outcome for call in await worker.history(instance.id)] == ["ok", "ok"]
 
 
 # memory
