@@ -117,15 +117,20 @@ class Reader:
         """
         if self.is_stopped:
             raise ReadingStopped(STOPPED)
+        if self.budget.is_used_up:  # a short query would end before it is asked for the first time
+            raise QueryError(f"the query was not run: {self.budget.seconds:g} s of processor time are used up")
+        with self.budget.charging_this_thread():
+            return self._selected(sql, answer, rows, steps)
+
+    def _selected(self, sql: str, answer: str | None, rows: int, steps: int) -> Answer:
         statement = _OneStatement(self.connection, _Budget(steps, self.budget, lambda: self.is_stopped))
         cursor = self.connection.cursor()
         cursor.exec_trace = statement
         self.connection.authorizer = statement.allows
         clock.set_time(self.now)
         try:
-            with self.budget.charging_this_thread():
-                found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
-                return _fetched(found, statement, rows)
+            found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
+            return _fetched(found, statement, rows)
         except apsw.InterruptError:
             if self.is_stopped:
                 raise ReadingStopped(STOPPED) from None

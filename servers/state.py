@@ -176,6 +176,8 @@ class StateFile:
             state.end = End(origin.generation, record.end, record.digest)
             has_all = has_all or state.end == kept
         if not has_all:
+            if state.size >= kept.size:
+                raise ValueError("it is not what was written")
             raise ValueError(f"answered calls are missing: it has {state.size} bytes of {kept.size} that were written")
         if state.size < len(whole):
             os.ftruncate(handle, state.size)

@@ -244,6 +244,7 @@ async def test_a_write_that_was_cut_short_anywhere_loses_no_answered_call(librar
 @contextmanager
 def indexed(state: Path, instance: str) -> Generator[StateIndex]:
     """The index of a worker's folder, as a start of that worker reads it."""
+    state.mkdir(exist_ok=True)
     index = StateIndex(state / "index")
     index.open({instance})
     yield index
@@ -277,6 +278,21 @@ async def test_a_state_file_that_was_cut_anywhere_is_never_judged(library: Libra
             await worker.judge(instance.id, Judge(checkpoints=()))
         path.write_bytes(whole)
         assert (await worker.judge(instance.id, Judge(checkpoints=()))).reward == 0
+
+
+async def test_a_state_file_that_was_written_anew_with_its_digests_is_found(library: Library, tmp_path: Path) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        instance = worker.find(ticket.instance)
+        await instance.call("make", {"name": "drum"})
+        [call] = instance.state.calls()
+        path, origin = instance.state.path, instance.state.origin
+    with indexed(tmp_path / "other", "") as index:
+        path.unlink()
+        StateFile.create(path, index, origin, [call._replace(text=call.text.replace("thing", "thong"))])
+    async with Worker(library, tmp_path / "state") as worker:
+        with pytest.raises(StateError, match="it is not what was written"):
+            worker.find(ticket.instance)
 
 
 async def test_what_kill_9_left_is_not_judged_once_an_answered_call_was_cut_off(
