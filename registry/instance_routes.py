@@ -1,5 +1,6 @@
 """The routes of instances: leasing them, looking into them, taking them back, judging them."""
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query
@@ -25,7 +26,7 @@ from registry.wire import (
     Tables,
 )
 from servers.orders import Rows
-from servers.record import Name
+from servers.record import Name, Record
 
 ASKED = documented(401, 404, 409, 422, 503)
 SENT = documented(400, 401, 404, 409, 413, 422, 503)
@@ -85,39 +86,47 @@ async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
     return Tables(items=tuple(TableCard(name=one.name, columns=one.columns, total=one.total) for one in tables))
 
 
-@routes.get("/{instance}/state/{table}", tags=["state"], summary="Read a table", responses=ASKED)
-async def read_table(registry: Known, instance: InstanceInPath, table: TableInPath, page: Wanted) -> TablePart:
+@routes.get(
+    "/{instance}/state/{table}", tags=["state"], summary="Read a table", response_model=TablePart, responses=ASKED
+)
+async def read_table(registry: Known, instance: InstanceInPath, table: TableInPath, page: Wanted) -> Response:
     """Rows of one table, by key."""
     found = await (await registry.reading_door(instance)).table(instance, table, page)
-    return TablePart(
-        name=found.name,
-        columns=found.columns,
-        rows=found.rows,
-        total=found.total,
-        offset=page.offset,
-        limit=page.limit,
+    return await _told(
+        TablePart(
+            name=found.name,
+            columns=found.columns,
+            rows=found.rows,
+            total=found.total,
+            offset=page.offset,
+            limit=page.limit,
+        )
     )
 
 
-@routes.get("/{instance}/diff", tags=["state"], summary="Show what differs from the start", responses=ASKED)
-async def diff(registry: Known, instance: InstanceInPath) -> Diff:
+@routes.get(
+    "/{instance}/diff", tags=["state"], summary="Show what differs from the start", response_model=Diff, responses=ASKED
+)
+async def diff(registry: Known, instance: InstanceInPath) -> Response:
     """Every row that differs, with the columns that do, before and after. What one call did is in the history."""
-    return Diff(items=tuple(await (await registry.reading_door(instance)).diff(instance)))
+    return await _told(Diff(items=tuple(await (await registry.reading_door(instance)).diff(instance))))
 
 
-@routes.get("/{instance}/history", tags=["state"], summary="List the calls", responses=ASKED)
-async def history(registry: Known, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> HistoryPart:
+@routes.get(
+    "/{instance}/history", tags=["state"], summary="List the calls", response_model=HistoryPart, responses=ASKED
+)
+async def history(registry: Known, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> Response:
     """What the agent called, what it was told, which rows changed, and how long it took."""
     door = await registry.reading_door(instance)
     calls = tuple(await door.history(instance, offset, limit))
     standing = await door.standing(instance)
-    return HistoryPart(items=calls, total=standing.calls, offset=offset, limit=limit)
+    return await _told(HistoryPart(items=calls, total=standing.calls, offset=offset, limit=limit))
 
 
-@routes.post("/{instance}/query", tags=["state"], summary="Ask the state", responses=SENT)
-async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) -> Rows:
+@routes.post("/{instance}/query", tags=["state"], summary="Ask the state", response_model=Rows, responses=SENT)
+async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) -> Response:
     """One SELECT over `main` (now) and `start`, on a copy, for at most a second."""
-    return await (await registry.reading_door(instance)).query(instance, order.sql, order.limit)
+    return await _told(await (await registry.reading_door(instance)).query(instance, order.sql, order.limit))
 
 
 @routes.get(
@@ -152,3 +161,8 @@ async def score(registry: Known, instance: InstanceInPath, order: ScoreRequest) 
     not judge: there is no reward then, it is not a zero, and nothing is closed.
     """
     return await registry.score(instance, order.answer, close=order.close)
+
+
+async def _told(answer: Record) -> Response:
+    """What may be long, as JSON that is written once, outside of the event loop."""
+    return Response(await asyncio.to_thread(answer.model_dump_json), media_type="application/json")

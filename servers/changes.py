@@ -8,7 +8,7 @@ import apsw
 from servers.errors import QueryError
 from servers.guest.tables import Table, quoted
 from servers.orders import RowChange
-from servers.reading import LARGEST_ANSWER, Reader
+from servers.reading import LARGEST_ANSWER, NUMBER_BYTES, Reader
 
 MOST_DIFFERENCES = 20_000
 """Rows of one difference that is told."""
@@ -109,4 +109,4 @@ def _only(cells: dict[str, Any], columns: list[str]) -> dict[str, Any]:
 
 
 def _size(cells: dict[str, Any]) -> int:
-    return sum(len(cell) for cell in cells.values() if isinstance(cell, str))
+    return sum(len(name) + (len(cell) if isinstance(cell, str) else NUMBER_BYTES) for name, cell in cells.items())

@@ -27,6 +27,8 @@ MOST_SECONDS = 5.0
 MOST_ROWS = 1000
 LARGEST_ANSWER = 4_000_000
 """Bytes of the rows of one answer, and of one difference."""
+NUMBER_BYTES = 8
+"""Bytes that a value counts for which is no text: each takes time and memory to tell."""
 STEPS_BETWEEN_CHECKS = 1000
 STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
 """The same, where one step may take a tenth of a second."""
@@ -167,7 +169,7 @@ def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answe
     for row in found:
         if len(rows) == most:
             return Answer(statement.columns, rows, more=True)
-        size += sum(len(value) for value in row if isinstance(value, (str, bytes)))
+        size += sum(len(value) if isinstance(value, (str, bytes)) else NUMBER_BYTES for value in row)
         if size > LARGEST_ANSWER:
             raise QueryError(f"the rows are larger than {LARGEST_ANSWER // 1_000_000} MB together; ask for less")
         rows.append(row)

@@ -8,6 +8,7 @@ import hashlib
 import logging
 import re
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,6 +66,7 @@ class Starts:
         for text in (environment.schema, environment.seed, setup, clock):
             digest.update(f"{len(text)}\n".encode() + text.encode())
         name = digest.hexdigest()[:32]
+        await self.fetch(name)
         held = self._sound(name)
         if held is not None:
             return held
@@ -90,6 +92,14 @@ class Starts:
             raise StateError(f"the start image {digest} is not the one that the instance began with; launch a new one")
         return held
 
+    async def fetch(self, digest: str) -> None:
+        """Have a start in memory that was built before, read outside of the event loop. `load` says what is wrong."""
+        if digest not in self._held:
+            with suppress(StateError):
+                start = await asyncio.to_thread(self._read, digest)
+                if start is not None:
+                    self._hold(start)
+
     async def _built(self, environment: Environment, setup: str, clock: str) -> bytes:
         image, finding = await built(environment, setup, clock, self.guests)
         if finding:
@@ -104,6 +114,10 @@ class Starts:
         if held is not None:
             self._held.move_to_end(name)
             return held
+        start = self._read(name)
+        return None if start is None else self._hold(start)
+
+    def _read(self, name: str) -> Start | None:
         try:
             digest, image = split((self.folder / f"{name}.start").read_bytes())
         except FileNotFoundError:
@@ -112,7 +126,7 @@ class Starts:
             raise StateError(f"the start image {name} cannot be read: {error.strerror}") from None
         if content_digest(image) != digest:
             raise StateError(f"the start image {name} is damaged; launch new instances")
-        return self._hold(started(name, image))
+        return started(name, image)
 
     def _sound(self, name: str) -> Start | None:
         """A start that is there and not damaged. A damaged one is built again for new instances."""

@@ -195,21 +195,23 @@ class Worker:
         """
         instance = self._holding.find(instance_id)
         if instance is None:
-            instance = self._open(instance_id, self.library.environment(self._environment_id(instance_id)))
+            instance = self._open(instance_id, self.library.environment(self._origin(instance_id).environment))
         return instance
 
     async def opened(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle; its bundle is read outside of the event loop. Raises as `find` does."""
         instance = self._holding.find(instance_id)
         if instance is None:
-            name = self._environment_id(instance_id)
+            origin = self._origin(instance_id)
+            name = origin.environment
             environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
+            await self.starts.fetch(origin.start)
             instance = self._holding.find(instance_id) or self._open(instance_id, environment)
         return instance
 
-    def _environment_id(self, instance_id: str) -> str:
+    def _origin(self, instance_id: str) -> Origin:
         self._see_that_it_is_there(instance_id)
-        return StateFile.origin_of(self._path(instance_id)).environment
+        return StateFile.origin_of(self._path(instance_id))
 
     def _open(self, instance_id: str, environment: Environment) -> Instance:
         self._see_that_it_is_there(instance_id)

@@ -1,5 +1,6 @@
 """A bundle is text in regular files of its own folder, whatever else lies there."""
 
+import asyncio
 import json
 import os
 import shutil
@@ -214,6 +215,17 @@ async def test_an_idle_instances_bundle_is_read_by_another_thread(shop: Path, tm
         library.readers.clear()
         assert (await worker.standing(ticket.instance)).environment == "shop"
         assert library.readers - {threading.get_ident()} == library.readers != set()
+
+
+async def test_an_idle_instances_start_is_read_by_another_thread(shop: Path, tmp_path: Path) -> None:
+    async with Worker(Library([shop.parent]), tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+    async with Worker(Library([shop.parent]), tmp_path / "state") as worker:
+        start = next((tmp_path / "state" / "starts").iterdir()).stem
+        opening = asyncio.ensure_future(worker.opened(ticket.instance))
+        await worker.starts.fetch(start)
+        shutil.rmtree(tmp_path / "state" / "starts")  # what is held needs no file
+        assert (await opening).start is worker.starts.load(start, (await opening).state.origin.content)
 
 
 HEAVY: dict[str, tuple[str, Callable[[], str]]] = {

@@ -164,6 +164,12 @@ async def test_many_large_values_are_too_much_together(instance: Instance, worke
     assert len((await worker.query(instance.id, sql.replace("1000", "4"))).rows) == 4
 
 
+async def test_many_numbers_are_too_much_together_too(instance: Instance, worker: Worker) -> None:
+    columns = ", ".join(["n"] * 1000)
+    with pytest.raises(RequestError, match="the rows are larger than 4 MB together; ask for less"):
+        await worker.query(instance.id, f"{ENDLESS} SELECT {columns} FROM c LIMIT 1000")
+
+
 async def test_a_query_to_an_instance_that_is_not_there_is_not_found(worker: Worker) -> None:
     with pytest.raises(NotFound):
         await worker.query("abcdefgh", "SELECT 1")
