@@ -212,8 +212,10 @@ def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
     """Every changed row must have a place in an allowance that covers it, and no allowance may be exceeded."""
     placing = _Placing(checkpoint.allow)
     for change in differences(reader):
-        covering = [number for number, allowed in enumerate(checkpoint.allow) if _covers(allowed, change, reader)]
-        if not placing.place(covering, set()):
+        with reader.budget.charging_this_thread():
+            covering = [number for number, allowed in enumerate(checkpoint.allow) if _covers(allowed, change, reader)]
+            is_placed = placing.place(covering, set())
+        if not is_placed:
             key = json.dumps(change.key, ensure_ascii=False)
             return Finding(holds=False, seen=f"{change.operation} in {change.table}: {key}")
     return Finding(holds=True)
@@ -255,8 +257,7 @@ def _covers(allowance: Allowance, change: RowChange, reader: Reader) -> bool:
     if allowance.where is None:
         return True
     database = "start" if change.operation == "delete" else "main"
-    _, keys = reader.columns(change.table)
-    key = " AND ".join(f"{quoted(name)} IS {_literal(change.key[name])}" for name in keys)
+    key = " AND ".join(f"{quoted(name)} IS {_literal(value)}" for name, value in change.key.items())
     found = reader.select(f"SELECT 1 FROM {database}.{quoted(change.table)} WHERE {key} AND ({allowance.where})")
     return bool(found.rows)
 

@@ -21,6 +21,7 @@ class ProcessorBudget:
     def __init__(self, seconds: float = math.inf) -> None:
         self.seconds = seconds
         self.left = seconds
+        self._is_charging = False
 
     @property
     def is_used_up(self) -> bool:
@@ -31,9 +32,13 @@ class ProcessorBudget:
 
     @contextmanager
     def charging_this_thread(self) -> Generator[None]:
-        """Charge the processor time that this thread takes within."""
-        begin = time.thread_time()
+        """Charge the processor time that this thread takes within, once where such pieces lie in one another."""
+        if self._is_charging:
+            yield
+            return
+        begin, self._is_charging = time.thread_time(), True
         try:
             yield
         finally:
+            self._is_charging = False
             self.charge(time.thread_time() - begin)
