@@ -18,7 +18,9 @@ ASKS = re.compile(
 )
 ISO = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 LATE_DAY = re.compile(rf"\b(?:2[89]|3[01])(?= (?:{'|'.join(MONTHS)})\b)")
-NUMBER = re.compile(r"\d+")
+TIME = r"\b\d\d:\d\d(?::\d\d)?\b"
+NUMBER = re.compile(rf"{TIME}|\d+")
+LONE_NUMBER = re.compile(rf"{TIME}|(?<![\d-])\d+(?![\d-])")
 
 
 def asks(task: str) -> bool:
@@ -31,9 +33,9 @@ def altered(answer: str, task: str, rows: Rows) -> str:
     text = ISO.sub(lambda found: _later(found[0]), answer)
     if text == answer:
         text = LATE_DAY.sub(lambda found: str(int(found[0]) - 2), answer)  # so that it stays a day of its month
-        text = NUMBER.sub(lambda found: str(int(found[0]) + 1).zfill(len(found[0])), text)
+        text = NUMBER.sub(lambda found: _higher(found[0]).zfill(len(found[0])), text)
     else:
-        text = re.sub(r"(?<![\d-])\d+(?![\d-])", lambda found: str(int(found[0]) + 1), text)
+        text = LONE_NUMBER.sub(lambda found: _higher(found[0]), text)
     for value, other in _names(answer, task, rows):
         text = text.replace(value, other)
     return text
@@ -62,6 +64,12 @@ def _names(answer: str, task: str, rows: Rows) -> list[tuple[str, str]]:
                 if len(value) > 3 and value in answer and value not in task and len(values) > 1:
                     found.setdefault(value, values[index - 1])
     return sorted(found.items(), key=lambda pair: -len(pair[0]))
+
+
+def _higher(number: str) -> str:
+    """A number one higher; a time an hour later, so that it stays a time."""
+    hour, colon, minutes = number.partition(":")
+    return f"{(int(hour) + 1) % 24:02d}:{minutes}" if colon else str(int(number) + 1)
 
 
 def _later(day: str) -> str:

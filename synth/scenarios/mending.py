@@ -92,11 +92,12 @@ async def _explained(stage: Stage, scenario: Scenario) -> Scenario:
     beside = told_beside(scenario.task, refusals, clock)
     goals = [_with_given(one, beside) for one in scenario.checkpoints if not WHY.fullmatch(one.id)]
     told = [fact for one in goals if isinstance(one, AnswerCheckpoint) for fact in one.facts]
-    reasons = await reasons_of(stage, refusals, without_question(scenario.task), told)
+    plain = without_question(scenario.task)
+    reasons = [] if plain == scenario.task else await reasons_of(stage, refusals, plain, told)
     *rest, last = [*goals[:-1], *why_goals(reasons, beside), goals[-1]]
     if not any(one.role == "goal" for one in [*rest, last]):
         raise BundleError(f"{scenario.id}: nothing bars what is refused that an answer could tell, and nothing is done")
-    task = scenario.task if reasons else without_question(scenario.task)
+    task = scenario.task if reasons else plain
     return scenario.model_copy(update={"checkpoints": (*rest, last), "task": task})
 
 

@@ -21,6 +21,7 @@ from synth.scenarios.otherwise import Cell, Otherwise, Refusal
 INSTANT = re.compile(r"\b(\d{4}-\d\d-\d\d)(?:(?: at)? (\d\d:\d\d)(?::\d\d)?)?\b|\b(\d\d:\d\d)(?::\d\d)?\b")
 MONEY = re.compile(r"\b\d+\.\d\d\b")
 SPAN = re.compile(rf"\b(\d+|{'|'.join(NUMBERS[1:])}) (minute|hour|day)s?\b")
+WHEN = "(?:at|by|for|from|on|since|until)"
 MINUTES = {"minute": 1, "hour": 60, "day": 1440}
 MOST_MINUTES = 400 * MINUTES["day"]
 MARGIN = timedelta(minutes=2)
@@ -67,10 +68,11 @@ def values_in(text: str) -> tuple[str, ...]:
 async def obstacles(stage: Stage, refusal: Refusal) -> list[Fact]:
     """The values of a refusal that bar the call, as facts that an answer can tell. Each of them does so alone.
 
-    There are none where the refusal says how a row stands that the call names: who tells that has told the reason.
+    There are none where the refusal says how a row stands that the call names, apart from since or until when: who
+    tells that has told the reason.
     """
     otherwise = await Otherwise.of(stage, refusal)
-    if any(re.search(rf"\b{re.escape(status)}\b", refusal.text) for status in otherwise.standing()):
+    if any(re.search(rf"\b{re.escape(one)}\b(?! {WHEN} \d)", refusal.text) for one in otherwise.standing()):
         return []
     facts = [one async for one in _instants(otherwise)] + [one async for one in _amounts(otherwise)]
     return list({(one.type, one.value): one for one in facts}.values())
@@ -175,7 +177,7 @@ async def _compared(otherwise: Otherwise, cents: int, others: Sequence[int]) -> 
     With it another one that is told, if the call goes well as soon as it is that one. What is compared with a limit
     that the refusal does not tell is no reason that anybody could see.
     """
-    steps = [(cents, {cents}), *((cents - other, {cents, other}) for other in others)]
+    steps = [*((cents - other, {cents, other}) for other in others), (cents, {cents})]
     amounts = sorted(otherwise.amounts(), key=lambda one: one.value != cents)[:MOST_AMOUNTS]
     for cell in amounts:
         wanted = [(cell.value + sign * step, bars) for step, bars in steps for sign in (-1, 1)]

@@ -61,7 +61,7 @@ class Otherwise:
         return cls(stage, refusal, world)
 
     async def at(self, moment: datetime) -> str:
-        """What the call comes to at another time: `ok`, `same` where it is refused as before, `other`."""
+        """What the call comes to at another time: `ok`, `same` where it is refused as before, else `other`."""
         return await self._made(clock=moment.isoformat(sep=" ", timespec="seconds"))
 
     async def with_cell(self, cell: Cell, value: Any) -> str:

@@ -15,6 +15,7 @@ from synth.scenarios.obstacles import obstacles
 from synth.scenarios.otherwise import Refusal
 from synth.scenarios.profile import Profile
 from synth.scenarios.reasons import reasons_of, told_beside, why_goals
+from synth.scenarios.words import without_question
 from tests.bundles import write_bundle
 
 CLOCK = "2026-03-16 09:00:00"
@@ -115,6 +116,10 @@ STATUS = """
 if bell["status"] != "cracked" and bell["ends_on"] > db.now()[:10]:
     raise ToolError(f"it is {bell['status']} and lasts until {bell['ends_on']}; only cracked and old ones are rung")
 """
+STATUS_UNTIL = """
+if db.now()[:10] <= "2026-05-01":
+    raise ToolError(f"it is {bell['status']} until {bell['ends_on']} and must not be rung")
+"""
 ONLY_ONCE = """
 if bell["longer"]:
     raise ToolError(f"it was rung before, which is allowed once; it ends on {bell['ends_on']}")
@@ -158,6 +163,7 @@ async def refused(stage: Stage) -> Refusal:
         pytest.param(SAME_PRICE, [("amount", 42.0, ()), ("amount", 29.0, ())], id="both of two compared amounts"),
         pytest.param(TOO_DEAR, [("amount", 42.0, ()), ("amount", 30.0, ())], id="an amount and its limit"),
         pytest.param(STATUS, [], id="a status, not the expiry beside it"),
+        pytest.param(STATUS_UNTIL, [("date", "2026-05-01", ())], id="the day until which it stands so"),
         pytest.param(ONLY_ONCE, [], id="what was done before, not the end beside it"),
         pytest.param(ANOTHER_ROW, [("date", "2026-02-03", ()), ("amount", 108.0, ())], id="another row in the way"),
         pytest.param(ITS_OWN_DAY, [("date", "2026-05-01", ())], id="a day that another day makes possible"),
@@ -209,6 +215,15 @@ async def made(folder: Path, check: str) -> Scenario:
         return next(one for one in load_scenarios(stage.environment).values() if "refusal" in one.tags)
 
 
+async def test_a_task_that_asks_for_no_reason_is_given_no_goal_over_one(tmp_path: Path) -> None:
+    scenario = await made(tmp_path, NOT_BEFORE)
+    plain = scenario.model_copy(update={"task": without_question(scenario.task)})
+    async with Stage(tmp_path / "tower") as stage:
+        better = await mended(stage, plain)
+    assert better.task == plain.task
+    assert not [one for one in better.checkpoints if one.kind == "answer"]
+
+
 async def test_a_reason_without_a_value_is_not_asked_for_and_the_state_judges(tmp_path: Path) -> None:
     scenario = await made(tmp_path, ONLY_ONCE)
     assert "why" not in scenario.task
@@ -225,6 +240,15 @@ async def test_a_reason_with_a_value_is_asked_for_and_the_reference_names_the_st
     step = scenario.reference().answer.partition("This could not be done: ")[2].partition(". The reason: ")[0]
     assert step
     assert step.lower() in scenario.task.lower()
+
+
+async def test_wrong_answers_tell_another_time_where_the_reason_is_one(tmp_path: Path) -> None:
+    scenario = await made(tmp_path, WINDOW)
+    [why] = [one for one in scenario.checkpoints if one.kind == "answer"]
+    assert [(one.type, one.value) for one in why.facts] == [("time", "14:30")]
+    assert scenario.certificate is not None
+    assert scenario.certificate.kill_score == 1
+    assert 0 < scenario.certificate.company["hedger"] < 1
 
 
 async def test_mending_makes_the_reasons_anew_and_takes_back_a_question_without_any(tmp_path: Path) -> None:
