@@ -9,7 +9,7 @@ from datetime import datetime
 
 from servers.answer.checks.form import read_form, unreadable
 from servers.answer.checks.labels import Asked
-from servers.answer.checks.naming import NameTold
+from servers.answer.checks.naming import UNDECIDED, NameTold
 from servers.answer.checks.question import Question, Told
 from servers.answer.checks.reply import Reply
 from servers.answer.checks.sides import tells_none, tells_side
@@ -58,11 +58,14 @@ def _verdict(question: Question, reply: Reply, submitted: dict[str, str] | None,
 
 def _any_of(reply: Reply, question: Question, seen: Sequence[Told], asked: Sequence[Asked]) -> Told:
     """Whether one of several facts is told, and no value that is none of the others' stands in their place."""
+    is_undecided = UNDECIDED.search(reply.folded) is not None
     for one, told in zip(question.wanted, seen, strict=True):
-        if not told.holds and one.fact.type in READ_AS:
+        if one.fact.type in READ_AS and (is_undecided or not told.holds):
             strangers = ValueTold(reply, one, question, asked).strangers()
-            if strangers and told.why.endswith("is not told"):
-                return Told(False, f"{one.fact.name}: it tells {strangers[0]!r} instead")
+            if strangers and (is_undecided or told.why.endswith("is not told")):
+                return Told(
+                    False, f"{one.fact.name}: it tells {strangers[0]!r} {'as well' if told.holds else 'instead'}"
+                )
     return next((told for told in seen if told.holds), seen[0])
 
 

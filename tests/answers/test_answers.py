@@ -104,6 +104,8 @@ def test_one_of_several_reasons_is_enough() -> None:
     for answer in ("It was due on 13 February.", "There are 12 before you."):
         assert tells(answer, DAY, PLACES, tell="any")
     assert not tells("It cannot be done.", DAY, PLACES, tell="any")
+    hedge = "Either this: it was due on 13 February. Or this: it was due on 21 May. It is one of the two."
+    assert not tells(hedge, DAY, PLACES, tell="any")
 
 
 @pytest.mark.parametrize(

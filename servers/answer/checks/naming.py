@@ -17,7 +17,7 @@ from servers.answer.wanted import Wanted
 Place = tuple[int, int]
 SHORTEST_NUMBER = 3
 """A code of digits alone has at least so many; fewer are a count."""
-_UNDECIDED = re.compile(
+UNDECIDED = re.compile(
     r"\b(?:it|this|that|she|he) (?:is|has) one of (?:the|these|those)\b|\beither this\b|\bone or the other\b"
 )
 _CODE = re.compile(r"(?<![\w.,:/-])(?=[a-z]*\d)[a-z]{0,4}\d{1,8}(?![\w]|[.,:]\d)")
@@ -81,7 +81,7 @@ class NameTold:
     def _doubts(self, told: Sequence[Place]) -> Iterator[str]:
         if UNKNOWN.search(self.reply.folded):
             yield "it says that it does not know"
-        if _UNDECIDED.search(self.reply.folded) or any(_OTHER_NUMBER.match(self.reply.folded[end:]) for _, end in told):
+        if UNDECIDED.search(self.reply.folded) or any(_OTHER_NUMBER.match(self.reply.folded[end:]) for _, end in told):
             yield "it leaves open which it is"
         if any(at >= min(told)[1] for at in self.reply.corrections):
             yield "it takes back what it tells"
