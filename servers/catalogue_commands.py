@@ -1,15 +1,18 @@
 """The commands that list what there is: `farm environments` and `farm scenarios`."""
 
+import asyncio
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
+from servers.added_scenarios import add_scenarios
 from servers.bundle import Environment
 from servers.certified import is_current
 from servers.command_options import AsJson, Bundle, Shelves, bundle_of, shelves
-from servers.errors import BundleError
+from servers.errors import BundleError, RequestError
 from servers.library import OWN_LIBRARY, Library
 from servers.plural import counted
 from servers.scenario import Scenario
@@ -56,10 +59,18 @@ def scenarios(
     bundle: Bundle,
     scenario: Annotated[str | None, typer.Argument(help="Show this scenario in full.")] = None,
     long: Annotated[bool, typer.Option("--long", help="Show every scenario in full.")] = False,
+    add: Annotated[Path | None, typer.Option(help="Add the scenarios of this file, once they are checked.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the scenarios of an environment, the shortest solution first; or show one of them in full."""
+    """List the scenarios of an environment, the shortest solution first; show one of them in full; or add some."""
     folder = bundle_of(bundle)
+    if add is not None:
+        if scenario is not None:
+            raise RequestError(f"--add {add} adds all scenarios of the file: leave {scenario!r} out")
+        added = asyncio.run(add_scenarios(folder, add))
+        told = f"{folder / 'scenarios.jsonl'}: {counted(len(added), 'scenario')} added"
+        out.print_data(added) if as_json else out.print(told, markup=False, soft_wrap=True)
+        return
     library = Library([folder.parent])
     environment = library.environment(folder.name)
     if scenario is not None:

@@ -1,0 +1,56 @@
+"""`farm scenarios --add`: what a file holds becomes the bundle's, all of it or nothing."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.bundle import load, load_scenarios
+from tests.bundles import SOUND_SCENARIO
+from tests.processes import Done, farm
+
+SCENARIO: dict[str, Any] = {**SOUND_SCENARIO, "id": "again", "title": "Once more"}
+UNSOUND = {**SCENARIO, "id": "unsound", "checkpoints": [{**SOUND_SCENARIO["checkpoints"][0], "sql": "SELECT x FROM y"}]}
+
+
+@pytest.fixture
+def shop(shelf: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(shelf / "shop", tmp_path / "shop"))
+
+
+async def added(shop: Path, *scenarios: dict[str, Any]) -> Done:
+    file = shop.parent / "more.jsonl"
+    file.write_text("".join(f"{json.dumps(one)}\n" for one in scenarios))
+    return await farm("scenarios", shop, "--add", file, home=shop.parent)
+
+
+async def test_scenarios_of_a_file_are_played_once_they_are_added(shop: Path) -> None:
+    done = await added(shop, SCENARIO, {**SCENARIO, "id": "third", "title": "And again"})
+    assert done == (0, f"{shop}/scenarios.jsonl: 2 scenarios added\n", "")
+    assert list(load_scenarios(load(shop))) == ["dearer", "again", "third"]
+    assert (await farm("play", shop, "--scenario", "third", "--gold", home=shop.parent)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("scenario", "why"),
+    [
+        (SOUND_SCENARIO, "scenario 'dearer' is there already"),
+        ({**SOUND_SCENARIO, "id": "other"}, "scenario 'other' is there already, as 'dearer'"),
+        (UNSOUND, "more.jsonl: scenario 'unsound': checkpoints."),
+        ({**SCENARIO, "task": 7}, "more.jsonl: line 2: task: "),
+    ],
+)
+async def test_nothing_is_added_where_one_cannot_be(shop: Path, scenario: dict[str, Any], why: str) -> None:
+    before = (shop / "scenarios.jsonl").read_bytes()
+    done = await added(shop, SCENARIO, scenario)
+    assert (done.code in {1, 2}, done.out) == (True, "")
+    assert why in done.err
+    assert done.err.endswith("nothing was added\n")
+    assert (shop / "scenarios.jsonl").read_bytes() == before
+
+
+async def test_a_file_without_scenarios_has_nothing_to_add(shop: Path) -> None:
+    done = await added(shop)
+    assert (done.code, "there is no scenario in it" in done.err) == (2, True)
