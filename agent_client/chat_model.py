@@ -56,6 +56,10 @@ class ChatModel:
     ) -> None:
         await self._endpoint.__aexit__(kind, error, trace)
 
+    async def check(self) -> None:
+        """See that the endpoint is there and takes the key. Raises EndpointError."""
+        await self._endpoint.check()
+
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """Ask for the next turn. Raises EndpointError, or ConversationTooLong."""
         shown = chat_messages(messages, with_thinking=self._return_thinking)

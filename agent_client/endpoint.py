@@ -89,6 +89,22 @@ class Endpoint:
                 raise cancelled from trouble
         raise EndpointDown(f"{trouble} ({self._attempts} attempts)") from trouble
 
+    async def check(self) -> None:
+        """Ask once for the list of models, which costs nothing. An endpoint that keeps no list is believed.
+
+        Raises:
+            EndpointDown: nobody answers.
+            EndpointRefused: the key is refused.
+        """
+        try:
+            await self._client.get("/models", cast_to=httpx2.Response)
+        except APIConnectionError as error:
+            raise EndpointDown(self._unreachable(error)) from error
+        except APIStatusError as error:
+            refusal = self._refusal(error)
+            if error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+                raise refusal from error
+
     async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
         """A vector for each text, all of one length. Raises as `post` does."""
         found: list[tuple[float, ...]] = []
@@ -121,11 +137,14 @@ class Endpoint:
             response = await self._client.post(path, cast_to=httpx2.Response, body=body)
             return kind.model_validate_json(response.content)
         except APIConnectionError as error:
-            raise PassingError(f"cannot reach {self.base_url}: {str(error.__cause__ or '') or error}") from error
+            raise PassingError(self._unreachable(error)) from error
         except APIStatusError as error:
             raise self._refusal(error) from error
         except ValidationError as error:
             raise PassingError(f"{self.base_url} answered no {_words(kind)}: {_brief(error)}") from error
+
+    def _unreachable(self, error: APIConnectionError) -> str:
+        return f"cannot reach {self.base_url}: {str(error.__cause__ or '') or error}"
 
     def _refusal(self, error: APIStatusError) -> EndpointDown | EndpointRefused | ConversationTooLong:
         status, said = error.status_code, f"{self.base_url} answered HTTP {error.status_code}: {error.message[:300]}"

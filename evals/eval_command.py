@@ -9,7 +9,7 @@ import typer
 
 from evals.evaluating import Evaluation
 from evals.players import Endpoint, players
-from evals.progress import Progress
+from evals.progress import Prices, Progress
 from evals.run_folder import RunFolder
 from evals.suite import ChatAgent, Suite, read_suite
 from registry.client import FarmClient
@@ -38,6 +38,8 @@ def evaluate(
     base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
     user_api_key: UserApiKey = "",
+    prompt_price: Annotated[float, typer.Option(min=0, help="What a million tokens of prompts cost.")] = 0.0,
+    completion_price: Annotated[float, typer.Option(min=0, help="What a million tokens of answers cost.")] = 0.0,
 ) -> None:
     """Play a suite and write its run. Killed or broken off, the same command goes on where it stopped."""
     told = read_suite(suite)
@@ -51,7 +53,7 @@ def evaluate(
     shelf = (*shelves(library), OWN_LIBRARY)
     folder = RunFolder(run)
     endpoint = Endpoint(base_url, api_key, user_api_key)
-    progress = Progress(out, told.name)
+    progress = Progress(out, told.name, Prices(prompt_price, completion_price))
     with folder.writing():
         run_served(_evaluate(told, folder, endpoint, progress, farm, given, shelf, workers))
     _tell_end(progress, folder)
@@ -70,6 +72,7 @@ async def _evaluate(
     async with AsyncExitStack() as stack:
         address = Address(farm, token) if farm is not None else await _own_farm(stack, library, workers)
         client = await stack.enter_async_context(FarmClient(address.url, address.token))
+        await client.environments(limit=1)  # a farm that is not there, or a wrong token, is told first
         playing = await stack.enter_async_context(players(suite, endpoint))
         stack.enter_context(progress.live())
         await Evaluation(client, suite, playing, folder, progress).run()
@@ -85,6 +88,8 @@ async def _own_farm(stack: AsyncExitStack, library: tuple[Path, ...], workers: i
 
 def _tell_end(progress: Progress, folder: RunFolder) -> None:
     out.print(f"\nWritten: {folder.path}. Look at it with `farm report {folder.path}` and `farm show {folder.path}`.")
+    if progress.total.tokens:
+        out.print(f"The agent's models{progress.cost().replace(',', ' took', 1)}.")
     if progress.total.broken:
         out.print(
             marked("[magenta]{} rollouts broke on our side[/] and have no reward;", progress.total.broken),

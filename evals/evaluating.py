@@ -10,7 +10,7 @@ import httpx2
 
 from agent_client.play import Limits
 from agent_client.wire import shared_http
-from evals.choosing import chosen
+from evals.choosing import Chosen, chosen
 from evals.demo import gold_model
 from evals.played import Header, Played, Subject, key
 from evals.players import Players
@@ -74,6 +74,7 @@ class Evaluation:
 
     async def _begin(self, http: httpx2.AsyncClient) -> None:
         found = await chosen(self.farm, self.suite.scenarios)
+        self._make_sure_of_solutions(found)
         writers = {
             name: tuple(tool.name for tool in (await self.farm.environment(name)).tools if tool.writes)
             for name in sorted({one.environment for one in found})
@@ -94,6 +95,15 @@ class Evaluation:
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(prepare(one.environment, one.card.id)) for one in found]
         self.folder.begin(Header.of(self.suite, len(found)), [task.result() for task in tasks])
+
+    def _make_sure_of_solutions(self, found: Sequence[Chosen]) -> None:
+        """An agent that plays the reference solution needs one. Raises RequestError with all scenarios that lack it."""
+        lacking = [one.name for one in found if one.card.calls is None]
+        if lacking and self.suite.agent.kind in ("gold", "sabotaged"):
+            raise RequestError(
+                f"agent {self.suite.agent.kind!r} plays reference solutions, and of {len(found)} scenarios "
+                f"{len(lacking)} have none: {', '.join(lacking)}; min_calls = 0 in [scenarios] leaves them out"
+            )
 
     async def _same_as_before(self) -> dict[str, Subject]:
         """The scenarios of the run, each as it was when it began."""

@@ -31,7 +31,7 @@ def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_o
     title = " · ".join(told.header.suite.name for told in reports)
     filled = {
         "{{title}}": _escaped(title),
-        "{{style}}": _part("page.css"),
+        "{{style}}": _part("look.css") + _part("page.css"),
         "{{script}}": script,
         "{{data}}": in_script(data),
     }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agent_client.call_text import HERMES, JSON
 from agent_client.chat_model import ChatModel
+from agent_client.errors import EndpointError, EndpointRefused
 from agent_client.model import Model
 from agent_client.person import Person
 from agent_client.prompted_model import PromptedModel
@@ -14,6 +15,7 @@ from evals.demo import gold_model, idle_model, sabotaged_model
 from evals.played import Subject
 from evals.suite import Agent, ChatAgent, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
 from servers.endpoint_url import OPENAI
+from servers.errors import InfraError, RequestError
 
 CALL_TEXTS = {"hermes": HERMES, "json": JSON}
 
@@ -61,7 +63,12 @@ class Players:
 async def players(
     suite: Suite, endpoint: Endpoint, *, on_retry: Callable[[str], None] | None = None
 ) -> AsyncGenerator[Players]:
-    """The players of a suite, with their connections open while inside. `on_retry` is told of each wait."""
+    """The players of a suite, with their connections open while inside. `on_retry` is told of each wait.
+
+    Raises:
+        RequestError: an endpoint refuses its key.
+        InfraError: an endpoint is not there.
+    """
     async with AsyncExitStack() as stack:
         chat = user = None
         if isinstance(suite.agent, ChatAgent):
@@ -69,6 +76,9 @@ async def players(
         if suite.user is not None:
             key = endpoint.user_api_key or endpoint.api_key
             user = await stack.enter_async_context(_model(suite.user, endpoint, key, on_retry))
+        for model in (chat, user):
+            if model is not None:
+                await _check(model)
         yield Players(suite.agent, _in_words(suite.agent, chat), user)
 
 
@@ -85,6 +95,15 @@ def _model(
         seconds=told.seconds,
         on_retry=on_retry,
     )
+
+
+async def _check(model: ChatModel) -> None:
+    try:
+        await model.check()
+    except EndpointRefused as error:
+        raise RequestError(f"{error}; nothing was played") from None
+    except EndpointError as error:
+        raise InfraError(f"{error}; nothing was played") from None
 
 
 def _in_words(agent: Agent, chat: ChatModel | None) -> Model | None:

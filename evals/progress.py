@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -13,6 +14,7 @@ from rich.text import Text
 from evals.played import Played, Subject
 from servers.terminal import marked
 
+MILLION = 1_000_000
 LINES = 20
 """So many lines a whole run writes where there is no terminal."""
 
@@ -31,7 +33,12 @@ class Tally:
     agent_errors: int = 0
     broken: int = 0
     calls: int = 0
-    tokens: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
 
     def add(self, played: Played) -> None:
         run = played.rollout
@@ -41,7 +48,8 @@ class Tally:
         self.broken += run.outcome == "infra_error"
         if run.trace is not None:
             self.calls += run.trace.calls
-            self.tokens += run.trace.tokens
+            self.tokens_in += sum(turn.tokens_in for turn in run.trace.turns)
+            self.tokens_out += sum(turn.tokens_out for turn in run.trace.turns)
         if run.reward is not None:
             self.judged += 1
             self.successes += bool(run.success)
@@ -55,12 +63,23 @@ class Tally:
         return f"{self.done}/{self.planned}", share, reward, *trouble, f"{self.calls:,}", f"{self.tokens:,}"
 
 
+class Prices(NamedTuple):
+    """What a million tokens cost; any currency."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+
+
+NO_PRICES = Prices()
+
+
 @dataclass
 class Progress:
     """Shows a run; enter `live` while it goes on."""
 
     console: Console
     name: str
+    prices: Prices = NO_PRICES
     tallies: dict[str, Tally] = field(default_factory=dict[str, Tally])
     total: Tally = field(default_factory=Tally)
     began_at: float = field(default_factory=time.monotonic)
@@ -92,7 +111,8 @@ class Progress:
             tally.running -= now
         self.resumed += not now
         if now and self.total.done % max(1, self.total.planned // LINES) == 0:
-            self._line(f"{self.total.done} of {self.total.planned} rollouts, {self.total.broken} broken")
+            broken = f"{self.total.broken} broken"
+            self._line(f"{self.total.done} of {self.total.planned} rollouts, {broken}{self.cost()}{self._left()}")
 
     def _shown(self) -> Table | str:
         return self.table() if self.tallies or self.console.is_terminal else ""
@@ -116,7 +136,22 @@ class Progress:
         seconds = time.monotonic() - self.began_at
         rate = f", {60 * played / seconds:,.0f} a minute" if played and seconds > 1 else ""
         kept = f", {self.resumed} from before" if self.resumed else ""
-        return f"{self.name}: {self.state}, {self.total.running} at work{kept}{rate}"
+        return f"{self.name}: {self.state}, {self.total.running} at work{kept}{rate}{self.cost()}{self._left()}"
+
+    def cost(self) -> str:
+        """The agent's tokens so far, and their price where prices are known."""
+        if not self.total.tokens:
+            return ""
+        spent = self.total.tokens_in * self.prices.prompt + self.total.tokens_out * self.prices.completion
+        return f", {self.total.tokens:,} tokens" + (f", {spent / MILLION:,.2f} spent" if any(self.prices) else "")
+
+    def _left(self) -> str:
+        """How long it will take at the pace of this start."""
+        played, remaining = self.total.done - self.resumed, self.total.planned - self.total.done
+        if not played or not remaining:
+            return ""
+        seconds = remaining * (time.monotonic() - self.began_at) / played
+        return f", {seconds / 60:.0f} min left" if seconds >= 90 else f", {seconds:.0f} s left"
 
     def _line(self, text: str) -> None:
         if not self.console.is_terminal:

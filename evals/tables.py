@@ -40,7 +40,7 @@ def show_comparison(console: Console, beside: Comparison) -> None:
     console.print(Text(f"\n{beside.other} against {beside.first}: {len(beside.scenarios)} scenarios in both", "bold"))
     for name, figure in (("success", beside.success), ("reward", beside.reward)):
         if figure is not None:
-            console.print(f"  {name:8} {difference(figure)}")
+            console.print(f"  {name:8} {difference(figure, as_share=name == 'success')}")
     if beside.only_first or beside.only_other:
         console.print(f"  left out: {beside.only_first} in the first only, {beside.only_other} in the other only")
     if beside.changed:
@@ -54,10 +54,14 @@ def show_comparison(console: Console, beside: Comparison) -> None:
         console.print(table)
 
 
-def difference(figure: Paired) -> str:
+def difference(figure: Paired, *, as_share: bool) -> str:
+    """How far two runs are apart: in points of a percentage, or in rewards from 0 to 1."""
     value, low, high = figure.difference
-    bounds = f" [{100 * low:+.1f}, {100 * high:+.1f}]" if low is not None and high is not None else ""
-    return f"{100 * value:+.1f} points{bounds}, p = {figure.p:.3g}"
+    scale, digits, unit = (100, 1, " points") if as_share else (1, 3, "")
+    bounds = ""
+    if low is not None and high is not None:
+        bounds = f" [{scale * low:+.{digits}f}, {scale * high:+.{digits}f}]"
+    return f"{scale * value:+.{digits}f}{unit}{bounds}, p = {figure.p:.3g}"
 
 
 def percent(share: float) -> str:

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
 
+from evals.page import PARTS
+
 MOST_BARS = 12
 
 
@@ -30,8 +32,10 @@ class Histogram(NamedTuple):
 
 
 def page(template: Path, **values: Any) -> str:
-    """A page from a template, which may include what lies in this folder. What comes from models is escaped."""
-    folders = [template.parent, Path(__file__).parent]
+    """A page from a template, which may include what lies in this folder, and the look of all pages. What comes from
+    models is escaped.
+    """
+    folders = [template.parent, Path(__file__).parent, PARTS]
     templates = Templates(loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined)
     return templates.get_template(template.name).render(**values)
 

@@ -175,11 +175,14 @@ class Endpoint:
     answers: list[dict[str, Any] | Response | None]
     requests: list[dict[str, Any]] = field(default_factory=list[Any])
     keys_seen: list[str] = field(default_factory=list[str])
+    models: Response | None = None
+    """What is answered to whoever asks for the list of models; by default there is none."""
 
     @asynccontextmanager
     async def serve(self) -> AsyncGenerator[str]:
         """Gives the base URL."""
         app = FastAPI()
+        app.add_api_route("/v1/models", lambda: self.models or Response(status_code=404), response_model=None)
         app.add_api_route("/v1/chat/completions", self._complete, methods=["POST"], response_model=None)
         async with serving(app) as origin:
             yield f"{origin}/v1"

@@ -23,6 +23,8 @@ function filled(element, attributes, children) {
 
 const percent = (share, digits = 1) => (100 * share).toFixed(digits);
 const count = (number) => Math.round(number).toLocaleString("en-US");
+const reward = (value) => value.toFixed(2);
+const signedReward = (value) => (value > 0 ? "+" : value < 0 ? "−" : "±") + reward(Math.abs(value));
 const signed = (share) => (share > 0 ? "+" : share < 0 ? "−" : "±") + Math.abs(100 * share).toFixed(1);
 
 function bounds(estimate, digits = 1) {
@@ -30,15 +32,15 @@ function bounds(estimate, digits = 1) {
   return `${percent(estimate[1], digits)} – ${percent(estimate[2], digits)}`;
 }
 
-// One estimate on a line from 0 to 1: the interval as a band, the value as a dot.
-function strip(estimate, width = 520) {
+// One estimate on a line from nothing to the whole, which is 100 % of a share and 1 of a reward: the interval as a band, the value as a dot.
+function strip(estimate, width = 520, whole = 100) {
   const at = (share) => 6 + share * (width - 12);
   const [value, low, high] = estimate;
-  return s("svg", { class: "chart", viewBox: `0 0 ${width} 34`, role: "img", "aria-label": `${percent(value)} %` },
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} 34`, role: "img", "aria-label": whole === 1 ? value.toFixed(2) : `${percent(value)} %` },
     s("line", { x1: at(0), x2: at(1), y1: 12, y2: 12, stroke: "var(--line)", "stroke-width": 8, "stroke-linecap": "round" }),
     low !== null && s("line", { x1: at(low), x2: at(high), y1: 12, y2: 12, stroke: "var(--accent)", "stroke-opacity": .35, "stroke-width": 8, "stroke-linecap": "round" }),
     s("circle", { cx: at(value), cy: 12, r: 6, fill: "var(--accent)", stroke: "var(--card)", "stroke-width": 2 }),
-    (width > 300 ? [0, .25, .5, .75, 1] : [0, .5, 1]).map((share) => s("text", { x: at(share), y: 32, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle", style: "font-size:10.5px" }, `${100 * share}`)));
+    (width > 300 ? [0, .25, .5, .75, 1] : [0, .5, 1]).map((share) => s("text", { x: at(share), y: 32, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle", style: "font-size:10.5px" }, `${whole * share}`)));
 }
 
 // Groups below each other: dot and interval of each, its name before it, its figure behind it.
@@ -108,7 +110,7 @@ function dumbbells(scenarios) {
     [0, .25, .5, .75, 1].map((share) => [s("line", { class: "grid", x1: at(share), x2: at(share), y1: 0, y2: height - 24 }), s("text", { x: at(share), y: height - 8, "text-anchor": "middle" }, `${100 * share} %`)]),
     scenarios.map((one, row) => {
       const y = row * line + 13, [from, to] = one.success, colour = to > from ? "var(--good)" : "var(--bad)";
-      return s("g", {}, s("text", { class: "strong", x: 0, y: y + 4 }, one.scenario.length > 52 ? one.scenario.slice(0, 51) + "…" : one.scenario),
+      return s("g", {}, s("text", { class: "strong", x: 0, y: y + 4 }, one.scenario.length > 44 ? one.scenario.slice(0, 43) + "…" : one.scenario),
         s("line", { x1: at(from), x2: at(to), y1: y, y2: y, stroke: colour, "stroke-width": 3 }),
         s("circle", { cx: at(from), cy: y, r: 5, fill: "var(--card)", stroke: colour, "stroke-width": 2 }),
         s("circle", { cx: at(to), cy: y, r: 5.5, fill: colour }),

@@ -30,4 +30,12 @@ async function show() {
   scrollTo(0, 0);
 }
 addEventListener("hashchange", show);
+addEventListener("keydown", (event) => {
+  const [, number, key] = location.hash.split("/");
+  if (!key || event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select")) return;
+  const { before, after } = neighbours(DATA.runs[number], decodeURIComponent(key));
+  if (event.key === "Escape") location.hash = "#";
+  else if (event.key === "ArrowLeft" && before) open_(number, before);
+  else if (event.key === "ArrowRight" && after) open_(number, after);
+});
 show();

@@ -12,8 +12,8 @@ async function rolloutView(run, number, key) {
   const told = await unpacked(run.opened[key]), subject = name in run.subjects ? await unpacked(run.subjects[name]) : null;
   const cause = row[CAUSE] || (row[SUCCESS] ? "success" : row[OUTCOME]);
   const siblings = run.rollouts.filter((one) => one[KEY].startsWith(`${name}#`) && one[KEY] in run.opened);
-  return h("div", { class: "wrap wide view" }, back(),
-    h("div", { class: "title" }, h("h1", {}, subject ? subject.title : name), h("span", { class: `badge ${kind(row)}` }, row[REWARD] === null ? "no reward" : `reward ${row[REWARD].toFixed(2)}`), h("span", { class: "badge quiet" }, cause)),
+  return h("div", { class: "wrap wide view" }, steps(run, number, key),
+    h("div", { class: "title" }, h("h1", {}, subject ? subject.title : name), h("span", { class: `badge ${kind(row)}` }, row[REWARD] === null ? "no reward" : `reward ${reward(row[REWARD])}`), h("span", { class: "badge quiet" }, cause)),
     h("div", { class: "facts" }, h("span", { class: "mono" }, key), h("span", {}, `${row[TURNS]} turns`), h("span", {}, `${row[CALLS]} calls`), h("span", {}, `${count(row[IN] + row[OUT])} tokens`), h("span", {}, `${row[SECONDS]} s`),
       h("span", {}, `seed ${told.seed}`), row[RETRIED] > 0 && h("span", {}, `broke ${row[RETRIED]} times before`),
       siblings.length > 1 && h("span", { class: "cells" }, siblings.map((one) => h("button", { class: `cell ${kind(one)}`, style: one[KEY] === key ? "outline:2px solid var(--ink);outline-offset:1px" : "", title: one[KEY], onclick: () => { location.hash = `#/${number}/${encodeURIComponent(one[KEY])}`; } }, `#${one[KEY].split("#").pop()}`)))),
@@ -24,6 +24,22 @@ async function rolloutView(run, number, key) {
       subject && subject.reference ? lane("The reference solution", subject.reference, "") : h("div", { class: "card" }, h("h3", {}, "The reference solution"), h("p", { class: "soft" }, "It is not in this run.")),
       h("div", { class: "card side" }, h("h3", {}, "What the checkpoints say"), told.verdicts.length ? told.verdicts.map((one) => verdict(one, subject)) : h("p", { class: "soft" }, "It was not judged."),
         subject && subject.instructions && h("details", { class: "thought", style: "margin-top:14px" }, h("summary", {}, "The rules that the agent was given"), h("div", {}, subject.instructions)))));
+}
+
+// The rollouts that can be opened, in the order of the list: the one before and the one after.
+function neighbours(run, key) {
+  const keys = run.rollouts.map((row) => row[KEY]).filter((one) => one in run.opened), at = keys.indexOf(key);
+  return { before: keys[at - 1], after: keys[at + 1], told: `${at + 1} of ${keys.length}` };
+}
+
+function steps(run, number, key) {
+  const { before, after, told } = neighbours(run, key);
+  const step = (text, to) => h("button", { class: "back", disabled: to ? null : "", onclick: () => { if (to) open_(number, to); } }, text);
+  return h("nav", { class: "steps", title: "Keys: ← → the rollout before and after, Esc the list" }, back(), step("← previous", before), step("next →", after), h("span", { class: "faint small num" }, told));
+}
+
+function open_(number, key) {
+  location.hash = `#/${number}/${encodeURIComponent(key)}`;
 }
 
 function back() {

@@ -13,15 +13,15 @@ function hero(run) {
 }
 
 function figures(run) {
-  const { success, reward, judged, rollouts } = run.all;
+  const { success, reward: average, judged, rollouts } = run.all;
   const each = (column) => rollouts ? run.rollouts.reduce((sum, row) => sum + row[column], 0) / rollouts : 0;
   const last = run.passing[run.passing.length - 1];
   return h("div", { class: "cards" },
     h("div", { class: "card kpi main" }, h("div", { class: "label" }, "Strict success: every checkpoint holds"),
       h("div", { class: "value" }, success ? percent(success[0]) : "–", h("small", {}, "%")), success && strip(success),
       h("div", { class: "foot" }, success && success[1] !== null ? `95 % interval ${bounds(success)} %, drawn over scenarios` : "one scenario alone gives no interval")),
-    h("div", { class: "card kpi" }, h("div", { class: "label" }, "Reward"), h("div", { class: "value" }, reward ? reward[0].toFixed(3) : "–"),
-      reward && strip(reward, 230), h("div", { class: "foot" }, reward && reward[1] !== null ? `${reward[1].toFixed(3)} – ${reward[2].toFixed(3)}` : "")),
+    h("div", { class: "card kpi" }, h("div", { class: "label" }, "Reward"), h("div", { class: "value" }, average ? reward(average[0]) : "–"),
+      average && strip(average, 230, 1), h("div", { class: "foot" }, average && average[1] !== null ? `95 % interval ${reward(average[1])} – ${reward(average[2])}` : "")),
     h("div", { class: "card kpi" }, h("div", { class: "label" }, last && last.k > 1 ? `At least one, and all, of ${last.k}` : "Judged"),
       last && last.k > 1 ? h("div", { class: "value" }, percent(last.any_of[0], 0), h("small", {}, `% pass@${last.k}`)) : h("div", { class: "value" }, count(judged)),
       last && last.k > 1 ? h("div", { class: "value" }, percent(last.all_of[0], 0), h("small", {}, `% pass^${last.k}`)) : null,
@@ -82,11 +82,11 @@ function failures(run, meanings, filter) {
 function comparison(one) {
   const name = (path) => path.split("/").pop();
   const apart = one.scenarios.filter((beside) => beside.success[0] !== beside.success[1]).sort((a, b) => Math.abs(b.success[1] - b.success[0]) - Math.abs(a.success[1] - a.success[0]));
-  const card = (label, figure) => figure && h("div", { class: "card kpi" }, h("div", { class: "label" }, label), h("div", { class: "value" }, signed(figure.difference[0]), h("small", {}, "points")),
-    h("div", { class: "foot" }, (figure.difference[1] !== null ? `95 % interval ${signed(figure.difference[1])} to ${signed(figure.difference[2])}, ` : "") + (figure.p < .001 ? "p < 0.001" : `p = ${figure.p.toFixed(3)}`)));
-  return h("section", {}, h("h2", {}, `${name(one.other)} against ${name(one.first)}`), h("p", { class: "lead" }, `Paired at ${count(one.scenarios.length)} scenarios that are the same in both; p from flipping the signs of the differences.`,
+  const card = (label, figure, tell, unit) => figure && h("div", { class: "card kpi" }, h("div", { class: "label" }, label), h("div", { class: "value" }, tell(figure.difference[0]), h("small", {}, unit)),
+    h("div", { class: "foot" }, (figure.difference[1] !== null ? `95 % interval ${tell(figure.difference[1])} to ${tell(figure.difference[2])}, ` : "") + (figure.p < .001 ? "p < 0.001" : `p = ${figure.p.toFixed(3)}`)));
+  return h("section", {}, h("h2", {}, `${name(one.other)} against ${name(one.first)}`), h("p", { class: "lead" }, one.scenarios.length ? `Paired at ${count(one.scenarios.length)} scenarios that are the same in both; p from flipping the signs of the differences.` : "Nothing is compared: no scenario is the same in both.",
     (one.only_first || one.only_other) ? ` Left out: ${one.only_first} in the first only, ${one.only_other} in the other only.` : "", one.changed.length ? ` ${one.changed.length} scenarios have changed between the runs and are left out.` : ""),
-    h("div", { class: "cards" }, card("Strict success", one.success), card("Reward", one.reward),
+    one.scenarios.length > 0 && h("div", { class: "cards" }, card("Strict success", one.success, signed, "points"), card("Reward", one.reward, signedReward, "of 1"),
       h("div", { class: "card kpi" }, h("div", { class: "label" }, "Scenarios better"), h("div", { class: "value" }, apart.filter((beside) => beside.success[1] > beside.success[0]).length)),
       h("div", { class: "card kpi" }, h("div", { class: "label" }, "Scenarios worse"), h("div", { class: "value" }, apart.filter((beside) => beside.success[1] < beside.success[0]).length))),
     apart.length > 0 && h("div", { class: "card", style: "margin-top:16px" }, h("h3", {}, "Where they differ most (○ first, ● other)"), dumbbells(apart.slice(0, 30))));
@@ -118,12 +118,12 @@ function rollouts(run, number) {
   function line(name, rows) {
     const judged = rows.filter((row) => row[SUCCESS] !== null), [environment, scenario] = name.split("/");
     const share = judged.length ? `${judged.filter((row) => row[SUCCESS]).length} of ${judged.length}` : "–";
-    const reward = judged.length ? (judged.reduce((sum, row) => sum + row[REWARD], 0) / judged.length).toFixed(2) : "–";
-    return h("div", { class: "row" }, h("div", { class: "name" }, h("span", {}, `${environment}/`), scenario), h("div", { class: "num" }, share), h("div", { class: "num reward" }, reward),
+    const average = judged.length ? reward(judged.reduce((sum, row) => sum + row[REWARD], 0) / judged.length) : "–";
+    return h("div", { class: "row" }, h("div", { class: "name" }, h("span", {}, `${environment}/`), scenario), h("div", { class: "num" }, share), h("div", { class: "num reward" }, average),
       h("div", { class: "cells" }, rows.map((row) => cell(row))));
   }
   function cell(row) {
-    const open = row[KEY] in run.opened, told = row[REWARD] === null ? "infra" : row[REWARD].toFixed(2);
+    const open = row[KEY] in run.opened, told = row[REWARD] === null ? "infra" : reward(row[REWARD]);
     const title = `${row[KEY]}: ${row[CAUSE] || row[OUTCOME]}, ${row[CALLS]} calls` + (open ? "" : ` (not in this page: farm show ${run.path} '${row[KEY]}')`);
     return h("button", { class: `cell ${kind(row)}${open ? "" : " shut"}`, title, onclick: () => { if (open) location.hash = `#/${number}/${encodeURIComponent(row[KEY])}`; } }, told);
   }

@@ -14,10 +14,12 @@ from evals.evaluating import MOST_BROKEN_IN_A_ROW
 from evals.run_folder import RunFolder
 from evals.suite import Choice
 from registry.client import FarmClient
+from registry.up import private
 from servers.errors import InfraError, RequestError
 from tests.bundles import write_bundle
+from tests.doubles import Endpoint, refused, said
 from tests.evals.runs import SCENARIOS, evaluated, shop, suite
-from tests.processes import LONG, Started, farm, farm_up, started, until
+from tests.processes import LONG, Started, farm, farm_up, side_by_side, started, until
 
 
 class Failing:
@@ -241,3 +243,46 @@ async def test_an_interrupted_run_gives_its_leases_back(tmp_path: Path) -> None:
             with pytest.raises(asyncio.CancelledError):
                 await run
         assert (await client.leases(status="live")).total == 0
+
+
+async def test_what_eval_needs_is_looked_at_before_the_first_rollout(shelf: Path, tmp_path: Path) -> None:
+    suites = {
+        "chat.toml": 'name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n',
+        "gold.toml": 'name = "x"\n[agent]\nkind = "gold"\n',
+    }
+    for name, text in suites.items():
+        (tmp_path / name).write_text(text)
+    unsolved = [{**one, "solution": None} for one in SCENARIOS]
+    await write_bundle(tmp_path / "shelf" / "puzzles", scenarios=[*unsolved])
+    suite = (tmp_path / "gold.toml").read_text() + '[scenarios]\nenvironments = ["puzzles"]\n'
+    (tmp_path / "gold.toml").write_text(suite)
+    chat = ("eval", "chat.toml", "--out", "run", "--library", shelf, "--base-url")
+    other = ("eval", "chat.toml", "--out", "run1", "--library", shelf, "--base-url")
+    async with Endpoint([], models=refused(401, "no such key")).serve() as url, private((shelf,)) as up:
+        wrong_key, no_endpoint, wrong_token, unsolvable = await side_by_side(
+            farm(*chat, url, home=tmp_path, OPENAI_API_KEY="sk-wrong"),
+            farm(*other, "http://127.0.0.1:9/v1", home=tmp_path),
+            farm("eval", "gold.toml", "--out", "run2", "--farm", up.url, home=tmp_path, FARM_TOKEN="wrong"),
+            farm("eval", "gold.toml", "--out", "run3", "--library", "shelf", home=tmp_path),
+        )
+    assert (wrong_key.code, wrong_key.err.count("\n")) == (2, 1)
+    assert "the key is wrong; nothing was played" in wrong_key.err
+    assert (no_endpoint.code, no_endpoint.err.count("\n")) == (1, 1)
+    assert "cannot reach http://127.0.0.1:9/v1: " in no_endpoint.err
+    assert (wrong_token.code, "token" in wrong_token.err) == (2, True)
+    assert (unsolvable.code, unsolvable.err.count("\n")) == (2, 1)
+    assert "of 2 scenarios 2 have none: puzzles/easy, puzzles/half; min_calls = 0" in unsolvable.err
+
+
+async def test_eval_says_what_it_cost(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text(
+        'name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n[scenarios]\nenvironments = ["shop"]\n'
+    )
+    prices = ("--prompt-price", "100000", "--completion-price", "200000")
+    async with Endpoint([said("No.")]).serve() as url:
+        done = await farm(
+            "eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url", url, *prices, home=tmp_path
+        )
+    assert (done.code, done.err) == (0, "")
+    assert "1 of 1 rollouts, 0 broken, 15 tokens, 2.00 spent\n" in done.out
+    assert "The agent's models took 15 tokens, 2.00 spent.\n" in done.out
