@@ -17,7 +17,7 @@ from servers.command_options import AsJson, Bundle, bundle_of
 from servers.endpoint_url import OPENAI, BaseUrl, well_formed
 from servers.errors import NotFound, RequestError
 from servers.library import Library
-from servers.phrases import Phrases
+from servers.paraphrases import PARAPHRASES_FILE
 from servers.plural import counted, noun
 from servers.secret_options import ApiKey
 from servers.suggestion import suggestion
@@ -37,7 +37,7 @@ from synth.scenarios.examining import Case, Examining, Searching
 from synth.scenarios.hacking import Hole, Searched
 from synth.scenarios.holding import BY_THE_TOOLS
 from synth.scenarios.others import wrong_agents_in
-from synth.scenarios.phrasing import written
+from synth.scenarios.phrasing import Written, written
 from synth.scenarios.profile import profile_of
 from synth.scenarios.start import Game, Player, made_with_models, show_outcome
 from synth.spread.at_once import run_alone
@@ -169,7 +169,7 @@ def phrases(
     recording: Annotated[list[Path] | None, typer.Option(help="The writer's answers, recorded.")] = None,
     record: Annotated[Path | None, typer.Option(help="Record the writer's exchanges in this file.")] = None,
 ) -> None:
-    """Have the words for an environment's tasks written: one request, at most four attempts."""
+    """Have words for an environment's tasks written, and answers in other words: two requests, four attempts each."""
     folder = bundle_of(bundle)
     path = to or folder / "phrases.json"
     work = work or Path(".envfarm") / "phrases" / folder.name
@@ -178,12 +178,15 @@ def phrases(
     plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
     make_sure_of(path, "--out")
     made = asyncio.run(_phrased(folder, work, path, plan, api_key))
-    out.print(
-        f"Words for {counted(len(made.asks), 'command')} and {counted(len(made.rows), 'table')}: {path}", soft_wrap=True
-    )
+    commands, tables = counted(len(made.phrases.asks), "command"), counted(len(made.phrases.rows), "table")
+    out.print(f"Words for {commands} and {tables}: {path}", soft_wrap=True)
+    values = sum(map(len, made.paraphrases.tells.values()))
+    if values:
+        other = path.with_name(PARAPHRASES_FILE)
+        out.print(f"Answers in other words for {counted(values, 'value')}: {other}", soft_wrap=True)
 
 
-async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: str) -> Phrases:
+async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: str) -> Written:
     run = RunFolder(work)
     with run.locked("--work"):
         async with writer_for(plan, run, api_key) as writing:

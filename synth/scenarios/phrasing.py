@@ -1,18 +1,24 @@
-"""`farm synth phrases`: a writer is asked how people speak of an environment; what is accepted is `phrases.json`."""
+"""`farm synth phrases`: a writer is asked how people speak of an environment; what is accepted is `phrases.json`.
+
+Then it is asked for answers in other words, which are `paraphrases.json`.
+"""
 
 import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 from servers.bundle import Environment
 from servers.environment import Provenance, Tool
-from servers.errors import FarmError
+from servers.errors import BundleError, FarmError
+from servers.paraphrases import PARAPHRASES_FILE, Paraphrases, read_paraphrases
 from servers.phrases import HOLE, Phrases, holes, is_named, problems_of
 from servers.whole import write_whole
+from synth.certify.template_stage import TemplateStage
 from synth.proving.stage import Stage
+from synth.run.artefact import Artefact
 from synth.run.asker import Asker
 from synth.run.environment import Environment as Line
 from synth.run.stage import Made
@@ -35,35 +41,78 @@ LEAST_TOLD = 0.4
 """So large a part of the trial's walks must come to a task."""
 
 
+T = TypeVar("T", Phrases, Paraphrases)
+
+
 class NotWritten(FarmError):
-    """No phrases came of it."""
+    """No phrases came of it, or no answers in other words."""
 
 
-async def written(folder: Path, work: Path, out: Path, writer: Writer) -> Phrases:
-    """Ask for the phrases of a bundle, and write them. What was accepted before is not asked for again.
+class Written(NamedTuple):
+    """What a writer gave for an environment."""
+
+    phrases: Phrases
+    paraphrases: Paraphrases
+
+
+async def written(folder: Path, work: Path, out: Path, writer: Writer) -> Written:
+    """Ask for the phrases of a bundle and for answers in other words, and write both, the latter beside `out`.
+
+    What was accepted before is not asked for again.
 
     Raises:
-        NotWritten: no answer was accepted, or there is none yet.
+        NotWritten: no answer was accepted, or there is none yet. Phrases that were accepted are written all the same.
+        BundleError: what stands beside `out` cannot be read.
     """
     async with Stage(folder) as stage:
-        step = Step("phrases", Phrases, Phrasing(stage).make)
-        line = Line(stage.environment.id, work, (step,), writer)
+        steps = (
+            Step("phrases", Phrases, Phrasing(stage).make),
+            Step("paraphrases", Paraphrases, TemplateStage(stage).make),
+        )
+        line = Line(stage.environment.id, work, steps, writer)
         line.begin(Topic(title=stage.environment.description.title))
         end = await line.advance()
-        if end.state != "accepted":
-            raise NotWritten(f"{stage.environment.id}: {end.state}: {end.why}")
-        artefact = line.line.standing()[-1]
+        artefacts = {one.stage: one for one in line.line.standing()}
+    phrases, paraphrases = artefacts.get("phrases"), artefacts.get("paraphrases")
+    if phrases is not None:
+        _write(out, _signed(Phrases, phrases))
+    if phrases is None or paraphrases is None:
+        raise NotWritten(f"{stage.environment.id}: {end.state}: {end.why}")
+    made = Written(_signed(Phrases, phrases), _with_whole_answers(_signed(Paraphrases, paraphrases), out.parent))
+    if made.paraphrases.tells:
+        _write(out.with_name(PARAPHRASES_FILE), made.paraphrases)
+    return made
+
+
+def _signed(kind: type[T], artefact: Artefact) -> T:
+    """What was accepted, with what made it."""
+    asked = artefact.exchanges[-1:]
     provenance = Provenance(
         source="written for this environment",
         licence="MIT",
         date=artefact.made_at[:10],
         model=", ".join(artefact.models) or None,
-        prompts={"phrases": artefact.exchanges[-1].prompt[:16]},
+        prompts={artefact.stage: asked[0].prompt[:16]} if asked else {},
     )
-    phrases = Phrases.model_validate(artefact.value).model_copy(update={"provenance": provenance})
-    told_of_it = phrases.model_dump(mode="json", exclude_defaults=True)
-    write_whole(out, json.dumps(told_of_it, ensure_ascii=False, indent=1) + "\n")
-    return phrases
+    return kind.model_validate({**artefact.value, "provenance": provenance.model_dump()})
+
+
+def _with_whole_answers(templates: Paraphrases, folder: Path) -> Paraphrases:
+    """Templates with the whole answers that a folder has, which others wrote."""
+    problems, there = read_paraphrases(folder)
+    if problems:
+        raise BundleError(problems[0])
+    if not there.scenarios or templates.provenance is None:
+        return templates
+    by = there.provenance
+    notes = f"Whole answers by: {by.model or by.source}, {by.date}." if by else "Whole answers by somebody else."
+    provenance = templates.provenance.model_copy(update={"notes": notes})
+    return templates.model_copy(update={"scenarios": there.scenarios, "provenance": provenance})
+
+
+def _write(path: Path, value: Phrases | Paraphrases) -> None:
+    told_of_it = value.model_dump(mode="json", exclude_defaults=True)
+    write_whole(path, json.dumps(told_of_it, ensure_ascii=False, indent=1) + "\n")
 
 
 class Phrasing:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from servers.bundle import load_scenarios
+from servers.paraphrases import read_paraphrases
 from servers.phrases import read_phrases
 from servers.scenario import Scenario
 from synth.proving.stage import Stage
@@ -31,17 +32,38 @@ WORDS: dict[str, Any] = {
 }
 
 
-class Scripted:
-    """A writer whose answers are given beforehand."""
+TEMPLATES = {
+    "right": [
+        "{value}",
+        "It is {value|code}.",
+        "**{value|bare}**",
+        "{value|words}",
+        "Now {value|sign}",
+        "{value|comma}",
+    ],
+    "wrong": ["{other}", "It is {other}.", "{value} or {other}", "{value}, {other}", "{value}. No, {other}.", "Cheap."],
+}
+TOLD = {**WORDS, "tells": {"price": [{"value": "cents", "ask": "what {id} costs now", "say": "It costs {value}."}]}}
 
-    def __init__(self, *answers: dict[str, Any]) -> None:
+
+def templates(**instead: list[str]) -> dict[str, Any]:
+    """Answers in other words to what a thing costs."""
+    return {"tells": {"price": {"cents": {**TEMPLATES, **instead}}}}
+
+
+class Scripted:
+    """A writer whose answers are given beforehand, those in other words apart."""
+
+    def __init__(self, *answers: dict[str, Any], others: Sequence[dict[str, Any]] = ()) -> None:
         self._answers = list(answers)
+        self._others = list(others)
         self.asked: list[str] = []
 
     async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
         """The next answer; the last one for ever."""
         self.asked.append(messages[-1].content)
-        value = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        answers = self._others if label.endswith("/paraphrases") else self._answers
+        value = answers.pop(0) if len(answers) > 1 else answers[0]
         return Answer.nothing("0" * 64).model_copy(update={"value": value, "model": "scripted"})
 
 
@@ -146,3 +168,60 @@ async def test_who_asks_for_a_command_is_somebody_who_may(tmp_path: Path) -> Non
     assert scrapped
     assert all(scrapped)
     assert any(one.task.startswith("Ines ") for one in made)
+
+
+async def test_answers_in_other_words_are_asked_for_what_is_told(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=())
+    writer = Scripted(TOLD, others=[templates()])
+    await written(shop, tmp_path / "work", shop / "phrases.json", writer)
+    [_, asked] = writer.asked
+    assert "- price, cents (amount): “what {id} costs now”; “It costs {value}.”; 1 euro, 2 euros, 3 euros" in asked
+    problems, found = read_paraphrases(shop)
+    assert problems == []
+    assert found.tells["price"]["cents"].right == tuple(TEMPLATES["right"])
+    assert found.provenance is not None
+    assert found.provenance.model == "scripted"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (templates(right=["{value}"]), "tells.price.cents.right: 1 different templates; 6 are wanted"),
+        (templates(wrong=["{other}"] * 6), "tells.price.cents.wrong: 1 different templates; 6 are wanted"),
+        (templates(right=["{value|long}", *TEMPLATES["right"]]), "right: no form 'long'; there are bare, code, comma"),
+        (templates(right=["It costs a lot.", *TEMPLATES["right"]]), "does not tell the value: 'It costs a lot.'"),
+        ({"tells": {}}, "tells.price.cents.right: 0 different templates"),
+        ({"tells": {**templates()["tells"], "make": {"id": {}}}}, "tells.make: nobody asks for 'id'"),
+        ({**templates(), "scenarios": {"dearer": {}}}, "`tells` is the only key"),
+    ],
+)
+async def test_templates_that_cannot_serve_are_told_to_the_writer(
+    tmp_path: Path, answer: dict[str, Any], reason: str
+) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    writer = Scripted(TOLD, others=[answer, templates()])
+    await written(shop, tmp_path / "work", tmp_path / "phrases.json", writer)
+    assert len(writer.asked) == 3
+    assert reason in writer.asked[2]
+
+
+async def test_whole_answers_that_are_there_stay_and_say_who_wrote_them(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    whole = {"dearer": {"right": ["Done."], "wrong": ["No."]}}
+    by = {"source": "a test", "licence": "MIT", "date": "2026-03-16", "model": "Ada"}
+    write(shop, {"paraphrases.json": json.dumps({"scenarios": whole, "provenance": by})})
+    await written(shop, tmp_path / "work", shop / "phrases.json", Scripted(TOLD, others=[templates()]))
+    found = read_paraphrases(shop)[1]
+    assert found.scenarios["dearer"].right == ("Done.",)
+    assert found.tells.keys() == {"price"}
+    assert found.provenance is not None
+    assert found.provenance.notes == "Whole answers by: Ada, 2026-03-16."
+
+
+async def test_words_are_kept_where_no_answers_in_other_words_are_accepted(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    writer = Scripted(TOLD, others=[{"tells": {}}])
+    with pytest.raises(NotWritten, match="shop: rejected: paraphrases: "):
+        await written(shop, tmp_path / "work", tmp_path / "phrases.json", writer)
+    assert (tmp_path / "phrases.json").exists()
+    assert not (tmp_path / "paraphrases.json").exists()

@@ -1,0 +1,104 @@
+"""The second stage of `farm synth phrases`: a writer is asked for right and wrong answers to what people ask.
+
+The writer sees the questions, and nothing of how answers are judged.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.answer.fact import FactType
+from servers.paraphrases import ENOUGH, OtherWords, Paraphrases, template_problems
+from servers.phrases import Phrases, Tell
+from synth.proving.stage import Stage
+from synth.run.asker import Asker
+from synth.run.stage import Made
+from synth.scenarios.answer_facts import TYPES
+from synth.scenarios.facts import kind_of, said
+from synth.scenarios.plausible import Rows
+from synth.writers.prompt import Prompt
+
+PROMPT = Prompt.load(Path(__file__).with_name("templates.md"))
+MOST_EXAMPLES = 4
+
+
+class Asked(NamedTuple):
+    """Something that phrases ask to be told, with the type of its value and examples."""
+
+    tool: str
+    tell: Tell
+    kind: FactType
+    examples: tuple[str, ...]
+
+    def line(self) -> str:
+        """It, as the writer reads it."""
+        examples = ", ".join(self.examples)
+        return f"- {self.tool}, {self.tell.value} ({self.kind}): “{self.tell.ask}”; “{self.tell.say}”; {examples}"
+
+
+class TemplateStage:
+    """The stage that asks, and what it accepts."""
+
+    def __init__(self, bundle: Stage) -> None:
+        self._bundle = bundle
+
+    async def make(self, made: Made, asker: Asker) -> Paraphrases:
+        """Ask for the templates; for none where nothing is asked to be told of which there are examples."""
+        asked = await self._asked(made[Phrases])
+        if not asked:
+            return Paraphrases()
+        description = self._bundle.environment.description
+        messages = PROMPT.fill(
+            title=description.title,
+            about=description.description,
+            clock=description.clock,
+            asked="\n".join(one.line() for one in asked),
+        )
+
+        async def accept(answer: Paraphrases) -> list[str]:
+            return list(findings(answer, asked))
+
+        return await asker.ask(messages, Paraphrases, accept)
+
+    async def _asked(self, phrases: Phrases) -> list[Asked]:
+        scene = await self._bundle.launch()
+        async with scene.reading() as reader:
+            rows = Rows(reader)
+        await scene.close()
+        clock = self._bundle.environment.description.clock
+        return [
+            one
+            for tool, tells in phrases.tells.items()
+            for tell in tells
+            if (one := _asked_of(tool, tell, rows, phrases.currency, clock)) is not None
+        ]
+
+
+def _asked_of(tool: str, tell: Tell, rows: Rows, currency: str, clock: str) -> Asked | None:
+    """A thing to be told, if the rows have values of its name that can be told."""
+    name = tell.value.rpartition(".")[2]
+    there = [row[name] for lines in rows.rows.values() for row in lines if name in row]
+    values = [value for value in dict.fromkeys(there) if kind_of(name, value) is not None]
+    if not values:
+        return None
+    kind = TYPES[str(kind_of(name, values[0]))]
+    return Asked(
+        tool, tell, kind, tuple(said(name, one, clock=clock, currency=currency) for one in values[:MOST_EXAMPLES])
+    )
+
+
+def findings(answer: Paraphrases, asked: Sequence[Asked]) -> Iterator[str]:
+    """What of the templates cannot serve, a sentence each."""
+    wanted = {(one.tool, one.tell.value): one.kind for one in asked}
+    if answer.scenarios or answer.provenance is not None:
+        yield "`tells` is the only key: leave the others out"
+    for tool, by_value in answer.tells.items():
+        for value in by_value:
+            if (tool, value) not in wanted:
+                yield f"tells.{tool}: nobody asks for {value!r}"
+    for (tool, value), kind in wanted.items():
+        words = answer.tells.get(tool, {}).get(value, OtherWords())
+        yield from (f"tells.{tool}.{value}: {problem}" for problem in template_problems(words, kind))
+        for role, texts in (("right", words.right), ("wrong", words.wrong)):
+            if len(set(texts)) < ENOUGH:
+                yield f"tells.{tool}.{value}.{role}: {len(set(texts))} different templates; {ENOUGH} are wanted"
