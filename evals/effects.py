@@ -11,12 +11,16 @@ PART = 200
 
 
 class Effect(Record):
-    """One call that reached the instance; `call` counts the calls of the trace from 0."""
+    """One call that reached the instance; `call` counts the calls of the trace from 0.
+
+    `fault` says what went wrong inside the tool: the line and the exception. It is for the author, never for an agent.
+    """
 
     call: int
     outcome: OutcomeKind
     changes: tuple[RowChange, ...] = ()
     micros: int = 0
+    fault: str | None = None
 
 
 async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Effect, ...]:
@@ -46,7 +50,13 @@ def matched(trace: Trace, history: list[CallRecord]) -> Iterator[Effect]:
         if record is None:
             return
         if record.tool == call.tool and record.arguments == call.arguments and _told(record, result):
-            yield Effect(call=number, outcome=record.outcome, changes=record.changes, micros=record.micros)
+            yield Effect(
+                call=number,
+                outcome=record.outcome,
+                changes=record.changes,
+                micros=record.micros,
+                fault=record.detail,
+            )
             record = next(reached, None)
 
 

@@ -1,6 +1,7 @@
 """The command `farm play`: one episode, shown as it happens, and judged."""
 
 import asyncio
+import re
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -11,6 +12,7 @@ from rich.text import Text
 
 from agent_client.play import Limits
 from agent_client.show import show
+from evals.effects import made
 from evals.evaluating import reference_of
 from evals.played import Header, Played, Subject
 from evals.players import Endpoint, players
@@ -31,6 +33,7 @@ from servers.terminal import Terminal
 
 app = typer.Typer()
 out = Terminal()
+LINE = re.compile(r"^tools\.py, line (\d+)")
 
 
 class Episode(NamedTuple):
@@ -84,6 +87,7 @@ def play(
         limits=Limits(turns=turns, seconds=seconds),
     )
     episode = asyncio.run(_played(suite, folder, Endpoint(base_url, api_key, user_api_key), is_kept=saved is not None))
+    _show_faults(episode.run, folder)
     _show_end(episode.run)
     if saved is not None:
         with saved.writing():
@@ -157,6 +161,18 @@ def _check_user(suite: Suite, detail: ScenarioDetail) -> None:
 
 def _show_retry(trouble: str) -> None:
     out.print(Text(f"the endpoint: {trouble}", "yellow"))
+
+
+def _show_faults(run: Rollout, folder: Path) -> None:
+    """What went wrong inside tools, for their author: file, line and exception. The agent was told of a fault alone."""
+    faults = {effect.call: effect.fault for effect in run.effects or () if effect.fault}
+    if not faults or run.trace is None:
+        return
+    out.print(Text("faults of tools", "bold dim"))
+    for number, (call, _) in enumerate(made(run.trace)):
+        if number in faults:
+            where = LINE.sub(lambda found: f"{folder / 'tools.py'}:{found[1]}", faults[number])
+            out.print(Text(f"  call {number + 1}, {call.tool}: {where}", "red"), soft_wrap=True)
 
 
 def _show_end(run: Rollout) -> None:
