@@ -81,7 +81,7 @@ def test_what_is_started_without_a_profile_is_a_whole_farm() -> None:
     assert profiles == {"registry": [], "postgres": ["postgres"], "vllm": ["vllm"], "play": ["vllm"]}
 
 
-@pytest.mark.parametrize("variables", [{}, {"POSTGRES_PASSWORD": "p", "FARM_WORKERS": "16"}], ids=["plain", "all"])
+@pytest.mark.parametrize("variables", [{}, {"POSTGRES_PASSWORD": "p", "FARM_WORKERS": "9"}], ids=["plain", "all"])
 @pytest.mark.parametrize("service", OURS)
 def test_the_farm_accepts_the_command_of_each_service(service: str, variables: dict[str, str]) -> None:
     assert json.loads(instructions("ENTRYPOINT")[0]) == ["farm"]
@@ -99,7 +99,10 @@ def test_an_option_that_the_farm_does_not_have_would_be_noticed() -> None:
 
 async def test_the_registrys_command_starts_a_farm_and_the_healthcheck_tells_how_it_is(tmp_path: Path) -> None:
     port = free_ports(3)
-    command = [*command_of("registry"), "--host=127.0.0.1", f"--port={port}"]
+    library = tmp_path / "bundles"
+    library.mkdir()
+    of_image = [part.replace("=/bundles", f"={library}") for part in command_of("registry")]
+    command = [*of_image, "--host=127.0.0.1", f"--port={port}"]
     async with farm_up(tmp_path / "state", *command[1:], home=tmp_path) as running:
         assert running.url == f"http://localhost:{port}"
         assert await health_checked(port) == 0
@@ -117,15 +120,29 @@ async def health_checked(port: int) -> int:
         return await process.wait()
 
 
-def test_the_ports_that_the_farm_hands_out_are_published_as_they_are() -> None:
+@pytest.mark.parametrize("variables", [{}, {"FARM_WORKERS": "1"}, {"FARM_WORKERS": "9"}], ids=["2", "1", "9"])
+def test_the_ports_that_the_farm_hands_out_are_published_and_no_others(variables: dict[str, str]) -> None:
     [published] = SERVICES["registry"]["ports"]
-    address, outer, inner = filled(published).split(":")
+    address, outer, inner = filled(published, **variables).split(":")
     first, last = map(int, inner.split("-"))
     assert address == "127.0.0.1"
     assert outer == inner
-    assert (first, last) == (PORT, PORT + 16)
+    assert (first, last) == (PORT, PORT + int(value_of("--workers", command_of("registry", **variables))))
     assert parse(command_of("registry"))["port"] == PORT
-    assert int(value_of("--workers", command_of("registry"))) <= last - first
+
+
+@pytest.mark.parametrize(("variables", "folder"), [({}, "./bundles"), ({"FARM_BUNDLES": "/srv/mine"}, "/srv/mine")])
+def test_bundles_of_ones_own_are_mounted_where_the_farm_looks_and_cannot_be_written(
+    variables: dict[str, str], folder: str
+) -> None:
+    _, mounted = SERVICES["registry"]["volumes"]
+    assert filled(mounted, **variables).split(":") == [folder, "/bundles", "ro"]
+    assert value_of("--library", command_of("registry")) == "/bundles"
+
+
+def test_no_limit_is_asked_for_that_a_machine_may_not_grant() -> None:
+    """A worker takes as many files as its hard limit allows, whatever that is."""
+    assert not any("ulimits" in service for service in SERVICES.values())
 
 
 @pytest.mark.parametrize("name", SERVICES)
@@ -143,7 +160,9 @@ def test_each_service_is_walled_in(name: str) -> None:
 
 def test_the_farm_writes_only_where_its_volume_is() -> None:
     assert "FARM_STATE=/var/lib/farm" in DOCKERFILE
-    assert SERVICES["registry"]["volumes"] == ["farm:/var/lib/farm"]
+    state, *others = SERVICES["registry"]["volumes"]
+    assert state == "farm:/var/lib/farm"
+    assert all(one.endswith(":ro") for one in others)
 
 
 def test_guests_get_user_ids_of_their_own_so_the_farm_is_root() -> None:
