@@ -23,7 +23,8 @@ def show(console: Console) -> Callable[[Event], None]:
     def tell(event: Event) -> None:
         match event:
             case Started(task, model, tools):
-                console.print(Panel(Text(task), title=Text(f"task for {model}, {tools} tools"), title_align="left"))
+                title = Text(f"task for {model}, {_counted(tools, 'tool')}")
+                console.print(Panel(Text(task), title=title, title_align="left"))
             case Replied(number, turn):
                 _show_reply(console, number, turn)
             case Answered(call, result):
@@ -57,13 +58,24 @@ def _argument(value: Any) -> str:
 
 def _show_end(console: Console, trace: Trace) -> None:
     style = END_STYLES.get(trace.end, "yellow")
-    counts = f"{len(trace.turns)} turns, {trace.calls} calls, {trace.tokens:,} tokens, {trace.seconds:.1f} s"
+    counts = ", ".join(
+        [
+            _counted(len(trace.turns), "turn"),
+            _counted(trace.calls, "call"),
+            _counted(trace.tokens, "token"),
+            f"{trace.seconds:.1f} s",
+        ]
+    )
     said = trace.error or trace.answer.strip() or "(no answer)"
     console.print(
         Panel(
             Text(said), title=Text(trace.end.replace("_", " ")), title_align="left", subtitle=Text(counts), style=style
         )
     )
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shortened(text: str, longest: int) -> str:

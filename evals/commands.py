@@ -20,6 +20,7 @@ from evals.rollout import Rollout
 from registry.client import FarmClient
 from registry.up import private
 from servers.library import OWN_LIBRARY
+from servers.plural import counted
 from servers.terminal import Terminal, marked
 
 app = typer.Typer()
@@ -37,7 +38,7 @@ def demo(
     shown, seconds = asyncio.run(_demo(None if every else FIRST_FEW))
     calls = sum(run.trace.calls for one in shown for run in (one.gold, one.idle, one.sabotaged) if run.trace)
     wrong = [one for one in shown if not one.as_it_must_be]
-    out.print(f"\n{3 * len(shown)} rollouts, {calls} tool calls, {seconds:.1f} s.")
+    out.print(f"\n{counted(3 * len(shown), 'rollout')}, {counted(calls, 'tool call')}, {seconds:.1f} s.")
     if wrong:
         for one in wrong:
             out.print(

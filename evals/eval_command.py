@@ -18,6 +18,7 @@ from servers.command_options import shelves
 from servers.endpoint_url import OPENAI, BaseUrl
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.plural import counted, noun
 from servers.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
 from servers.serving import run as run_served
 from servers.terminal import Terminal, marked
@@ -91,7 +92,12 @@ def _tell_end(progress: Progress, folder: RunFolder) -> None:
     if progress.total.tokens:
         out.print(f"The agent's models{progress.cost().replace(',', ' took', 1)}.")
     if progress.total.broken:
+        broken = progress.total.broken
         out.print(
-            marked("[magenta]{} rollouts broke on our side[/] and have no reward;", progress.total.broken),
-            "the same command plays them again.",
+            marked(
+                "[magenta]{} broke on our side[/] and {} no reward;",
+                counted(broken, "rollout"),
+                noun(broken, "has", "have"),
+            ),
+            f"the same command plays {noun(broken, 'it', 'them')} again.",
         )

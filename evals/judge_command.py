@@ -19,6 +19,7 @@ from registry.client import FarmClient
 from registry.up import private
 from servers.command_options import bundle_of
 from servers.errors import RequestError
+from servers.plural import counted
 from servers.terminal import Terminal, marked
 from servers.whole import make_sure_of, write_whole
 
@@ -75,7 +76,8 @@ async def _judged(folder: Path, stored: Sequence[Stored]) -> list[Rejudged]:
 def _show(found: Sequence[Rejudged]) -> None:
     changed = [one for one in found if one.changed]
     judged = [one for one in found if not one.problem]
-    out.print(f"{len(judged)} of {len(found)} rollouts judged again; {len(changed)} rewards changed.")
+    again = f"{len(judged)} of {counted(len(found), 'rollout')} judged again"
+    out.print(f"{again}; {counted(len(changed), 'reward')} changed.")
     if changed:
         table = Table("rollout", "before", "now", "why", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
         for one in changed[:MOST_ROWS]:

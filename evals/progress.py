@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.played import Played, Subject
+from servers.plural import counted
 from servers.terminal import marked
 
 MILLION = 1_000_000
@@ -111,8 +112,8 @@ class Progress:
             tally.running -= now
         self.resumed += not now
         if now and self.total.done % max(1, self.total.planned // LINES) == 0:
-            broken = f"{self.total.broken} broken"
-            self._line(f"{self.total.done} of {self.total.planned} rollouts, {broken}{self.cost()}{self._left()}")
+            done = f"{self.total.done} of {counted(self.total.planned, 'rollout')}, {self.total.broken} broken"
+            self._line(f"{done}{self.cost()}{self._left()}")
 
     def _shown(self) -> Table | str:
         return self.table() if self.tallies or self.console.is_terminal else ""

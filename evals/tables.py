@@ -11,6 +11,7 @@ from evals.causes import MEANINGS
 from evals.comparison import Comparison
 from evals.report import Group, Report
 from evals.statistics import Estimate, Paired
+from servers.plural import counted, noun
 from servers.terminal import marked
 
 MOST_ROWS = 12
@@ -37,7 +38,8 @@ def show_report(console: Console, told: Report) -> None:
 
 def show_comparison(console: Console, beside: Comparison) -> None:
     """Print what another run does better or worse."""
-    console.print(Text(f"\n{beside.other} against {beside.first}: {len(beside.scenarios)} scenarios in both", "bold"))
+    both = f"{counted(len(beside.scenarios), 'scenario')} in both"
+    console.print(Text(f"\n{beside.other} against {beside.first}: {both}", "bold"))
     for name, figure in (("success", beside.success), ("reward", beside.reward)):
         if figure is not None:
             console.print(f"  {name:8} {difference(figure, as_share=name == 'success')}")
@@ -83,7 +85,8 @@ def _headline(told: Report) -> Table:
     table = _table("", "value [95 %]")
     table.add_row("strict success, %", estimate(told.all.success, as_share=True))
     table.add_row("reward", estimate(told.all.reward, as_share=False))
-    table.add_row("rollouts judged", f"{told.all.judged} of {told.header.rollouts}, at {told.all.scenarios} scenarios")
+    places = counted(told.all.scenarios, "scenario")
+    table.add_row("rollouts judged", f"{told.all.judged} of {told.header.rollouts}, at {places}")
     ends = ", ".join(f"{count} {outcome}" for outcome, count in told.outcomes.items() if count)
     table.add_row("how they ended", ends or "–")
     table.add_row("calls, tokens", f"{sum(one.calls for one in told.rollouts):,}, {_tokens(told):,}")
@@ -97,15 +100,18 @@ def _tokens(told: Report) -> int:
 def _show_trouble(console: Console, told: Report) -> None:
     """What is not in the figures above, and what it could change."""
     if told.missing:
-        missing = "[yellow]{} rollouts of the suite are not played yet[/]; `farm eval` goes on."
-        console.print(marked(missing, told.missing))
+        verb = noun(told.missing, "is", "are")
+        missing = f"{counted(told.missing, 'rollout')} of the suite {verb} not played yet"
+        console.print(marked("[yellow]{}[/]; `farm eval` goes on.", missing))
     if told.torn:
         console.print(marked("[yellow]the last line was cut short[/] ({} bytes); `farm eval` mends it.", told.torn))
     if told.broken and told.bounds is not None:
         low, high = (percent(bound) for bound in told.bounds)
         count = told.outcomes["infra_error"]
-        errors = "[magenta]{} infra errors[/] have no reward; if all had failed, success is {}, else up to {}:"
-        console.print(marked(errors, count, low, high))
+        console.print(
+            marked("[magenta]{}[/] {} no reward;", counted(count, "infra error"), noun(count, "has", "have")),
+            f"if all had failed, success is {low}, else up to {high}:",
+        )
         for error, times in told.broken[:MOST_ROWS]:
             console.print(Text(f"  {times} × {error[:200]}"))
 

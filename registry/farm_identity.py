@@ -11,6 +11,7 @@ from pathlib import Path
 from registry.ledger import KeptFarm, Ledger
 from servers import secret
 from servers.errors import RequestError, StateError
+from servers.plural import counted
 
 IDENTITY_FILE = "farm"
 
@@ -42,6 +43,6 @@ def _make_sure_of(ledger: Ledger, folder: Path) -> None:
     instances = [path.stem for path in folder.glob("worker-*/instances/*.history")]
     if instances and not ledger.known(instances):
         raise RequestError(
-            f"the ledger is new, and knows none of the {len(instances)} instances in {folder}: give the --ledger that"
-            f" they were launched with, or delete {folder}/worker-*/instances to begin anew"
+            f"the ledger is new, and knows none of the {counted(len(instances), 'instance')} in {folder}: give the"
+            f" --ledger that they were launched with, or delete {folder}/worker-*/instances to begin anew"
         )

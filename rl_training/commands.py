@@ -24,6 +24,7 @@ from rl_training.trainer import train as run_trainer
 from servers.command_options import shelves
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
+from servers.plural import counted
 from servers.terminal import Terminal
 
 app = typer.Typer()
@@ -151,7 +152,8 @@ def demo(
     first, last = ([one.points[at].reward for one in outcome.curves] for at in (0, -1))
     out.print(
         f"Mean reward on held-out scenarios: {_spread(first)} after the warm start, {_spread(last)} at the end"
-        f" ({len(first)} seeds, mean and standard error; {seconds / 60:.0f} min). Written: {run / 'result.json'}",
+        f" ({counted(len(first), 'seed')}, mean and standard error; {seconds / 60:.0f} min)."
+        f" Written: {run / 'result.json'}",
         soft_wrap=True,
     )
 
@@ -209,6 +211,5 @@ def _band(option: str, text: str | None) -> Band | None:
 
 
 def _told(packed: Packed) -> str:
-    return (
-        f"{packed.rows} rows, the longest prompt {packed.longest_prompt} tokens, {packed.too_long} left out as too long"
-    )
+    longest = counted(packed.longest_prompt, "token")
+    return f"{counted(packed.rows, 'row')}, the longest prompt {longest}, {packed.too_long} left out as too long"

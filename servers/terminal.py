@@ -63,7 +63,7 @@ class Terminal(Console):
     def print(self, *objects: Any, crop: bool = True, soft_wrap: bool | None = None, **options: Any) -> None:
         """Print; only on a terminal are lines broken or cut at its width."""
         if soft_wrap is None and not self.is_terminal:
-            soft_wrap = all(isinstance(one, str) for one in objects)
+            soft_wrap = all(isinstance(one, str | Text) for one in objects)
         super().print(*objects, crop=crop and self.is_terminal, soft_wrap=soft_wrap, **options)
 
     def print_data(self, data: object) -> None:

@@ -205,7 +205,7 @@ async def test_what_play_saves_is_a_run_that_every_command_opens(shop: Path, tmp
     assert (shown.code, report.code, judged.code) == (0, 0, 0)
     assert "~ things t2" in shown.out  # what the reference solution changes, beside what was played
     assert (tmp_path / "page.html").stat().st_size > 0
-    assert "1 of 1 rollouts judged again; 0 rewards changed." in judged.out
+    assert "1 of 1 rollout judged again; 0 rewards changed." in judged.out
     assert misused(again, "--save runs/mine: holds a run already; choose another folder")
 
 

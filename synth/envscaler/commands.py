@@ -13,6 +13,7 @@ from servers.bundle import Environment, load, load_scenarios
 from servers.command_options import bundle_of
 from servers.errors import BundleError, RequestError
 from servers.guests import Guests
+from servers.plural import counted
 from servers.scenario import Scenario
 from servers.terminal import Terminal
 from servers.whole import write_whole
@@ -79,7 +80,9 @@ async def _import(files: Files, to: Path, origin: Origin) -> list[Arrival]:
         nonlocal done
         done += 1
         said = (
-            f"left out: {arrival.reason}" if arrival.reason else f"{arrival.tools} tools, {arrival.scenarios} scenarios"
+            f"left out: {arrival.reason}"
+            if arrival.reason
+            else f"{counted(arrival.tools, 'tool')}, {counted(arrival.scenarios, 'scenario')}"
         )
         err.print(f"{done}/{total} {arrival.id}: {said}", soft_wrap=True, markup=False)
 
@@ -102,7 +105,8 @@ def _told(files: Files, arrivals: list[Arrival]) -> int:
     for line in lost:
         out.print(line, soft_wrap=True, markup=False)
     came = [arrival for arrival in arrivals if arrival.reason is None]
-    out.print(f"{len(came)} environments, {sum(arrival.scenarios for arrival in came)} scenarios; {len(lost)} left out")
+    scenarios = sum(arrival.scenarios for arrival in came)
+    out.print(f"{counted(len(came), 'environment')}, {counted(scenarios, 'scenario')}; {len(lost)} left out")
     return len(lost)
 
 
@@ -153,7 +157,8 @@ def export_envscaler(
     for line in found.lost:
         out.print(f"lost: {line}", soft_wrap=True, markup=False)
     checks = sum(len(scenario["checklist"]) for scenario in found.scenarios)
-    out.print(f"{to}: {len(environment.tools)} tools, {len(found.scenarios)} scenarios, {checks} checks")
+    size = f"{counted(len(environment.tools), 'tool')}, {counted(len(found.scenarios), 'scenario')}"
+    out.print(f"{to}: {size}, {counted(checks, 'check')}")
 
 
 async def _export(environment: Environment, scenarios: list[Scenario]) -> Exported:

@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from servers.plural import counted
 from synth.run.artefact import digest_of_file
 from synth.run.asker import Asker, Exchange
 from synth.run.environment import End, Environment, utc_now
@@ -59,7 +60,7 @@ class Run:
             self.progress.stage(MINING, tasks.name)
             found = tuple(await mining(tasks, n, self.folder.path / "mining", self._mining_asker, embedder))
             self.folder.keep_mined(asked, found)
-            self.progress.end(MINING, "mined", f"{len(found)} topics")
+            self.progress.end(MINING, "mined", counted(len(found), "topic"))
         return found
 
     def _mining_asker(self, label: str) -> Asker:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from servers.errors import RequestError
+from servers.plural import counted
 from synth.run.engine import Elsewhere, Run
 from synth.run.environment import utc_now
 from synth.run.folder import RunFolder
@@ -95,7 +96,7 @@ class Start:
         total = progress.total
         say(
             f"{progress.count('accepted')} accepted, {progress.count('rejected')} rejected; "
-            f"{total.asked - total.cached} requests, {total.cached} answers from the cache, "
+            f"{counted(total.asked - total.cached, 'request')}, {counted(total.cached, 'answer')} from the cache, "
             f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens, {total.money:.2f} spent.",
             soft_wrap=True,
         )

@@ -34,7 +34,7 @@ async def test_task_calls_results_and_end_are_shown(url: str) -> None:
     assert "← loan_1: Dune [red]" in text
     assert "finished" in text
     assert "Lent it." in text
-    assert "2 turns, 1 calls" in text
+    assert "2 turns, 1 call," in text
 
 
 def test_thinking_and_text_beside_calls_are_shown_and_long_things_cut() -> None:

@@ -89,7 +89,7 @@ async def test_a_run_cut_short_says_what_is_missing(tmp_path: Path) -> None:
     assert told.torn > 0
     done = await farm("report", run.path, home=tmp_path)
     assert (done.code, done.err) == (0, "")
-    assert "1 rollouts of the suite are not played yet" in done.out
+    assert "1 rollout of the suite is not played yet" in done.out
     assert "the last line was cut short" in done.out
 
 

@@ -100,7 +100,7 @@ async def test_a_new_ledger_under_old_instances_is_refused_and_they_stay(shelf: 
     own = Options(library=(shelf,), state=tmp_path / "state", port=0)
     async with running(own) as address, FarmClient(address.url, address.token) as client:
         [lease] = await client.launch("shop")
-    with pytest.raises(RequestError, match="knows none of the 1 instances"):
+    with pytest.raises(RequestError, match="knows none of the 1 instance in"):
         async with running(replace(own, ledger=url)):
             pass
     async with running(own) as address, FarmClient(address.url, address.token) as client:

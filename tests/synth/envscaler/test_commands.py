@@ -20,11 +20,11 @@ async def test_files_come_in_are_checked_audited_and_listed(tmp_path: Path) -> N
     (tmp_path / "files" / "LICENSE").write_text("MIT License\n\nCopyright (c) 2026 Somebody\n")
     out = tmp_path / "out"
     done = await run("import", "envscaler", *paths, "--out", out, home=tmp_path)
-    assert (done.code, done.out.splitlines()[-1]) == (0, "1 environments, 1 scenarios; 0 left out")
-    assert "1/1 env_1: 7 tools, 1 scenarios" in done.err
+    assert (done.code, done.out.splitlines()[-1]) == (0, "1 environment, 1 scenario; 0 left out")
+    assert "1/1 env_1: 7 tools, 1 scenario" in done.err
     provenance = json.loads((out / "env_1" / "environment.json").read_text())["provenance"]
     assert provenance["licence"] == "MIT License, Copyright (c) 2026 Somebody"
-    assert (await run("check", out / "env_1", home=tmp_path)).out == "env_1: sound (7 tools, 1 scenarios)\n"
+    assert (await run("check", out / "env_1", home=tmp_path)).out == "env_1: sound (7 tools, 1 scenario)\n"
     assert "none shown" in (await run("scenarios", out / "env_1", home=tmp_path)).out
     done = await run("audit", out, "--json", tmp_path / "audit.json", home=tmp_path)
     assert done.code == 0

@@ -99,7 +99,7 @@ async def test_a_search_finds_a_hole_and_it_can_be_played(tmp_path: Path) -> Non
         "hack", str(tmp_path / "shop"), "--budget", "40", "--out", str(holes), "--jobs", "1", home=tmp_path
     )
     assert code == 1
-    assert "holes in 1 scenarios" in out
+    assert "in 1 scenario" in out
     first = sorted(holes.glob("*.json"))[0]
     assert json.loads(first.read_text())["answer"] != "It was 200."
     code, out, _ = await farm(
