@@ -1,4 +1,7 @@
-"""Making walks again: alone, and interleaved with another on rows that are built anew. All must be the same."""
+"""Making walks again: interleaved with another in one guest, and each alone in a fresh guest. All must be the same.
+
+What instances share in a guest's memory shows: a walk that is alone has nobody to share it with.
+"""
 
 from collections.abc import Callable, Sequence
 
@@ -8,9 +11,10 @@ from synth.proving.walk import Found, Made, Walk
 
 
 async def repeat(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Callable[[int], None]) -> None:
-    """Make walks again, one after another, on another stage: other processes, which know nothing of the first time."""
+    """Make walks again on another stage: each in a process of its own, which knows nothing of any other walk."""
     scenes: dict[tuple[str, str], Scene] = {}
     for walk in walks:
+        await stage.renew_guests()
         start = (walk.clock, walk.setup)
         scene = scenes[start] = scenes.get(start) or await stage.launch(clock=walk.clock, setup=walk.setup)
         await scene.rewind()

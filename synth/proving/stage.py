@@ -35,6 +35,7 @@ class Stage:
         self._covering = covering
         self._call_seconds = call_seconds
         self._stack = AsyncExitStack()
+        self._taken: set[int] = set()
 
     async def __aenter__(self) -> "Stage":
         library = Library([self.folder.parent])
@@ -51,7 +52,12 @@ class Stage:
 
     async def taken(self) -> set[int]:
         """The branches of tools.py that were taken so far, by number, on a stage that covers."""
-        return await self.worker.guests.taken(self.environment)
+        return self._taken | await self.worker.guests.taken(self.environment)
+
+    async def renew_guests(self) -> None:
+        """End the guests, so that the next call is made in a process that knows nothing of those before."""
+        self._taken = await self.taken()
+        self.worker.guests.forget(self.environment.digest)
 
     async def launch(self, *, setup: str = "", clock: str | None = None, seed: int = 0) -> "Scene":
         """A fresh instance. The same setup, clock and seed begin the same."""

@@ -142,6 +142,14 @@ def visit(db: Database, *, id: str) -> dict:
     Database.seen = seen if id in seen else [*seen, id]
     return {"seen": list(Database.seen)}
 '''
+FIRST = LEAKS.replace(
+    """seen = getattr(Database, "seen", ["none"])
+    Database.seen = seen if id in seen else [*seen, id]
+    return {"seen": list(Database.seen)}""",
+    """Database.first = getattr(Database, "first", id)
+    return {"first": Database.first}""",
+)
+CONTAINER = LEAKS.replace("Database.seen", "Counter.seen").replace("(Database,", "(Counter,")
 
 
 @pytest.mark.parametrize(
@@ -154,8 +162,10 @@ def visit(db: Database, *, id: str) -> dict:
         (SNEAKS, "reads_only", "peek", "it says that it only reads, and it changed rows: peek("),
         (RANDOM, "repeats", "sample", "answered differently when made again from the same start"),
         (LEAKS, "shares", "visit", "answered differently when made while another instance was called"),
+        (FIRST, "repeats", "visit", "answered differently when made again from the same start"),
+        (f"\nfrom collections import Counter\n{CONTAINER}", "repeats", "visit", "answered differently when made again"),
     ],
-    ids=["raises", "shape", "hopeless", "lenient", "sneaks", "random", "leaks"],
+    ids=["raises", "shape", "hopeless", "lenient", "sneaks", "random", "leaks", "first", "container"],
 )  # fmt: skip
 async def test_what_a_tool_does_wrong_is_named(tmp_path: Path, tools: str, check: str, tool: str, words: str) -> None:
     proof = await proof_of(tmp_path, TOOLS + tools)
