@@ -15,7 +15,7 @@ from servers.library import Library
 from servers.orders import Launch
 from servers.worker import Worker
 from tests.bundles import write_bundle
-from tests.processes import until
+from tests.processes import LONG, until
 
 SOON = 0.5
 """The deadline of calls that hang."""
@@ -495,13 +495,28 @@ async def test_instances_do_not_see_each_other(worker: Worker) -> None:
     assert [(await rows(one, worker))[1][2] for one in instances] == [0, 1, 2, 3, 4]
 
 
-async def test_calls_that_hang_from_the_first_moment_on_are_not_all_in_one_queue(odd_worker: Worker) -> None:
-    tickets = await odd_worker.launch(Launch(environment="odd", count=3))
-    calls = [asyncio.create_task(odd_worker.find(ticket.instance).call("hang", {})) for ticket in tickets]
-    await until(lambda: odd_worker.guests.alive == 2, "two guests are busy")
-    for call in calls:
-        call.cancel()
-    await asyncio.gather(*calls, return_exceptions=True)
+async def test_a_call_that_came_while_a_guest_loaded_is_not_left_behind_one_that_hangs(
+    worker: Worker, instance: Instance
+) -> None:
+    """As when calls come while the first guest loads its tools: the load ends, and the next in its queue hangs."""
+    guest = await worker.guests.serving(instance.environment, "another")
+    hangs, is_over = asyncio.Event(), asyncio.Event()
+
+    async def hang() -> None:
+        async with guest.turn():
+            hangs.set()
+            await is_over.wait()
+
+    async with guest.turn():  # a load
+        hanging = asyncio.create_task(hang())
+        await until(lambda: guest.waiting == 2, "one waits that will hang")
+        call = asyncio.create_task(instance.call("find", {}))
+        await until(lambda: guest.waiting == 3, "the call waits behind it")
+    async with asyncio.timeout(LONG):
+        await hangs.wait()
+        assert (await call).kind == "ok"
+    is_over.set()
+    await hanging
 
 
 async def test_at_most_so_many_guests_serve_one_environment(worker: Worker) -> None:
