@@ -185,9 +185,8 @@ async def test_what_the_task_gives_or_asks_to_be_told_is_no_reason_to_look_for(t
 @pytest.mark.parametrize(
     ("answer", "holds"),
     [
-        ("Agnes is not rung: she may only ring between 14:30 and 16:30.", True),
+        ("Agnes is not rung: she may only ring from 14:30 until 16:30.", True),
         ("Too early: not before half past two in the afternoon.", True),
-        ("It is 09:01, and she rings from 14:30 only.", True),
         ("Agnes could not be rung today.", False),
         ("Agnes could not be rung on 16 March 2026.", False),
         ("She may only ring from 9:00 to 11:00.", False),
