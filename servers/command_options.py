@@ -43,6 +43,8 @@ def folder_of(bundle: Path) -> Path:
         raise NotFound(f"{bundle}: is a file; a bundle is a folder")
     near = sorted(found.parent.name for found in bundle.parent.glob("*/environment.json"))
     own = [] if len(bundle.parts) > 1 else Library([OWN_LIBRARY]).ids()
+    if not near and not own:
+        raise NotFound(f"{bundle}: no such bundle; there is none in {bundle.parent}")
     found = suggestion(bundle.name, [*near, *own], lister="farm environments")
     raise NotFound(f"{bundle}: no such bundle; {found}")
 

@@ -1,7 +1,11 @@
 """Who mistypes a name is told the one that was meant; long lists are for those who ask for them."""
 
+from pathlib import Path
+
 import pytest
 
+from servers.command_options import folder_of
+from servers.errors import NotFound
 from servers.plural import counted
 from servers.suggestion import suggestion
 
@@ -28,3 +32,8 @@ def test_what_is_said_to_somebody_who_asked_for_what_is_not_there(wanted: str, n
 def test_a_noun_goes_with_its_number() -> None:
     assert [counted(number, "row") for number in (0, 1, 2, 1200)] == ["0 rows", "1 row", "2 rows", "1,200 rows"]
     assert [counted(number, "entry", "entries") for number in (1, 2)] == ["1 entry", "2 entries"]
+
+
+def test_a_bundle_in_a_folder_without_any_is_told_so() -> None:
+    with pytest.raises(NotFound, match=r"^nowhere/shop: no such bundle; there is none in nowhere$"):
+        folder_of(Path("nowhere/shop"))
