@@ -135,7 +135,9 @@ TAKEN_BACK = re.compile(
     r"|\bi misspoke|\bscratch that|\bhold on,|\bcorrection:|\bor rather\b|\bas i see now\b|\bi now see\b"
 )
 """Words that take back what stands before them."""
-PLAIN_NO = re.compile(_THEN + r"(?:sorry,? |nein, |but )?no(?=,| -|\.\.)")
+PLAIN_NO = re.compile(
+    r"(?:(?<=[.;!?,\n-]) ?|(?<=[.;!?\n] )- |(?<=\()|(?<= - ))(?<!: )(?:sorry,? |nein, |but )?no(?=,| -|\.\.)"
+)
 """A mere "no" after something told."""
 UNKNOWN = re.compile(
     r"\b(?:i|we) (?:do not|don't) (?:know|see) (?:the|which|what|when|how|whether|if|where)\b|\b(?:can't|cannot"

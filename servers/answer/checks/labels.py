@@ -85,7 +85,7 @@ def _names_it(window: str, other: Wanted) -> bool:
 
 def is_labelled(reply: Reply, one: Wanted, question: Question, place: Place, asked: Sequence[Asked]) -> bool:
     """Whether the words beside a value say that it is of something that was not asked for."""
-    if question.tell == "any" or not question.asked:
+    if question.tell == "any" or not (question.words or one.about):
         return False
     labels = LABELS.get(one.fact.type, {})
     words = set(letters(" ".join((*(other.subject for other, _ in asked), *one.about))))

@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 from servers.answer.names import stem
 from servers.answer.text import folded
-from servers.answer.vocabulary import EMPTY, MONTHS
+from servers.answer.vocabulary import CURRENCY_OF, EMPTY, MONTHS, TENS, UNITS
 from servers.answer.wanted import Wanted
 
+_VALUES = frozenset(map(stem, (*MONTHS, *UNITS, *TENS, *CURRENCY_OF)))
 _LETTERS = re.compile(r"[^\W\d_]+")
-_FRAME = re.compile(r"^does the answer (?:tell|name|say|give)\b")
+_FRAME = re.compile(r"^does the answer (?:tell|name|say|give|state|mention)\b(?: that\b)?")
 
 
 class Told(NamedTuple):
@@ -42,7 +43,7 @@ class Question:
     @cached_property
     def words(self) -> frozenset[str]:
         """The words of the question that mean something."""
-        return frozenset(content_words(self.subject)) - MONTHS.keys()
+        return frozenset(content_words(self.subject)) - _VALUES
 
     @cached_property
     def plain_words(self) -> frozenset[str]:

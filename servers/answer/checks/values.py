@@ -60,7 +60,7 @@ class ValueTold:
             yield ": it takes back what it tells"
         if UNKNOWN.search(self.reply.folded):
             yield ": it says that it does not know"
-        if any(set(content_words(found[1])) & self.question.words for found in _NOTHING.finditer(self.reply.folded)):
+        if any(self._is_nothing(mention) for mention in told):
             yield ": it says that there is nothing such"
         yield from self._disputes(told, right)
 
@@ -78,6 +78,12 @@ class ValueTold:
                 yield f": it also tells {self.reply.said(rival)!r}"
             if self._is_said_again(rival, told):
                 yield f": it tells {self.reply.said(rival)!r} in the same words"
+
+    def _is_nothing(self, mention: Mention) -> bool:
+        """Whether the sentence says that there is nothing of what was asked for: "nothing is open, the 12 are paid"."""
+        first, last = self.reply.text.sentence(mention.start)
+        found = _NOTHING.finditer(self.reply.folded[first:last])
+        return any(set(content_words(one[1])) & self.question.words for one in found)
 
     def strangers(self) -> list[str]:
         """The values of the type that are told and are neither this fact's nor anybody's: of "any", none may be."""
