@@ -33,7 +33,8 @@ _SPOKEN = re.compile(
     rf"(?<![\d:.])\b(?P<how>half past|half|quarter past|quarter to|a quarter past|a quarter to"
     rf"|halb|viertel nach"
     rf"|viertel vor|(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}|twenty[- ]five) (?:minutes )?(?:past|nach)"
-    rf"|(?<!from )(?<!von )(?:\d{{1,2}}|{alternatives({*UNITS, *TENS})}|twenty[- ]five) (?:minutes )?(?:to|vor))"
+    rf"|(?<!from )(?<!von )(?:5|20|25|\d{{1,2}}(?= minutes| vor)|{alternatives({*UNITS, *TENS})}|twenty[- ]five)"
+    rf" (?:minutes )?(?:to|vor))"
     rf" (?P<hour>\d{{1,2}}|{_HOURS})\b(?! (?:hours?|days?|minutes?|weeks?|people|packs?))(?: ?{_HALF}|{_PART})?"
     rf"|\b(?P<hour2>{_HOURS}) (?P<minute>thirty|fifteen|forty-five|forty five|twenty|ten|(?:twenty"
     rf"|thirty|forty|fifty)[- ]?(?:five)?)\b(?! (?:euros?|cents?|packs?|people"
@@ -51,7 +52,7 @@ _RANGE = re.compile(
     rf"|uhr\b|h\b|hrs\b|o'?clock))?"
 )
 _TIMELY = re.compile(
-    r"(?:\b(?:from|between|von|zwischen|window|today|tomorrow|heute|morgen|slot)|[\d]{4}|march|[a-z]{3,9},) ?$"
+    r"(?:\b(?:from|between|von|zwischen|window|today|tomorrow|heute|morgen|slot)|\d{4},?|[a-z]{3,9},) ?$"
 )
 _UNIT = alternatives(MINUTES_OF)
 _DIGITS = alternatives([word for word, value in UNITS.items() if value < 10])

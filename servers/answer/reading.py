@@ -10,7 +10,7 @@ from servers.answer.clock import durations, times
 from servers.answer.mention import Day, Mention
 from servers.answer.numbers import numbers
 
-_LIST_MARK = re.compile(r"(?:^|\n) ?\(?\d{1,2}[.)] \S")
+_LIST_MARK = re.compile(r" ?\(?\d{1,2}[.)] \S")
 _UNIT = re.compile(r"^[ -]?(?:more |further |other |free |open |full )?([^\W\d_]{2,}|[gmlh](?!\w))")
 _BESIDE = re.compile(
     r"(?: (?:of )?next week)?,? ?\(?(?:a |the |den |der |dem |le |el |il |it's a |that's a |which is a )?"
@@ -47,7 +47,7 @@ def _plain(text: str) -> list[Mention]:
     found: list[Mention] = []
     for number in numbers(text):
         after = text[number.end : number.end + 30]
-        if _PERCENT.match(after) or _LIST_MARK.search(text[max(0, number.start - 4) : number.end + 3]):
+        if _PERCENT.match(after) or _is_list_mark(text, number.start):
             continue
         unit = _UNIT.match(after)
         weak = number.is_ordinal or text[number.start : number.end] in (
@@ -66,6 +66,12 @@ def _plain(text: str) -> list[Mention]:
             Mention("number", number.values, number.start, number.end, unit=unit[1] if unit else "", is_weak=weak)
         )
     return found
+
+
+def _is_list_mark(text: str, place: int) -> bool:
+    """Whether a number begins a line and only numbers it: "2. The fee is paid"."""
+    line = text.rfind("\n", 0, place) + 1
+    return text[line:place].strip(" (") == "" and _LIST_MARK.match(text, line) is not None
 
 
 def _longest(found: Iterable[Mention]) -> list[Mention]:

@@ -142,7 +142,7 @@ PLAIN_NO = re.compile(
 UNKNOWN = re.compile(
     r"\b(?:i|we) (?:do not|don't) (?:know|see) (?:the|which|what|when|how|whether|if|where)\b|\b(?:can't|cannot"
     r"|couldn't) (?:say|tell) (?:when|which|how|what|whether)"
-    r"|\bhave no (?:figure|date|number|amount)|\b(?:isn't|is not|aren't|are not) (?:stated|recorded|known"
+    r"|\bhave no (?:figure|date|number|amount)|\b(?:isn't|is not|aren't|are not) (?:stated|recorded"
     r"|noted)\b|\bnobody knows\b"
     r"|\bi (?:could not|couldn't) find$|\bno idea\b|\bi can't (?:say|tell) from here"
 )

@@ -1,11 +1,11 @@
 """Whether a value is told of what was asked, as far as the words beside it show."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from servers.answer.checks.question import Question, content_words, letters
 from servers.answer.checks.reply import Reply
-from servers.answer.names import occurrences, stem
+from servers.answer.names import named, occurrences, stem
 from servers.answer.text import folded
 from servers.answer.vocabulary import LABELS
 from servers.answer.wanted import READ_AS, Wanted
@@ -14,26 +14,43 @@ _PER = re.compile(
     r"^ ?(?:(?:for )?(?:an?|per|every|each|/) ?(day|week|month|year|hour|night|person|piece|credit)\b"
     r"|(?:for )?each\b)"
 )
+_NO_NAMES = frozenset({"told", "fact", "reason", "asked", "value"})
+"""Words in the names of facts that say nothing of what they are of."""
 Place = tuple[int, int]
 Asked = tuple[Question, Wanted]
 
 
 def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, asked: Sequence[Asked]) -> bool:
-    """Whether the words beside a value name another fact that is asked for, and not this one."""
+    """Whether a value is swapped with another fact's: beside each stand the words that ask for the other."""
     own = _words(one, question)
-    not_own = {stem(word) for text in one.fact.not_about for word in letters(folded(text))}
+    not_own = frozenset(stem(word) for text in one.fact.not_about for word in letters(folded(text)))
     for other_question, other in asked if question.tell == "all" else ():
         if other is one or not _may_be_swapped(one, other):
             continue
         theirs = _words(other, other_question)
-        if own - theirs and theirs - own and _is_nearer(reply, place, own - theirs, theirs - own, other):
+        mine, others = own - theirs, theirs - own
+        if not (mine and others and _is_nearer(reply, place, mine, others, other)):
+            continue
+        places = list(_places(reply, other))
+        if places and all(_is_nearer(reply, there, others, mine, one) for there in places):
             return True
-    return bool(not_own) and _is_nearer(reply, place, own - not_own, frozenset(not_own) - own, None)
+    return bool(not_own) and _is_nearer(reply, place, own - not_own, not_own - own, None)
+
+
+def _places(reply: Reply, one: Wanted) -> Iterator[Place]:
+    """Where an answer has a value of a fact."""
+    for value in one.values:
+        if one.fact.type in READ_AS:
+            yield from ((m.start, m.end) for m in reply.mentions if one.fits(m, value, reply.now))
+        else:
+            yield from named(reply.folded, str(value))
 
 
 def _words(one: Wanted, question: Question) -> frozenset[str]:
     about = frozenset(word for text in one.about for word in content_words(text))
-    return about or (question.words if len(question.wanted) == 1 else frozenset())
+    if about or len(question.wanted) == 1:
+        return about or question.words
+    return frozenset(content_words(one.fact.name.replace("_", " "))) - _NO_NAMES
 
 
 def _may_be_swapped(one: Wanted, other: Wanted) -> bool:

@@ -10,7 +10,6 @@ from servers.answer.checks.labels import Asked, is_of_another
 from servers.answer.checks.question import Question, Told
 from servers.answer.checks.reply import Reply
 from servers.answer.names import named, occurrences, stem
-from servers.answer.stance import UNKNOWN
 from servers.answer.text import folded
 from servers.answer.wanted import Wanted
 
@@ -79,7 +78,7 @@ class NameTold:
         yield from self._others_told(wanted, told)
 
     def _doubts(self, told: Sequence[Place]) -> Iterator[str]:
-        if UNKNOWN.search(self.reply.folded):
+        if any(self.reply.is_unknown(start) for start, _ in told):
             yield "it says that it does not know"
         if UNDECIDED.search(self.reply.folded) or any(_OTHER_NUMBER.match(self.reply.folded[end:]) for _, end in told):
             yield "it leaves open which it is"

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from servers.answer.mention import Mention
 from servers.answer.reading import mentions
-from servers.answer.stance import PLAIN_NO, TAKEN_BACK, Stance, stance
+from servers.answer.stance import PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
 from servers.answer.text import Text
 
 BREAK = re.compile(r"[,:()|]| - | and | but | so | because | since | while | of which | und | y | et ")
@@ -51,6 +51,12 @@ class Reply:
     def said(self, mention: Mention) -> str:
         """A value as it is written."""
         return self.folded[mention.start : mention.end]
+
+    def is_unknown(self, place: int) -> bool:
+        """Whether the line around a place says that somebody does not know."""
+        first = self.folded.rfind("\n", 0, place) + 1
+        last = self.folded.find("\n", place)
+        return UNKNOWN.search(self.folded[first : last if last >= 0 else len(self.folded)]) is not None
 
     def clause(self, start: int, end: int) -> str:
         """The words right around a place, up to where another thought begins."""

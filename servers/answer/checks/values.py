@@ -12,7 +12,6 @@ from servers.answer.checks.reply import Reply
 from servers.answer.mention import Day, Mention
 from servers.answer.names import occurrences, stem
 from servers.answer.reading import as_date, mentions
-from servers.answer.stance import UNKNOWN
 from servers.answer.text import folded
 from servers.answer.wanted import READ_AS, Wanted
 
@@ -58,7 +57,7 @@ class ValueTold:
             return
         if any(at >= told[0].end for at in self.reply.corrections):
             yield ": it takes back what it tells"
-        if UNKNOWN.search(self.reply.folded):
+        if any(self.reply.is_unknown(mention.start) for mention in told):
             yield ": it says that it does not know"
         if any(self._is_nothing(mention) for mention in told):
             yield ": it says that there is nothing such"
@@ -138,13 +137,13 @@ class ValueTold:
         own = self._asked_beside(mention)
         rivals = [m for m in self._there if m.type == mention.type and self._may_be_taken(m)]
         told = [rival for rival in rivals if self.reply.stands(rival) == "told"]
-        if any(len(self._asked_beside(rival)) > max(1, len(own)) for rival in told):
-            return True
         first, last = self.reply.text.sentence(mention.start)
-        if set(content_words(self.reply.folded[first:last])) & self.question.words:
-            return False
+        beside = [rival for rival in told if first <= rival.start < last]
+        if any(len(self._asked_beside(rival)) > 1 + max(1, len(own)) for rival in beside):
+            return True
+        there = len(set(content_words(self.reply.folded[first:last])) & self.question.words)
         clauses = [self.reply.clause(rival.start, rival.end) for rival in told if self._is_asked(rival)]
-        return any(len(set(content_words(clause)) & self.question.words) > 1 for clause in clauses)
+        return any(len(set(content_words(clause)) & self.question.words) > 1 + there for clause in clauses)
 
     def _may_be_taken(self, mention: Mention) -> bool:
         return not mention.is_weak and not self._fits(mention) and self.reply.said(mention) not in _TODAY
@@ -177,7 +176,8 @@ class ValueTold:
         if mention.type != "number":
             return self._is_confusable(mention)
         units = {stem(other.unit) for other in right if other.unit}
-        return self.one.fact.type == "count" and stem(mention.unit) in units and mention.unit != ""
+        is_one = self.one.fact.type == "count" and self.reply.said(mention) in _ONE
+        return is_one and mention.unit != "" and stem(mention.unit) in units
 
     def _is_confusable(self, mention: Mention) -> bool:
         return any(self.one.fits(mention, value, self.reply.now) for value in self.one.confusable)
@@ -222,13 +222,16 @@ class ValueTold:
 
     def _may(self, mention: Mention) -> bool:
         """Whether the task gives a value, or another fact asks for it."""
+        said = self.reply.said(mention)
         for text in self.question.given:
+            if folded(text) == said:
+                return True
             for one in mentions(folded(text), self.reply.now):
                 if one.values & mention.values and one.type in READ_AS[self.one.fact.type]:
                     return True
                 if one.type == "date" == mention.type and _same_day(one, mention):
                     return True
-        if mention.type == "date" and self.reply.said(mention) in _TODAY:
+        if mention.type == "date" and said in _TODAY:
             return not self._is_confusable(mention) or not self._is_alone(mention)
         return self._is_asked(mention)
 
