@@ -163,6 +163,7 @@ _LABELS = {
         "entered signed requested: enter sign request applied",
         "notice",
         "concert",
+        "concert",
         "begin begins began start starts started: from first opens open beginning",
         "issued granted: issue made grant",
         "reported: report",

@@ -44,11 +44,16 @@ def tells_side(reply: Reply, one: Wanted) -> Told:
         return Told(False, f"{name}: neither yes nor no")
     if len(sides) > 1:
         return Told(False, f"{name}: both yes and no")
-    first = min(reply.folded.find(word) for word in (*found, "not yet") if word in reply.folded)
-    if any(at > first for at in reply.corrections) or any(DOUBT.search(part) for part in sentences(reply)):
+    if _is_taken_back(reply, found) or any(DOUBT.search(part) for part in sentences(reply)):
         return Told(False, f"{name}: it hedges")
     is_so = sides == {bool(one.values[0])}
     return Told(is_so, "" if is_so else f"{name}: it tells the opposite")
+
+
+def _is_taken_back(reply: Reply, found: list[str]) -> bool:
+    """Whether a correction stands behind the word that answers, or in the middle of a sentence."""
+    first = min(reply.folded.find(word) for word in (*found, "not yet") if word in reply.folded)
+    return any(at > first or len(reply.folded[reply.text.sentence(at)[0] : at].split()) > 1 for at in reply.corrections)
 
 
 def tells_none(reply: Reply, one: Wanted) -> Told:

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from servers.answer.checks.labels import Asked, is_labelled, is_of_another
 from servers.answer.checks.question import Question, Told, content_words
@@ -226,7 +227,7 @@ class ValueTold:
         for text in self.question.given:
             if folded(text) == said:
                 return True
-            for one in mentions(folded(text), self.reply.now):
+            for one in _mentions(text, self.reply.now):
                 if one.values & mention.values and one.type in READ_AS[self.one.fact.type]:
                     return True
                 if one.type == "date" == mention.type and _same_day(one, mention):
@@ -336,6 +337,12 @@ _PARTICLES = frozenset(
         "fur",
     ]
 )
+
+
+@lru_cache(maxsize=1024)
+def _mentions(text: str, now: datetime) -> tuple[Mention, ...]:
+    """The values of a text that is given: the same ones are asked about for each fact of each answer."""
+    return tuple(mentions(folded(text), now))
 
 
 def _same_day(one: Mention, other: Mention) -> bool:
