@@ -74,9 +74,11 @@ _COULD = re.compile(
 _NOT_SO = re.compile(
     r"^[\"')\]]*,? ?(?:\w+ )?(?:(?:is|was|are|were) ?(?:not|n't) (?:the|it|right|correct|possible|true"
     r"|valid|what|your|one|due)"
-    r"|(?:has|had|have|was|were)(?: not|n't) been|(?:is|was) (?:wrong|incorrect)|isn't|wasn't|aren't|weren't"
+    r"|(?:is|was) (?:wrong|incorrect)|isn't|wasn't|aren't|weren't"
     r"|doesn't apply)"
 )
+_NOT_BEEN = re.compile(r"^[\"')\]]*,? ?(?:has|had|have|was|were)(?: not|n't) been\b")
+_NOT_THAT = re.compile(r"\b(?:isn't|is not|wasn't|was not|not) (?:that|because|true that|the case that)\b[^.;:,]*$")
 _SUBJECT = re.compile(
     r"^ ?(?:[^\W\d]+ )?(?:(?:is|was|are|were|would|will|does|do|did|can|could|has|have)(?: not|n't)\b"
     r"|cannot\b|were (?:turned|refused))"
@@ -96,20 +98,24 @@ def stance(text: Text, start: int, end: int, *, is_name: bool = True, is_rival: 
     if sentence.rstrip().endswith("?") and len(sentence.split()) > 1:
         return "asked"
     before, after = text.text[first:start], text.text[end:last]
-    clause = before[_clause_start(before) :]
-    if _BEFORE.search(clause) and (is_rival or not _STILL_TOLD.search(clause) or _NOT_VALID.search(clause)):
-        return "denied"
-    if (is_name and _AFTER.match(after)) or _NOT_SO.match(after):
-        return "denied"
-    if (
-        not is_name
-        and not re.search(r"\w", re.sub(r"\b(?:the|your|her|his|a)\b", "", clause))
-        and _SUBJECT.match(after)
-    ):
+    if _is_denied(before, after, is_name=is_name, is_rival=is_rival):
         return "denied"
     if _ABOUT.search(before) or _COULD.search(before) or DOUBT.search(sentence):
         return "doubted"
     return "told"
+
+
+def _is_denied(before: str, after: str, *, is_name: bool, is_rival: bool) -> bool:
+    """Whether the words of its sentence before or behind a value deny it."""
+    clause = before[_clause_start(before) :]
+    if _BEFORE.search(clause) and (is_rival or not _STILL_TOLD.search(clause) or _NOT_VALID.search(clause)):
+        return True
+    if _NOT_THAT.search(before) or _NOT_SO.match(after) or _NOT_BEEN.match(after):
+        return True
+    if is_name:
+        return _AFTER.match(after) is not None
+    is_subject = not re.search(r"\w", re.sub(r"\b(?:the|your|her|his|a)\b", "", clause))
+    return is_subject and _SUBJECT.match(after) is not None
 
 
 def _clause_start(before: str) -> int:

@@ -25,10 +25,13 @@ def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, a
     own = _words(one, question)
     not_own = frozenset(stem(word) for text in one.fact.not_about for word in letters(folded(text)))
     for other_question, other in asked if question.tell == "all" else ():
-        if other is one or not _may_be_swapped(one, other):
+        if other is one or set(map(str, one.values)) & set(map(str, other.values)):
             continue
         theirs = _words(other, other_question)
-        mine, others = own - theirs, theirs - own
+        if not _are_alike(one, other):  # values of two types are only told of each other's people and things
+            mine, others = question.names - theirs, other_question.names - own
+        else:
+            mine, others = own - theirs, theirs - own
         if not (mine and others and _is_nearer(reply, place, mine, others, other)):
             continue
         places = list(_places(reply, other))
@@ -53,12 +56,12 @@ def _words(one: Wanted, question: Question) -> frozenset[str]:
     return frozenset(content_words(one.fact.name.replace("_", " "))) - _NO_NAMES
 
 
-def _may_be_swapped(one: Wanted, other: Wanted) -> bool:
+def _are_alike(one: Wanted, other: Wanted) -> bool:
+    """Whether the values of two facts are of one type."""
     of_names = ("name", "choice", "list")
-    same = (one.fact.type in of_names and other.fact.type in of_names) or bool(
+    return (one.fact.type in of_names and other.fact.type in of_names) or bool(
         set(READ_AS.get(one.fact.type, ())[:1]) & set(READ_AS.get(other.fact.type, ())[:1])
     )
-    return same and not set(map(str, one.values)) & set(map(str, other.values))
 
 
 def _is_nearer(reply: Reply, place: Place, own: frozenset[str], theirs: frozenset[str], other: Wanted | None) -> bool:

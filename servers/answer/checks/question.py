@@ -48,8 +48,13 @@ class Question:
     @cached_property
     def plain_words(self) -> frozenset[str]:
         """The same without names: a name tells whom a value is of, and not which of their values it is."""
+        return self.words - self.names
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The words of the question that are names: of people, titles, things."""
         names = {folded(word) for word in re.findall(r"(?<=[ “\"])[A-Z][\w'’-]*", self.asked)}
-        return self.words - {stem(word) for name in names for word in letters(name)}
+        return self.words & {stem(word) for name in names for word in letters(name)}
 
 
 def letters(text: str) -> list[str]:

@@ -26,6 +26,11 @@ _PRICE_BEFORE = re.compile(
 )
 _NOTHING = re.compile(r"\bnothing((?: \w+| 's){1,3})")
 _TODAY = frozenset(["today", "tonight", "heute", "aujourd'hui", "hoy"])
+_NEXT = re.compile(r"[,:;(]| - | but | so | because | since | while ")
+_NOT_DONE = re.compile(r"(?:\bnot|n't|\bnever) (?:be |been |to be )?(\w+)")
+_ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
+FEW_WORDS = 4
+"""An answer of so few words may be the mere value: "just one"."""
 _CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
 
 
@@ -110,13 +115,22 @@ class ValueTold:
 
     def _is_surely_told(self, mention: Mention) -> bool:
         """Whether a value is told, and is no mere "one" or "both" in a sentence about something else."""
-        if self.reply.stands(mention) != "told":
+        if self.reply.stands(mention) != "told" or self._is_denied_behind(mention):
             return False
         if self.one.fact.type != "count" or self.reply.said(mention) not in _ONE:
             return True
         words = set(content_words(self.reply.clause(mention.start, mention.end)))
         before = self.reply.folded[max(0, mention.start - 8) : mention.start]
-        return len(words) < 3 or bool(words & self.question.words) or _ONLY.search(before) is not None
+        is_all = len(self.reply.folded.split()) <= FEW_WORDS
+        return is_all or bool(words & self.question.words) or _ONLY.search(before) is not None
+
+    def _is_denied_behind(self, mention: Mention) -> bool:
+        """Whether what is asked for is denied of it behind: "the 1280 for the course are not refunded"."""
+        if self.question.tell == "any":
+            return False
+        _, last = self.reply.text.sentence(mention.start)
+        clause = _NEXT.split(self.reply.folded[mention.end : last])[0]
+        return any(stem(found[1]) in self.question.words for found in _NOT_DONE.finditer(clause))
 
     def _plainest(self, told: list[Mention]) -> list[Mention]:
         """The mentions that are surely of the type, where there are any."""
@@ -133,26 +147,39 @@ class ValueTold:
 
     def _is_swapped(self, mention: Mention) -> bool:
         """Whether the question's words stand beside a value that the task gives, and hardly beside this one."""
-        if self.question.tell == "any" or self.one.fact.type not in ("amount", "date"):
+        if self.question.tell == "any" or self.one.fact.type not in ("amount", "count", "date"):
             return False
-        own = self._asked_beside(mention)
-        rivals = [m for m in self._there if m.type == mention.type and self._may_be_taken(m)]
+        rivals = [m for m in self._there if m.type == mention.type and self._may_be_taken(m, mention)]
         told = [rival for rival in rivals if self.reply.stands(rival) == "told"]
         first, last = self.reply.text.sentence(mention.start)
-        beside = [rival for rival in told if first <= rival.start < last]
-        if any(len(self._asked_beside(rival)) > 1 + max(1, len(own)) for rival in beside):
+        own = len(self._asked_beside(mention))
+        beside = [rival for rival in told if first <= rival.start < last or self.one.fact.type == "count"]
+        if any(len(self._asked_beside(rival)) > 1 + max(1, own) for rival in beside):
             return True
+        if self.one.fact.type == "count":
+            return False
         there = len(set(content_words(self.reply.folded[first:last])) & self.question.words)
-        clauses = [self.reply.clause(rival.start, rival.end) for rival in told if self._is_asked(rival)]
-        return any(len(set(content_words(clause)) & self.question.words) > 1 + there for clause in clauses)
+        for rival in told:
+            *near, _ = self.reply.windows(rival.start, rival.end)
+            words = set(content_words(" ".join(near))) & self.question.words
+            if self._is_asked(rival) and len(words) > there + 1:
+                return True
+            if len(words) > there + 2 and len(words & self.question.plain_words) > 1:
+                return True
+        return False
 
-    def _may_be_taken(self, mention: Mention) -> bool:
-        return not mention.is_weak and not self._fits(mention) and self.reply.said(mention) not in _TODAY
+    def _may_be_taken(self, rival: Mention, mention: Mention) -> bool:
+        """Whether a value could be meant in place of one: of the same unit, if it is a count."""
+        if rival.is_weak or self._fits(rival) or self.reply.said(rival) in _TODAY:
+            return False
+        return self.one.fact.type != "count" or (mention.unit != "" and stem(rival.unit) == stem(mention.unit))
 
     def _asked_beside(self, mention: Mention) -> set[str]:
         """The words of the question, apart from names, that stand beside a value."""
         clause = set(content_words(self.reply.clause(mention.start, mention.end))) & self.question.plain_words
         first, last = self.reply.text.sentence(mention.start)
+        if self.one.fact.type == "count":
+            return clause
         return clause or set(content_words(self.reply.folded[first:last])) & self.question.plain_words
 
     def _rivals(self, right: Sequence[Mention]) -> Iterator[Mention]:
@@ -205,21 +232,19 @@ class ValueTold:
             return False
         if self._is_within(number, "duration", "amount", "time", "date"):
             return False
-        said = self.reply.said(number)
+        said, before = self.reply.said(number), self.reply.folded[max(0, number.start - 14) : number.start]
         if re.fullmatch(r"(?:19|20)\d\d", said) and not self._is_confusable(number):
-            return not _YEAR_BEFORE.search(self.reply.folded[max(0, number.start - 10) : number.start])
-        if self.one.fact.type != "count":
-            is_plain = not number.unit or number.unit in _PARTICLES
-            before = self.reply.folded[max(0, number.start - 14) : number.start]
-            if self._is_confusable(number) and (
-                is_plain or all(isinstance(value, Decimal) and value >= LARGE for value in number.values)
-            ):
-                return True
-            is_alike = re.search(r"[.,]\d\d$", said) or all(m.type == "number" for m in right)
-            return is_plain and bool(is_alike or _PRICE_BEFORE.search(before))
-        units = {stem(mention.unit) for mention in right if mention.unit} | self.question.words
+            return not _YEAR_BEFORE.search(before)
         is_plain = not number.unit or number.unit in _PARTICLES
-        return stem(number.unit) in units or is_plain or self._is_confusable(number)
+        if self.one.fact.type == "count":
+            units = {stem(mention.unit) for mention in right if mention.unit} | self.question.words
+            is_counted = is_plain and not _ALL_OF.search(before)
+            return is_counted or stem(number.unit) in units or self._is_confusable(number)
+        is_large = all(isinstance(value, Decimal) and value >= LARGE for value in number.values)
+        if self._is_confusable(number) and (is_plain or is_large):
+            return True
+        is_alike = re.search(r"[.,]\d\d$", said) or all(m.type == "number" for m in right)
+        return is_plain and bool(is_alike or _PRICE_BEFORE.search(before))
 
     def _may(self, mention: Mention) -> bool:
         """Whether the task gives a value, or another fact asks for it."""
