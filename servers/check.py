@@ -1,5 +1,6 @@
 """Everything that is wrong with a bundle: what its text shows, and what a guest finds when it loads it."""
 
+import re
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -18,12 +19,15 @@ from servers.phrases import read_phrases
 from servers.plural import counted, noun
 from servers.record import Record
 from servers.rules import RULES_FILE, load_rules, rule_findings
-from servers.scenario import Checkpoint, Scenario
+from servers.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 from servers.solution_references import reference_findings
 from servers.starts import built
 
 SHOWN = 3
 """Names in a finding that is about many."""
+_SQL_ANSWER = re.compile(r":answer\b")
+_PYTHON_ANSWER = re.compile(r"^[^#\n]*\banswer\b", re.MULTILINE)
+_SIGNATURE = re.compile(r"def check\([^)]*\)")
 
 
 class _Described(Record):
@@ -86,6 +90,32 @@ async def _checkpoint_findings(
     is_imported = environment is not None and environment.description.imported is not None
     found = await text_findings(scenarios, guests, is_imported=is_imported)
     return [f"{_place(folder, scenario, one)}: {problem}" for scenario, one, problem in found]
+
+
+def advice(environment: Environment, scenarios: list[Scenario]) -> list[str]:
+    """What is allowed and could be better: checkpoints over an answer's words where a fact would do.
+
+    Imported environments bring the checkpoints that they were made with.
+    """
+    if environment.description.imported is not None:
+        return []
+    return [
+        f"{_place(environment.folder, scenario, checkpoint)}: looks for words in the answer; "
+        "a checkpoint of kind `answer` looks for the fact (docs/answers.md)"
+        for scenario in scenarios
+        for checkpoint in scenario.checkpoints
+        if _reads_answer(checkpoint)
+    ]
+
+
+def _reads_answer(checkpoint: Checkpoint) -> bool:
+    match checkpoint:
+        case SqlCheckpoint():
+            return _SQL_ANSWER.search(checkpoint.sql) is not None
+        case PythonCheckpoint():
+            return _PYTHON_ANSWER.search(_SIGNATURE.sub("", checkpoint.python)) is not None
+        case _:
+            return False
 
 
 def _place(folder: Path, scenario: Scenario, checkpoint: Checkpoint) -> str:

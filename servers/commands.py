@@ -62,6 +62,8 @@ class Checked(NamedTuple):
     findings: list[str]
     tools: int = 0
     scenarios: int = 0
+    advice: list[str] = []
+    """What is allowed and could be better; it makes no bundle unsound."""
 
 
 @app.command()
@@ -83,15 +85,17 @@ async def _check(folders: list[Path], on_checked: Callable[[Checked], None]) -> 
             one = Checked(folder.name, found)
             if not found:
                 environment = load(folder)
-                one = Checked(folder.name, [], len(environment.tools), len(load_scenarios(environment)))
+                scenarios = load_scenarios(environment)
+                advice = checking.advice(environment, list(scenarios.values()))
+                one = Checked(folder.name, [], len(environment.tools), len(scenarios), advice)
             on_checked(one)
             seen.append(one)
     return seen
 
 
 def _tell(one: Checked) -> None:
-    for finding in one.findings:
-        out.print(finding, markup=False, soft_wrap=True)
+    for line in (*one.findings, *(f"advice: {line}" for line in one.advice)):
+        out.print(line, markup=False, soft_wrap=True)
     if not one.findings:
         out.print(f"{one.bundle}: sound ({counted(one.tools, 'tool')}, {counted(one.scenarios, 'scenario')})")
 

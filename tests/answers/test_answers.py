@@ -149,6 +149,74 @@ def test_the_columns_of_a_row_are_a_paste() -> None:
     assert tells("It is done. Booking id: bk_okafor. The amount is 890.", {"type": "amount", "value": 890.0})
 
 
+VOUCHER = {"type": "date", "value": "2029-10-08"}
+LAST_DAY = "Does the answer tell the last day of the new voucher for Viktor Lang: 8 October 2029?"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The voucher is good until 8 October 2029; it was issued on 9 October 2026.",
+        "The voucher begins on 8 October 2029.",
+        "The voucher is not good until 8 October 2029.",
+        "It isn't that the voucher runs until 8 October 2029.",
+        "Until 8 October 2029. Sorry, I counted wrongly.",
+        "Until 8 October 2029, unless it is renewed.",
+        "8 October 2029, I can't say which voucher.",
+        "Anna's last working day: 8 October 2029. Last day of the new voucher for Viktor Lang: 31 July.",
+    ],
+)
+def test_a_value_of_the_type_beside_it_of_something_else_or_taken_back_is_no_answer(answer: str) -> None:
+    given = ("31 july",)
+    assert tells("Anna leaves on 31 July. The voucher runs until 8 October 2029.", VOUCHER, asked=LAST_DAY, given=given)
+    assert not tells(answer, VOUCHER, asked=LAST_DAY, given=given)
+
+
+def test_values_of_two_questions_are_not_swapped() -> None:
+    seats = ("how many seats are left", {"type": "count", "value": 14})
+    room = ("how much room there is for more", {"type": "count", "value": 26})
+    questions = [
+        Question((wanted(Fact.model_validate({"name": f"told_{at}", **fact})),), asked)
+        for at, (asked, fact) in enumerate((seats, room))
+    ]
+    for answer, holds in (
+        ("14 seats are left, and there's room for 26 more.", True),
+        ("Room for more: 26. Seats left: 14.", True),
+        ("26 seats are left, and there's room for 14 more.", False),
+    ):
+        assert all(told.holds for told in verdicts(questions, answer, NOW)) is holds, answer
+
+
+def test_of_several_reasons_no_stranger_stands_among_them() -> None:
+    due = {"type": "date", "value": "2026-02-13"}
+    assert tells("It was due on 13 February. It can be renewed from 3 March.", due, PLACES, tell="any")
+    assert not tells("It was due on 14 February, and there are 12 before you.", due, PLACES, tell="any")
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("Yes.", True), ("It is, yes.", True), ("Ja, bis morgen.", True), ("There is a seat.", False),
+        ("Yes, perhaps.", False), ("Yes. No, wait, it is full.", False), ("No.", False), ("Not yet.", False),
+        ('{"fact_0": true}', True), ('{"is_free": true}', True),
+    ],
+)  # fmt: skip
+def test_a_question_of_yes_or_no_is_answered_by_that_word(answer: str, holds: bool) -> None:
+    assert tells(answer, {"type": "yes_no", "value": True}) is holds
+
+
+def test_a_part_of_a_name_with_a_word_of_another_is_another_name() -> None:
+    for answer in ("Zoë told me.", "Ms Märkli, she says.", "Zoë Märkli"):
+        assert tells(answer, PERSON)
+    for answer in ("Zoë Bürkli told me.", "It is Anna Märkli."):
+        assert not tells(answer, PERSON)
+    assert not tells("Room 312, beside 318.", {**ROOM, "confusable": []})
+
+
+def test_machine_ids_are_no_values() -> None:
+    assert tells("Booking bkg_0113: 12 places are left.", PLACES)
+
+
 def test_every_value_of_a_column_is_no_answer() -> None:
     assert not tells("\n".join(str(number) for number in range(1, 60)), PLACES)
 

@@ -1,9 +1,17 @@
 """The judge of answers against a corpus of right and wrong answers from several writers.
 
-Each case has its own checkpoints, one a question, as a scenario has. A line that is marked `outside` was right by the
-rules under which it was written and does not keep the contract of today; it is reported apart and never counted.
+Each case has its own checkpoints, one a question, as a scenario has. The parts:
+
+- `development` and `held_out`: answers to single questions. A line that is marked `outside` was right before there was
+  a contract for answers and does not keep it; it is reported apart and never counted.
+- `contract`: whole last messages of agents who were told how to answer, to tasks that were made backward.
+- `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
+  more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
+
+All but `messages_held_out` have been read by now.
 """
 
+import gzip
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -20,8 +28,16 @@ from servers.answer.verdict import verdicts
 from servers.answer.wanted import wanted
 
 HERE = Path(__file__).parent
-PARTS = {"development": (0.010, 0.010), "held_out": (0.026, 0.016)}
+PARTS = {
+    "development": (0.006, 0.012),
+    "held_out": (0.021, 0.015),
+    "contract": (0.003, 0.005),
+    "messages": (0.15, 0.42),
+    "messages_held_out": (0.19, 0.34),
+}
 """The share of right answers that may be refused, and of wrong ones that may pass: what was measured, no aim."""
+CONTRACT = ("development", "held_out")
+"""The parts with lines that were right before there was a contract for answers."""
 
 LEAST = 0.9
 ENOUGH = 40
@@ -38,13 +54,16 @@ class Judged(NamedTuple):
 
 
 def lines(name: str) -> Iterator[dict[str, Any]]:
-    for line in (HERE / f"{name}.jsonl").read_text(encoding="utf-8").splitlines():
+    plain, packed = HERE / f"{name}.jsonl", HERE / f"{name}.jsonl.gz"
+    data = plain.read_bytes() if plain.exists() else gzip.decompress(packed.read_bytes())
+    for line in data.decode().splitlines():
         yield json.loads(line)
 
 
 @cache
 def questions() -> dict[str, tuple[tuple[Question, ...], datetime]]:
-    return {case["id"]: (tuple(asked(case)), datetime.fromisoformat(case["clock"])) for case in lines("cases")}
+    cases = (*lines("cases"), *lines("cases_messages"))
+    return {case["id"]: (tuple(asked(case)), datetime.fromisoformat(case["clock"])) for case in cases}
 
 
 def asked(case: dict[str, Any]) -> Iterator[Question]:
@@ -60,12 +79,16 @@ def judged(part: str) -> tuple[Judged, ...]:
     for line in lines(part):
         asked_now, now = questions()[line["case"]]
         holds = all(told.holds for told in verdicts(asked_now, line["text"], now))
-        types = "+".join(sorted({one.fact.type for question in asked_now for one in question.wanted}))
+        kinds = sorted({one.fact.type for question in asked_now for one in question.wanted})
+        types = "+".join(kinds)
         found.append(Judged(types, line["right"], "outside" in line, holds == line["right"]))
     return tuple(found)
 
 
-@pytest.mark.parametrize("part", PARTS)
+LONG = [pytest.param(part, marks=pytest.mark.slow) if part.startswith("messages") else part for part in PARTS]
+
+
+@pytest.mark.parametrize("part", LONG)
 def test_right_answers_pass_and_wrong_ones_fail(part: str, record_property: Any) -> None:
     within = [one for one in judged(part) if not one.outside]
     for right, bound in zip((True, False), PARTS[part], strict=True):
@@ -75,7 +98,7 @@ def test_right_answers_pass_and_wrong_ones_fail(part: str, record_property: Any)
         assert wrong.total() / len(those) <= bound, f"{part}, {right=}: {wrong.most_common()}"
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", [part for part in PARTS if not part.startswith("messages")])
 def test_precision_and_recall_are_reported_for_each_type(part: str, record_property: Any) -> None:
     within = [one for one in judged(part) if not one.outside]
     for types in (None, *sorted({one.types for one in within})):
@@ -89,7 +112,7 @@ def test_precision_and_recall_are_reported_for_each_type(part: str, record_prope
             assert min(precision, recall) > LEAST, f"{types}: {precision=} {recall=}"
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("part", CONTRACT)
 def test_what_does_not_keep_the_contract_is_refused(part: str, record_property: Any) -> None:
     outside = [one for one in judged(part) if one.outside]
     refused = sum(not one.well for one in outside)

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp import Client
@@ -34,6 +35,35 @@ def test_check_says_that_a_bundle_is_sound(shop: Path) -> None:
     first, second = done.stdout.splitlines()
     assert first == "shop: sound (4 tools, 1 scenario)"
     assert second.startswith("library_loans: sound (19 tools, ")
+
+
+CHECK = "def check(start, final, answer, calls):\n    "
+
+
+@pytest.mark.parametrize(
+    ("checkpoint", "is_advised"),
+    [
+        ({"kind": "sql", "sql": "SELECT :answer LIKE '%12%'", "expect": [[1]]}, True),
+        ({"kind": "python", "python": f"{CHECK}return '12' in answer\n"}, True),
+        (
+            {"kind": "python", "python": f"{CHECK}return True  # no answer\n"},
+            False,
+        ),
+    ],
+)
+def test_check_advises_a_fact_where_words_of_an_answer_are_looked_for(
+    shop: Path, checkpoint: dict[str, Any], is_advised: bool
+) -> None:
+    path = shop / "scenarios.jsonl"
+    scenario = json.loads(path.read_text().splitlines()[0])
+    goal = {"id": "words", "role": "goal", "question": "Does it tell 12?", **checkpoint}
+    scenario = {**scenario, "checkpoints": [*scenario["checkpoints"], goal], "certificate": None}
+    path.write_text(json.dumps(scenario) + "\n")
+    done = farm("check", shop)
+    *advice, last = done.stdout.splitlines()
+    assert (done.returncode, last) == (0, "shop: sound (4 tools, 1 scenario)")
+    assert len(advice) == is_advised
+    assert all(line.startswith("advice: ") and "checkpoints.words" in line for line in advice)
 
 
 def test_check_prints_every_finding_on_a_line_of_its_own(shop: Path, shelf: Path) -> None:
