@@ -111,8 +111,8 @@ class StateFile:
     end: End
     """What the file must end with when it is read again."""
     file: tuple[int, int] | None
-    net: bytes | None = field(default=None, repr=False)
-    """The changes since the start, if they were asked for, are few, and nothing was changed since."""
+    net: list[bytes] | None = field(default=None, repr=False)
+    """Changesets that together are the changes since the start. None if they are many, or were not read yet."""
 
     @classmethod
     def create(cls, path: Path, index: StateIndex, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
@@ -183,6 +183,7 @@ class StateFile:
             os.ftruncate(handle, state.size)
         if state.end != kept:
             index.put(origin.id, state.end)
+        state.net = None if state.changed else []
         return state
 
     @property
@@ -220,23 +221,18 @@ class StateFile:
         self.last = call.seq
         if call.changes:
             self.changed = call.seq
-            self.net = None
+            if self.net is not None:
+                self.net.append(call.changes)
+                if sum(map(len, self.net)) > LARGEST_NET_KEPT:
+                    self.net = None
 
     @_named
     def changes_since_start(self) -> bytes:
         """Everything that the calls changed, as one changeset."""
-        if self.changed == 0:
-            return b""
-        if self.net is None:
-            builder = apsw.ChangesetBuilder()
-            for call in self._calls():
-                if call.changes:
-                    builder.add(call.changes)
-            net = builder.output()
-            if len(net) > LARGEST_NET_KEPT:
-                return net
-            self.net = net
-        return self.net
+        parts = self.net if self.net is not None else [call.changes for call in self._calls()]
+        net = parts[0] if len(parts) == 1 else _joined(parts)
+        self.net = [net] if len(net) <= LARGEST_NET_KEPT else None
+        return net
 
     @_named
     def calls(self, *, after: int = 0, limit: int = 1000) -> list[KeptCall]:
@@ -266,7 +262,7 @@ class StateFile:
         opened = StateFile.open(self.path, self.index)
         os.close(self.handle)
         self.handle, self.origin, self.last, self.changed = opened.handle, origin, seq, opened.changed
-        self.beginning, self.end, self.file, self.net = opened.beginning, opened.end, opened.file, None
+        self.beginning, self.end, self.file, self.net = opened.beginning, opened.end, opened.file, opened.net
 
     def _cut_to_beginning(self) -> None:
         """Undo calls that changed nothing: the rows, and so their revision, stay as they are."""
@@ -319,6 +315,15 @@ class StateFile:
         """A file that was deleted can still be written to, and nobody would ever read it again."""
         if identity(self.path) != self.file:
             raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
+
+
+def _joined(parts: Sequence[bytes]) -> bytes:
+    """What changesets do one after another, as one changeset."""
+    builder = apsw.ChangesetBuilder()
+    for changes in parts:
+        if changes:
+            builder.add(changes)
+    return builder.output()
 
 
 @contextmanager

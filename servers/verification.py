@@ -33,6 +33,8 @@ LARGEST_VALUE_HERE = 16 * 1024
 """Bytes of a value, and of a row, that are written here."""
 LARGEST_NET_HERE = 32 * 1024
 """Bytes of the changes since the start, up to which rows are built here."""
+MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
+"""Bytes of changes that rows here take one after another. Then they are built anew from the changes since the start."""
 MOST_HELD = 32 * 1024 * 1024
 """Bytes of start images whose rows are held here."""
 MOST_EACH = 64
@@ -71,10 +73,11 @@ class Verification:
         if len(changes) > LARGEST_CHANGES:
             raise ChangesError(f"it says that it changed {len(changes)} bytes")
         if start.is_cheap and len(changes) <= LARGEST_HERE:
-            net = await self.changes_since_start(state)
-            kept = self._verified_here(start, state, net, changes, now) if len(net) <= LARGEST_NET_HERE else None
-            if kept is not None:
-                return kept
+            net = None if self._has_rows(start, state) else await self.changes_since_start(state)
+            if net is None or len(net) <= LARGEST_NET_HERE:
+                kept = self._verified_here(start, state, net, changes, now)
+                if kept is not None:
+                    return kept
         head = {"do": "verify", "next_revision": state.next_revision, "now": now}
         seconds = self._guests.call_seconds
         said, [kept] = await self._ask(environment, start, state, head, changes, seconds=seconds)
@@ -103,9 +106,9 @@ class Verification:
 
     async def changes_since_start(self, state: StateFile) -> bytes:
         """Everything that the calls changed, as one changeset."""
-        if state.net is None and state.changed:
+        if state.net is None:
             return await self.read(state, state.changes_since_start)
-        return state.net or b""
+        return state.changes_since_start()
 
     async def read(self, state: StateFile, job: Callable[[], T]) -> T:
         """Do what reads a whole history: in a thread, within a budget of memory, when that history is long."""
@@ -124,18 +127,29 @@ class Verification:
         while self._held:
             self._held.popitem()[1].close()
 
-    def _verified_here(self, start: Start, state: StateFile, net: bytes, changes: bytes, now: str) -> bytes | None:
-        """Verify changes in this process. None leaves it to a guest, whatever the reason is."""
+    def _verified_here(
+        self, start: Start, state: StateFile, net: bytes | None, changes: bytes, now: str
+    ) -> bytes | None:
+        """Verify changes in this process. None leaves it to a guest, whatever the reason is.
+
+        Without `net` the rows of the instance stand here already.
+        """
         try:
             desk = self._desk(start)
             desk.until = time.monotonic() + MOST_SECONDS
-            rows = desk.find(state.origin.id, state.revision) or desk.seat(state.origin.id, net)
+            rows = desk.seat(state.origin.id, net) if net is not None else desk.use(state.origin.id)
             kept = rows.apply(changes, now=now)
         except (ChangesError, apsw.Error):
             self.release(start.digest, state.origin.id)
             return None
-        desk.stand(state.origin.id, state.next_revision)
+        desk.stand(state.origin.id, state.next_revision, len(kept))
         return kept
+
+    def _has_rows(self, start: Start, state: StateFile) -> bool:
+        """True if the rows of an instance stand here as they are now, and have not grown too large to stay."""
+        desk = self._held.get(start.digest)
+        seat = None if desk is None else desk.seats.get(state.origin.id)
+        return seat is not None and seat.revision == state.revision and seat.changed <= MOST_CHANGED_HERE
 
     def _desk(self, start: Start) -> "_Desk":
         desk = self._held.get(start.digest)
@@ -187,6 +201,8 @@ class _Seat:
 
     rows: VerifiedRows
     revision: str
+    changed: int
+    """Bytes of changes that they were given since the start."""
 
 
 @dataclass
@@ -202,13 +218,10 @@ class _Desk:
     def size(self) -> int:
         return len(self.start.image) * (len(self.seats) + len(self.free))
 
-    def find(self, instance: str, revision: str) -> VerifiedRows | None:
-        """The rows of an instance, if they stand at this revision."""
-        seat = self.seats.get(instance)
-        if seat is None or seat.revision != revision:
-            return None
+    def use(self, instance: str) -> VerifiedRows:
+        """The rows of an instance that stand here."""
         self.seats.move_to_end(instance)
-        return seat.rows
+        return self.seats[instance].rows
 
     def seat(self, instance: str, net: bytes) -> VerifiedRows:
         """Rows that stand where an instance's changes lead."""
@@ -217,13 +230,14 @@ class _Desk:
         if not self.free and len(self.seats) >= most:
             self.release(next(iter(self.seats)))
         rows = self.free.pop() if self.free else _opened(self.start, lambda: time.monotonic() > self.until)
-        self.seats[instance] = _Seat(rows, "")
+        self.seats[instance] = _Seat(rows, "", len(net))
         if net:
             rows.restore(net)
         return rows
 
-    def stand(self, instance: str, revision: str) -> None:
-        self.seats[instance].revision = revision
+    def stand(self, instance: str, revision: str, added: int) -> None:
+        seat = self.seats[instance]
+        seat.revision, seat.changed = revision, seat.changed + added
 
     def release(self, instance: str) -> None:
         """Take the rows of an instance back to the start, for the next one."""
