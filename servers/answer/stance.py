@@ -53,7 +53,7 @@ DOUBT = re.compile(
     r"|seems to be|seem to be|something like|somewhere (?:around|between|near)|don't quote me|or so|give or take"
     r"|guess|vielleicht"
     r"|wahrscheinlich|vermutlich|peut-etre|sans doute|probablement|quiza|quizas|tal vez|probablemente"
-    r"|either|entweder|forse|one of (?:these|those|them|the following)|can't (?:say|tell) which"
+    r"|forse|one of (?:these|those|them|the following)|can't (?:say|tell) which"
     r"|cannot (?:say|tell) which|no idea|difficult to say|hard to say|tbc|to be confirmed|unless i'm"
     r"|double-check|check again|approximately|roughly|ungefahr|environ|aproximadamente"
     r"|unless (?:it|the|i|they|he|she|that|this|there)|may or may not|might|depends on|depending on|it depends"
@@ -68,6 +68,8 @@ _ABOUT = re.compile(
     r"|environ|ungefahr|unos|at about|just under|just over|in the region of|somewhere near)|~"
     r"|≈) ?\.? ?(?:the |a |at )?[€$£]?$"
 )
+_EITHER = re.compile(r"\b(?:either|entweder)\b")
+_EITHER_ONE = re.compile(r"\beither\b(?! (?:\S+ ){1,8}or\b)")
 _COULD = re.compile(
     r"\b(?:may|might|could|can|should) (?:also |well |perhaps )?be(?: on| in| the| at| about| around)? ?[€$£]?$"
 )
@@ -101,6 +103,8 @@ def stance(text: Text, start: int, end: int, *, is_name: bool = True, is_rival: 
     if _is_denied(before, after, is_name=is_name, is_rival=is_rival):
         return "denied"
     if _ABOUT.search(before) or _COULD.search(before) or DOUBT.search(sentence):
+        return "doubted"
+    if _EITHER.search(before) or _EITHER_ONE.search(after):
         return "doubted"
     return "told"
 

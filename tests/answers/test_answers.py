@@ -235,3 +235,19 @@ def test_every_value_of_a_column_is_no_answer() -> None:
 def test_a_checkpoint_that_is_wrong_is_refused(checkpoint: dict[str, Any], problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         AnswerCheckpoint.model_validate({"id": "a", "role": "goal", "question": "?", "kind": "answer", **checkpoint})
+
+
+def test_a_reason_of_today_is_told_by_its_time_and_no_other_day() -> None:
+    reason: dict[str, Any] = {"type": "time", "value": "08:05", "confusable": ["09:00"]}
+    assert tells("It could not be done: it is 08:12, and the desk opens at 8:05.", reason, tell="any")
+    assert tells("It began at 08:05, so the van either comes or is put down as missed.", reason, tell="any")
+    assert not tells("It could not be done: it began yesterday, 10 February, at 8:05.", reason, tell="any")
+    assert not tells("The desk opens at either 8:05 or 9:00.", reason, tell="any")
+    assert not tells("The desk opens at 8:05 or 9:00, either one.", reason, tell="any")
+
+
+def test_all_five_are_done_counts_nothing_that_was_asked_for() -> None:
+    lost: dict[str, Any] = {"type": "count", "value": 15, "confusable": [5, 14]}
+    assert tells("All five are in. We lost fifteen packs.", lost, asked="How many packs were lost?")
+    assert tells("15 packs were lost. The other five are done.", lost, asked="How many packs were lost?")
+    assert not tells("We lost 15 packs, or all five packs.", lost, asked="How many packs were lost?")

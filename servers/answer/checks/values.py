@@ -29,6 +29,12 @@ _TODAY = frozenset(["today", "tonight", "heute", "aujourd'hui", "hoy"])
 _NEXT = re.compile(r"[,:;(]| - | but | so | because | since | while ")
 _NOT_DONE = re.compile(r"(?:\bnot|n't|\bnever) (?:be |been |to be )?(\w+)")
 _ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
+_BESIDE = re.compile(r",? ?(?:at|from|um|ab|a las|a)? ?")
+_IT_IS = re.compile(
+    r"\b(?:it is|it's|es ist|now|currently|already|only)(?: now| only| already| just)?(?: \d{4}-\d\d-\d\d)? $"
+)
+LONGEST_RUN = 120
+"""Minutes after the start within which an agent may say what time it is."""
 FEW_WORDS = 4
 """An answer of so few words may be the mere value: "just one"."""
 _CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
@@ -61,6 +67,8 @@ class ValueTold:
         if not told:
             yield ": the value is told of something else"
             return
+        if all(self._is_on_another_day(mention) for mention in told):
+            yield ": it is told of another day"
         if any(at >= told[0].end for at in self.reply.corrections):
             yield ": it takes back what it tells"
         if any(self.reply.is_unknown(mention.start) for mention in told):
@@ -123,6 +131,25 @@ class ValueTold:
         before = self.reply.folded[max(0, mention.start - 8) : mention.start]
         is_all = len(self.reply.folded.split()) <= FEW_WORDS
         return is_all or bool(words & self.question.words) or _ONLY.search(before) is not None
+
+    def _is_on_another_day(self, mention: Mention) -> bool:
+        """Whether a time of today, which is a reason, is told beside the date of another day."""
+        if self.one.fact.type != "time" or self.question.tell != "any":
+            return False
+        today = self.reply.now.date()
+        return any(
+            other.type == "date"
+            and _BESIDE.fullmatch(self.reply.folded[min(other.end, mention.end) : max(other.start, mention.start)])
+            and not any(isinstance(day, Day) and day.may_be(today, today) for day in other.values)
+            and not self._may(other)
+            for other in self.reply.mentions
+        )
+
+    def _is_the_clock(self, mention: Mention) -> bool:
+        """Whether a time is the clock's while the agent worked: "it is 14:21"."""
+        now = 60 * self.reply.now.hour + self.reply.now.minute
+        is_soon = any(isinstance(value, int) and now <= value <= now + LONGEST_RUN for value in mention.values)
+        return mention.type == "time" and is_soon and _IT_IS.search(self.reply.folded[: mention.start]) is not None
 
     def _is_denied_behind(self, mention: Mention) -> bool:
         """Whether what is asked for is denied of it behind: "the 1280 for the course are not refunded"."""
@@ -238,8 +265,8 @@ class ValueTold:
         is_plain = not number.unit or number.unit in _PARTICLES
         if self.one.fact.type == "count":
             units = {stem(mention.unit) for mention in right if mention.unit} | self.question.words
-            is_counted = is_plain and not _ALL_OF.search(before)
-            return is_counted or stem(number.unit) in units or self._is_confusable(number)
+            is_all_of = _ALL_OF.search(before) is not None
+            return stem(number.unit) in units or (not is_all_of and (is_plain or self._is_confusable(number)))
         is_large = all(isinstance(value, Decimal) and value >= LARGE for value in number.values)
         if self._is_confusable(number) and (is_plain or is_large):
             return True
@@ -257,6 +284,8 @@ class ValueTold:
                     return True
                 if one.type == "date" == mention.type and _same_day(one, mention):
                     return True
+        if self._is_the_clock(mention) and not self._is_confusable(mention):
+            return True
         if mention.type == "date" and said in _TODAY:
             return not self._is_confusable(mention) or not self._is_alone(mention)
         return self._is_asked(mention)
