@@ -18,22 +18,13 @@ from typing import Any, NamedTuple, TypeAlias
 
 from servers.answer.fact import AnswerCheckpoint
 from servers.answer_facts import asked_of
-from servers.changes import differences
 from servers.errors import CheckpointError, QueryError
-from servers.guest.tables import quoted
+from servers.footprint import uncovered
 from servers.guests import GuestDied, GuestLate, Guests, Reply
-from servers.orders import Judgement, RowChange, Verdict
+from servers.orders import Judgement, Verdict
 from servers.processor_budget import CALLS_A_JUDGEMENT, ProcessorBudget
 from servers.reading import BrokenQuery, Reader
-from servers.scenario import (
-    Allowance,
-    Cell,
-    Checkpoint,
-    Comparison,
-    FootprintCheckpoint,
-    PythonCheckpoint,
-    SqlCheckpoint,
-)
+from servers.scenario import Checkpoint, Comparison, FootprintCheckpoint, PythonCheckpoint, SqlCheckpoint
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,
@@ -210,64 +201,11 @@ def _ran_short(reply: Reply) -> bool:
 
 def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
     """Every changed row must have a place in an allowance that covers it, and no allowance may be exceeded."""
-    placing = _Placing(checkpoint.allow)
-    for change in differences(reader):
-        with reader.budget.charging_this_thread():
-            covering = [number for number, allowed in enumerate(checkpoint.allow) if _covers(allowed, change, reader)]
-            is_placed = placing.place(covering, set())
-        if not is_placed:
-            key = json.dumps(change.key, ensure_ascii=False)
-            return Finding(holds=False, seen=f"{change.operation} in {change.table}: {key}")
-    return Finding(holds=True)
-
-
-class _Placing:
-    """Places rows in allowances, moving earlier ones to others that cover them too (a bipartite matching)."""
-
-    def __init__(self, allow: Sequence[Allowance]) -> None:
-        self._room = [allowance.rows for allowance in allow]
-        self._placed: list[list[list[int]]] = [[] for _ in allow]
-
-    def place(self, covering: list[int], tried: set[int]) -> bool:
-        """Place a row in one of the allowances that cover it, none of which has been `tried` for this."""
-        for number in covering:
-            if number in tried:
-                continue
-            tried.add(number)
-            room, placed = self._room[number], self._placed[number]
-            if room is None or len(placed) < room:
-                placed.append(covering)
-                return True
-            for index, other in enumerate(placed):
-                if self.place(other, tried):
-                    placed[index] = covering
-                    return True
-        return False
-
-
-def _covers(allowance: Allowance, change: RowChange, reader: Reader) -> bool:
-    if allowance.table != change.table or allowance.operation != change.operation:
-        return False
-    if (
-        change.operation == "update"
-        and allowance.columns is not None
-        and not change.columns() <= set(allowance.columns)
-    ):
-        return False
-    if allowance.where is None:
-        return True
-    database = "start" if change.operation == "delete" else "main"
-    key = " AND ".join(f"{quoted(name)} IS {_literal(value)}" for name, value in change.key.items())
-    found = reader.select(f"SELECT 1 FROM {database}.{quoted(change.table)} WHERE {key} AND ({allowance.where})")
-    return bool(found.rows)
-
-
-def _literal(value: Cell) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return repr(value)
+    change = uncovered(checkpoint.allow, reader)
+    if change is None:
+        return Finding(holds=True)
+    key = json.dumps(change.key, ensure_ascii=False)
+    return Finding(holds=False, seen=f"{change.operation} in {change.table}: {key}")
 
 
 def cell(value: Any) -> Any:

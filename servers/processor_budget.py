@@ -20,25 +20,31 @@ class ProcessorBudget:
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.seconds = seconds
-        self.left = seconds
-        self._is_charging = False
+        self._charged = 0.0
+        self._since: float | None = None  # the processor time of the thread that is being charged
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left now. While a thread is charged, that thread alone may ask."""
+        running = 0.0 if self._since is None else time.thread_time() - self._since
+        return self.seconds - self._charged - running
 
     @property
     def is_used_up(self) -> bool:
         return self.left <= 0
 
     def charge(self, seconds: float) -> None:
-        self.left -= seconds
+        self._charged += seconds
 
     @contextmanager
     def charging_this_thread(self) -> Generator[None]:
         """Charge the processor time that this thread takes within, once where such pieces lie in one another."""
-        if self._is_charging:
+        if self._since is not None:
             yield
             return
-        begin, self._is_charging = time.thread_time(), True
+        self._since = begin = time.thread_time()
         try:
             yield
         finally:
-            self._is_charging = False
+            self._since = None
             self.charge(time.thread_time() - begin)

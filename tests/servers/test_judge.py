@@ -1,7 +1,6 @@
 """What checkpoints say of a final state, and what it is worth. One that fails on this state does not hold."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +9,10 @@ import pytest_asyncio
 from pydantic import ValidationError
 
 from servers.errors import CheckpointError
-from servers.guests import Guests
 from servers.instance import Instance
-from servers.judge import judge
 from servers.library import Library
 from servers.orders import Judge, Judgement, Launch, Verdict
-from servers.reading import Reader
-from servers.scenario import Allowance, FootprintCheckpoint
+from servers.scenario import FootprintCheckpoint
 from servers.worker import Worker
 
 SECONDS = 0.5
@@ -446,23 +442,6 @@ async def test_sql_and_python_share_their_processor_time(worker: Worker, instanc
     verdicts = (await judged(worker, instance, *[endless] * 20, python("return True"))).verdicts
     assert [one.holds for one in verdicts] == [False] * 21
     assert verdicts[-1].error == "the checkpoints together took more than 2 s"
-
-
-async def test_a_footprint_of_many_short_queries_ends_with_the_processor_time(
-    worker: Worker, instance: Instance
-) -> None:
-    """None of them is long enough to be stopped by itself."""
-    await instance.call("make", {"name": "drum"})
-    await instance.call("make", {"name": "easel"})
-    allow = (Allowance(table="things", operation="insert", where="cents = 0"),)
-    footprint = FootprintCheckpoint(id="f", kind="footprint", role="guard", question="?", allow=allow)
-    with closing(Reader(await instance.image(), instance.start.image)) as reader:
-        judgement = await judge(reader, [footprint], answer="", calls=[], now=instance.now(), guests=worker.guests)
-        assert judgement.verdicts[0].holds
-        hurried = Guests(call_seconds=1e-9)
-        judgement = await judge(reader, [footprint], answer="", calls=[], now=instance.now(), guests=hurried)
-    assert not judgement.verdicts[0].holds
-    assert "s of processor time are used up" in (judgement.verdicts[0].error or "")
 
 
 async def test_checkpoints_see_the_time_of_the_instance(worker: Worker, instance: Instance) -> None:
