@@ -10,6 +10,7 @@ from servers.bundle_files import text_if_there, text_of, write_text
 from servers.check import findings
 from servers.errors import BundleError, RequestError
 from servers.guests import Guests
+from servers.paraphrases import PARAPHRASES_FILE
 from servers.scenario import Scenario
 
 MOST_TOLD = 20
@@ -37,7 +38,8 @@ async def add_scenarios(folder: Path, file: Path) -> list[str]:
 async def _sound(folder: Path, file: Path, text: str) -> list[Scenario]:
     """The scenarios of a file, checked as those of the bundle. Raises BundleError with all that is wrong."""
     with tempfile.TemporaryDirectory(prefix="farm-") as scratch:
-        trial = Path(shutil.copytree(folder, Path(scratch) / folder.name))
+        others = shutil.ignore_patterns(PARAPHRASES_FILE)  # they are of the scenarios that are there
+        trial = Path(shutil.copytree(folder, Path(scratch) / folder.name, ignore=others))
         write_text(trial / "scenarios.jsonl", text)
         found, new = read_scenarios(trial, load(folder))
         if not found:

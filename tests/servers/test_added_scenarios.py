@@ -33,6 +33,14 @@ async def test_scenarios_of_a_file_are_played_once_they_are_added(shop: Path) ->
     assert (await farm("play", shop, "--scenario", "third", "--gold", home=shop.parent)).code == 0
 
 
+async def test_answers_in_other_words_of_those_that_are_there_are_in_nobodys_way(shop: Path) -> None:
+    words = {"right": ["It is."], "wrong": ["It is not."]}
+    provenance = {"by": "somebody", "at": "2026-11-22", "saw": "the task"}
+    whole = {"provenance": provenance, "tells": {}, "scenarios": {"dearer": words}}
+    (shop / "paraphrases.json").write_text(json.dumps(whole))
+    assert (await added(shop, SCENARIO)).code == 0
+
+
 @pytest.mark.parametrize(
     ("scenario", "why"),
     [
