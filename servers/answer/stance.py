@@ -19,7 +19,7 @@ _FILLERS = (
     r"|due|exactly|just|any|have|has|get|gets|pay|pays|owe|owes|stand|start|starts|begin|begins|leave"
     r"|leaves|end|ends|until|available|possible|still|already|old|other|another|one|on the"
     r"|nur|mehr|am|zum|im|eur|€|nok|kr|euros|about|even|whole|full|entire|ins|into|auf|valid|run|runs|called|named"
-    r"|number|day|last|first)(?=[ ,'\"(:-]|$|€)? ?){0,5}[$£€]?$"
+    r"|number|day|last|first|back)(?=[ ,'\"(:-]|$|€)? ?){0,5}[$£€]?$"
 )
 _BEFORE = re.compile(rf"(?:(?<!\w){_NOT}|n't)(?!\w)(?: \w+)?(?: (?:out|in|up|off|been|back|[a-z]+ed))?{_FILLERS}")
 _STILL_TOLD = re.compile(
@@ -131,7 +131,7 @@ _THEN = r"(?:(?<=[.;!?,:\n-]) ?|(?<=[.;!?\n] )- |(?<=\()|(?<= - ))"
 TAKEN_BACK = re.compile(
     _THEN + r"(?:(?:oh|ah|hm+|well|but|and|so|sorry|edit|uh|er|pardon|apologies),? ?)?"
     r"(?:no,? (?:wait|sorry|hold on|actually)\b|wait(?=[,.!:;]| -| no\b)|hold on\b|hang on\b|scratch that|strike that"
-    r"|correction\b|erratum\b|i mean\b|i meant\b|make that|on second thoughts?|my mistake|let me correct|oops"
+    r"|correction\b|update:|erratum\b|i mean\b|i meant\b|make that|on second thoughts?|my mistake|let me correct|oops"
     r"|on reflection|come to think|looking (?:again|closer)|(?:having )?check(?:ed|ing) again|double-checking"
     r"|re-check\w*"
     r"|looking at it again|i see now|now i see|i now see|hmm?\b|i(?:'ve| have)? (?:mixed|confused|misread"

@@ -251,3 +251,10 @@ def test_all_five_are_done_counts_nothing_that_was_asked_for() -> None:
     assert tells("All five are in. We lost fifteen packs.", lost, asked="How many packs were lost?")
     assert tells("15 packs were lost. The other five are done.", lost, asked="How many packs were lost?")
     assert not tells("We lost 15 packs, or all five packs.", lost, asked="How many packs were lost?")
+
+
+def test_a_list_of_amounts_an_update_and_what_need_not_be_tell_no_value() -> None:
+    charged: dict[str, Any] = {"type": "amount", "value": 175, "confusable": [120]}
+    assert not tells("The charges are 70, 105 and 175 euros.", charged)
+    assert not tells("It is back on 13 February. Update: that was extended to 16 February.", DAY)
+    assert not tells("It does not have to be back on 13 February, but the day after.", DAY)

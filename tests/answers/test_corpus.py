@@ -4,7 +4,8 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
 
 - `development` and `held_out`: answers to single questions. A line that is marked `outside` was right before there was
   a contract for answers and does not keep it; it is reported apart and never counted.
-- `contract`: whole last messages of agents who were told how to answer, to tasks that were made backward.
+- `contract`, `contract_later`: whole last messages of agents who were told how to answer, to tasks that were made
+  backward. The later ones were written when the judge had been mended by the others.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
   more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
 
@@ -32,6 +33,7 @@ PARTS = {
     "development": (0.006, 0.012),
     "held_out": (0.021, 0.015),
     "contract": (0.003, 0.005),
+    "contract_later": (0.008, 0.033),
     "messages": (0.15, 0.42),
     "messages_held_out": (0.19, 0.34),
 }

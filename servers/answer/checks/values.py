@@ -329,7 +329,9 @@ class ValueTold:
     def _is_listed(self, mention: Mention, rival: Mention) -> bool:
         """Whether two neighbours of one type are a mere list, and the other is no fact that is asked for."""
         between = self._between(mention, rival)
-        if mention.type != rival.type or rival.is_weak or self._is_asked(rival):
+        is_bare = rival.type == "number" and (not rival.unit or rival.unit in _PARTICLES)
+        is_alike = mention.type == rival.type or (mention.type == "amount" and is_bare)
+        if not is_alike or rival.is_weak or self._is_asked(rival):
             return False
         after = self.reply.folded[max(mention.end, rival.end) :]
         comma = "," if re.match(r" ?(?:$|[.,;!?)\n&]|and |or |und )", after) else ""
