@@ -36,6 +36,7 @@ from synth.scenarios.certify import Examined
 from synth.scenarios.examining import Case, Examining, Searching
 from synth.scenarios.hacking import Hole, Searched
 from synth.scenarios.holding import BY_THE_TOOLS
+from synth.scenarios.kept_searches import KeptSearches
 from synth.scenarios.others import wrong_agents_in
 from synth.scenarios.phrasing import Written, written
 from synth.scenarios.profile import profile_of
@@ -405,7 +406,12 @@ def hack(
     bundles: Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")],
     scenario: Annotated[list[str] | None, typer.Option(help="Only this scenario; may be given several times.")] = None,
     budget: Annotated[int, typer.Option(min=1, max=100_000, help="How many runs of each scenario are tried.")] = 60,
-    to: Annotated[Path | None, typer.Option("--out", help="A folder for the holes, one file each.")] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="A folder for the holes, one file each; with it, a search that was stopped goes on."
+        ),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Processes at once; one a core.")] = None,
     engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
     as_json: AsJson = False,
@@ -418,7 +424,7 @@ def hack(
         told = f"{counted(left, 'scenario')} {noun(left, 'has', 'have')} no reference solution"
         (err if as_json else out).print(f"{told}, and {noun(left, 'is', 'are')} left out.")
     begin = time.perf_counter()
-    seen = run_alone(_searched(played, Searching(budget), jobs, engine))
+    seen = run_alone(_searched(played, Searching(budget), jobs, engine, _kept(to, budget)))
     holes = [(case.bundle.folder, hole) for case, one in zip(played, seen, strict=True) for hole in one.holes]
     written = _written(holes, to or Path("holes")) if holes else []
     if as_json:
@@ -436,18 +442,37 @@ def hack(
         raise typer.Exit(1)
 
 
-async def _searched(cases: Sequence[Case], searching: Searching, jobs: int | None, engine: Engine) -> list[Searched]:
+def _kept(folder: Path | None, budget: int) -> KeptSearches | None:
+    """The searches of a folder that the user named."""
+    if folder is None:
+        return None
+    try:
+        return KeptSearches(folder, budget)
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{folder}: cannot keep what is found: {error}") from None
+
+
+async def _searched(
+    cases: Sequence[Case], searching: Searching, jobs: int | None, engine: Engine, kept: KeptSearches | None
+) -> list[Searched]:
+    seen = [kept.find(case) if kept is not None else None for case in cases]
+    left = [place for place, one in enumerate(seen) if one is None]
+    made = len(cases) - len(left)
+    if made:
+        err.print(f"{counted(made, 'scenario')} of {len(cases)} {noun(made, 'was', 'were')} searched before.")
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        task = progress.add_task("searched", total=len(cases))
-        async with hands(searching, jobs, most=max(1, len(cases)), engine=engine) as searched:
+        task = progress.add_task("searched", total=len(cases), completed=made)
+        async with hands(searching, jobs, most=max(1, len(left)), engine=engine) as searched:
 
-            async def one(case: Case) -> Searched:
-                seen = await searched(case)
+            async def one(place: int) -> None:
+                seen[place] = found = await searched(cases[place])
+                if kept is not None:
+                    kept.keep(cases[place], found)
                 progress.advance(task)
-                return seen
 
-            return await together(one(case) for case in cases)
+            await together(one(place) for place in left)
+    return [one for one in seen if one is not None]
 
 
 def _searched_data(case: Case, one: Searched) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from servers.library import OWN_LIBRARY
 from tests.bundles import write_bundle
 from tests.processes import farm, started, until, watching_for_orphans
 
+NEWLINE = b"\n"
 LOANS = OWN_LIBRARY / "library_loans"
 
 
@@ -81,6 +82,28 @@ async def test_proofs_that_were_made_stay_and_the_others_can_be_made(tmp_path: P
     assert "written: " in done.out
     assert (loans / "proof.json").exists()
     assert (shop / "proof.json").stat().st_mtime_ns == kept
+
+
+@pytest.mark.slow
+async def test_a_search_goes_on_with_the_scenarios_that_are_left(tmp_path: Path) -> None:
+    loans = copytree(LOANS, tmp_path / "library_loans")
+    path = loans / "scenarios.jsonl"
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:8]))
+    out, whole = tmp_path / "stopped", tmp_path / "whole"
+    kept = out / "searched.jsonl"
+    search = ("hack", loans, "--jobs", "2", "--budget", "5", "--json", "--out")
+    await interrupted(*search, out, home=tmp_path, when=lambda: lines(kept) >= 2)
+    before = kept.read_bytes()
+    assert 2 <= lines(kept) < 8
+    kept.write_bytes(before + b'["unfinished')
+    done = await farm(*search, out, home=tmp_path)
+    assert lines(kept) == 8
+    assert kept.read_bytes().startswith(before)
+    assert f"{before.count(NEWLINE)} scenarios of 8 were searched before." in done.err
+    assert done.out == (await farm(*search, whole, home=tmp_path)).out
+    path.write_text(path.read_text().replace('"title": "', '"title": "Another: ', 1))
+    done = await farm(*search, out, home=tmp_path)
+    assert "7 scenarios of 8 were searched before." in done.err
 
 
 @pytest.mark.parametrize(

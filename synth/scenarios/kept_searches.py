@@ -1,0 +1,54 @@
+"""The searches for holes that a folder keeps, so that a command which was stopped goes on where it stopped.
+
+A search counts as made for the same scenario, files of the bundle, number of runs and judge of answers alone.
+"""
+
+import hashlib
+import json
+from pathlib import Path
+
+from pydantic import TypeAdapter, ValidationError
+
+from servers.answer import JUDGE_VERSION
+from servers.whole import write_whole
+from synth.scenarios.examining import Case
+from synth.scenarios.hacking import Searched
+
+SEARCHED_FILE = "searched.jsonl"
+LINES = TypeAdapter(tuple[str, Searched])
+
+
+class KeptSearches:
+    """What was searched with so many runs of each scenario: a line each, written as soon as it is known."""
+
+    def __init__(self, folder: Path, budget: int) -> None:
+        self._path = folder / SEARCHED_FILE
+        self._budget = budget
+        folder.mkdir(parents=True, exist_ok=True)
+        there = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
+        lines = there.splitlines(keepends=True)
+        self._made = dict(read for line in lines if (read := _read(line)) is not None)
+        if there and not there.endswith("\n"):  # a killed process left it unfinished
+            write_whole(self._path, "".join(lines[:-1]))
+
+    def find(self, case: Case) -> Searched | None:
+        """The search of a scenario, if it was made before."""
+        return self._made.get(self._name(case))
+
+    def keep(self, case: Case, searched: Searched) -> None:
+        line = LINES.dump_json((self._name(case), searched)).decode()
+        with self._path.open("a", encoding="utf-8") as file:
+            file.write(f"{line}\n")
+
+    def _name(self, case: Case) -> str:
+        scenario = case.scenario.model_dump_json(exclude={"certificate", "provenance"}, exclude_defaults=True)
+        told = [case.bundle.folder.name, *case.bundle.files, scenario, self._budget, JUDGE_VERSION]
+        return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+
+
+def _read(line: str) -> tuple[str, Searched] | None:
+    """What a line keeps, or nothing where it was not written to its end, or by another version."""
+    try:
+        return LINES.validate_json(line)
+    except ValidationError:
+        return None
