@@ -12,7 +12,7 @@ import secrets
 import socket
 import sys
 import tempfile
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -192,19 +192,20 @@ class WorkerProcess:
         self._options = options
         self._listening = listening
         self._process: asyncio.subprocess.Process | None = None
+        self._keeping: asyncio.Task[None] | None = None
 
-    @asynccontextmanager
-    async def kept_alive(self) -> AsyncGenerator[None]:
-        """Run while inside, and start again what dies."""
+    def start(self) -> None:
+        """Run until `end`, and start again what dies."""
+        self._keeping = asyncio.create_task(self._keep())
+
+    async def end(self) -> None:
+        """End the process: it may finish its calls, and no more."""
         with self._listening:
-            keeping = asyncio.create_task(self._keep())
-            try:
-                yield
-            finally:
-                keeping.cancel()
-                await asyncio.gather(keeping, return_exceptions=True)
-                if self._process is not None and self._process.returncode is None:
-                    await _end(self._process)
+            if self._keeping is not None:
+                self._keeping.cancel()
+                await asyncio.gather(self._keeping, return_exceptions=True)
+            if self._process is not None and self._process.returncode is None:
+                await _end(self._process)
 
     def kill(self) -> None:
         """kill -9; it is started again."""
@@ -263,15 +264,21 @@ class WorkerProcess:
 
 
 async def _worker_processes(options: Options, stack: AsyncExitStack) -> list[WorkerProcess]:
-    """All worker processes, once each has answered. They start side by side."""
+    """All worker processes, once each has answered. They start side by side, and end side by side."""
     processes: list[WorkerProcess] = []
+    stack.push_async_callback(_end_all, processes)
     for number in range(1, options.workers + 1):
         port = options.port + number if options.port else 0
         processes.append(WorkerProcess(options, f"worker-{number}", listen(options.host, port)))
-        await stack.enter_async_context(processes[-1].kept_alive())
+        processes[-1].start()
     for process in processes:
         await process.answers()
     return processes
+
+
+async def _end_all(processes: Sequence[WorkerProcess]) -> None:
+    """End worker processes at once: the stop takes as long as the slowest of them."""
+    await asyncio.gather(*(process.end() for process in processes))
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:

@@ -9,6 +9,7 @@ changed byte and a missing record are found, and nothing of the file is used.
 import errno
 import json
 import os
+import stat
 import struct
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -137,7 +138,7 @@ class StateFile:
             StateError: it is not there, it is damaged, or it is not a state file of ours.
         """
         with _named_at_opening(path):
-            handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC)
+            handle = _regular(path, os.O_RDWR | os.O_APPEND)
             try:
                 return cls._opened(path, handle, index)
             except BaseException:
@@ -151,7 +152,7 @@ class StateFile:
         Raises:
             StateError: it is not there, it is damaged, or it is not a state file of ours.
         """
-        with _named_at_opening(path), path.open("rb") as file:
+        with _named_at_opening(path), open(_regular(path, os.O_RDONLY), "rb") as file:
             for first in _records(file.read(LARGEST_ORIGIN)):
                 return _origin(first)
             raise ValueError("it is empty")
@@ -336,6 +337,15 @@ def _named_at_opening(path: Path) -> Generator[None]:
         if path.with_suffix(FORMER_SUFFIX).exists():
             reason = "it was written by an earlier version of Envfarm; close it and launch a new one"
         raise StateError(f"state file {path.name} cannot be opened: {reason}") from None
+
+
+def _regular(path: Path, flags: int) -> int:
+    """A handle of a regular file. A pipe that stands in its place is not waited for."""
+    handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError("it is no regular file")
+    return handle
 
 
 def _origin(first: _Record) -> Origin:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import signal
 import stat
@@ -237,6 +238,24 @@ async def test_a_signal_ends_a_farm_cleanly(tmp_path: Path, number: signal.Signa
         assert {event["level"] for event in done.events} <= {"info"}
         assert done.out.endswith("Closing: calls under way are finished.\n")
         await until(lambda: not left(), "all processes of the farm are gone")
+
+
+def is_told_to_end(pid: int) -> bool:
+    """Whether a SIGTERM waits for a process that is stopped."""
+    [pending] = re.findall(r"^ShdPnd:\t(\w+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    return bool(int(pending, 16) & 1 << (signal.SIGTERM - 1))
+
+
+async def test_worker_processes_are_ended_side_by_side(tmp_path: Path) -> None:
+    async with farm_up(tmp_path / "state", "--port", "0", "--workers", "2", home=tmp_path) as up:
+        slow = [one.pid for one in workers(up.pid)]
+        for one in slow:
+            os.kill(one, signal.SIGSTOP)
+        os.kill(up.pid, signal.SIGTERM)
+        await until(lambda: all(map(is_told_to_end, slow)), "both are told to end while neither has ended")
+        for one in slow:
+            os.kill(one, signal.SIGCONT)
+        assert (await up.started.ended()).code == 0
 
 
 @pytest.mark.parametrize("count", [1, 2])

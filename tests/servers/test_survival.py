@@ -117,6 +117,7 @@ DAMAGES: dict[str, Damage] = {
     "its head overwritten": lambda path: path.write_bytes(b"\0" * 100 + path.read_bytes()[100:]),
     "of another version": another_farms,
     "of the former format": former,
+    "a pipe": lambda path: (path.unlink(), os.mkfifo(path)),
     "a folder": lambda path: (path.unlink(), path.mkdir()),
     "gone": lambda path: path.unlink(),
 }
