@@ -15,7 +15,7 @@ from servers.guest.tables import quoted
 from servers.guests import GuestDied, GuestLate, Guests
 from servers.inspection import Gate, Source, inspected
 from servers.plural import counted, noun
-from servers.reading import Reader, select_only
+from servers.reading import TOO_LARGE, TOO_MANY_NAMES, Reader, SelectOnly
 from servers.scenario import (
     Allowance,
     Checkpoint,
@@ -99,7 +99,7 @@ def _sql_findings(checkpoint: Checkpoint, reader: Reader) -> Iterator[str]:
 def _never_expected(reader: Reader, checkpoint: SqlCheckpoint) -> str | None:
     """Why the rows of a SELECT can never be those that are expected: they have other columns."""
     connection = reader.connection
-    connection.authorizer = select_only
+    connection.authorizer = SelectOnly()
     try:
         given = len(apsw.ext.query_info(connection, checkpoint.sql).description)
     finally:
@@ -136,14 +136,12 @@ def _allowance_findings(allowance: Allowance, reader: Reader) -> Iterator[str]:
 def _compiled(reader: Reader, sql: str, names: frozenset[str]) -> str | None:
     """Why a text is no SELECT over the environment's rows with these parameters, or None. It is compiled, not run."""
     connection = reader.connection
-    connection.authorizer = select_only
+    connection.authorizer = authorizer = SelectOnly()
     try:
         compiled = apsw.ext.query_info(connection, sql)
         rest = apsw.ext.query_info(connection, compiled.query_remaining or "")
-    except apsw.AuthError as error:
-        return f"only a SELECT over the environment's tables is allowed: {error}"
     except (apsw.Error, ValueError) as error:
-        return f"does not run: {error}"
+        return _refusal(error, authorizer)
     finally:
         connection.authorizer = None
     if not compiled.description:
@@ -155,6 +153,17 @@ def _compiled(reader: Reader, sql: str, names: frozenset[str]) -> str | None:
         told = ", ".join(f":{name}" for name in unknown)
         return f"asks for {told}; " + ("only :answer is there" if names else "there are no parameters here")
     return None
+
+
+def _refusal(error: Exception, authorizer: SelectOnly) -> str:
+    """Why SQLite did not compile a text."""
+    if authorizer.has_too_many_names:
+        return f"does not run: {TOO_MANY_NAMES}"
+    if isinstance(error, apsw.NoMemError):
+        return f"does not run: {TOO_LARGE}"
+    if isinstance(error, apsw.AuthError):
+        return f"only a SELECT over the environment's tables is allowed: {error}"
+    return f"does not run: {error}"
 
 
 async def _python_finding(checkpoint: PythonCheckpoint, image: bytes, clock: str, guests: Guests) -> str | None:

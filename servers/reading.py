@@ -12,7 +12,8 @@ import apsw
 
 from servers.errors import InfraError, QueryError, StateError
 from servers.guest import clock
-from servers.guest.lean import LARGEST_VALUE, connect, distrust, teach
+from servers.guest.compiled_schema import NameCounter
+from servers.guest.lean import LARGEST_VALUE, MOST_INSTRUCTIONS, connect, distrust, teach
 from servers.guest.plain_text import PLAIN_TEXT
 from servers.processor_budget import ProcessorBudget
 from servers.query_functions import LONGEST_PATTERN, largest_value
@@ -33,6 +34,11 @@ STEPS_BETWEEN_CHECKS = 1000
 STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
 """The same, where one step may take a tenth of a second."""
 STOPPED = "the reading was stopped: nobody waits for it any more"
+MOST_NAMES = 10_000
+"""Columns, functions and SELECTs of a query, when every view in it is unfolded. While SQLite compiles, it asks nobody
+else than the authorizer: for each of these."""
+TOO_MANY_NAMES = f"it comes to more than {MOST_NAMES:,} columns, functions and SELECTs, with the views that it reads"
+TOO_LARGE = f"it comes to more than {MOST_INSTRUCTIONS:,} instructions of SQLite, or there is no memory to compile it"
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
 FAULTS_OF_OURS = (
     apsw.CantOpenError,
@@ -64,13 +70,28 @@ class Answer:
     more: bool
 
 
-def select_only(action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
-    """The authorizer: look at the environment's rows, nothing else."""
-    if action == apsw.SQLITE_READ:
-        return apsw.SQLITE_OK
-    if action == apsw.SQLITE_FUNCTION:
-        return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
-    return apsw.SQLITE_OK if action in (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE) else apsw.SQLITE_DENY
+class SelectOnly:
+    """The authorizer of one query: look at the environment's rows, nothing else, under a bounded number of names."""
+
+    def __init__(self) -> None:
+        self._count = NameCounter(MOST_NAMES)
+        self.functions: set[str] = set()
+
+    @property
+    def has_too_many_names(self) -> bool:
+        return self._count.is_used_up
+
+    def __call__(
+        self, action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None
+    ) -> int:
+        if self._count() != apsw.SQLITE_OK:
+            return apsw.SQLITE_DENY
+        if action == apsw.SQLITE_READ:
+            return apsw.SQLITE_OK
+        if action == apsw.SQLITE_FUNCTION:
+            self.functions.add((second or "").lower())
+            return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
+        return apsw.SQLITE_OK if action in (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE) else apsw.SQLITE_DENY
 
 
 class Reader:
@@ -128,7 +149,7 @@ class Reader:
         statement = _OneStatement(self.connection, _Budget(steps, self.budget, lambda: self.is_stopped))
         cursor = self.connection.cursor()
         cursor.exec_trace = statement
-        self.connection.authorizer = statement.allows
+        self.connection.authorizer = statement.authorizer
         clock.set_time(self.now)
         try:
             found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
@@ -138,8 +159,12 @@ class Reader:
                 raise ReadingStopped(STOPPED) from None
             raise QueryError(f"the query took more than {statement.budget.told}; narrow it down") from None
         except apsw.AuthError as error:
+            if statement.authorizer.has_too_many_names:
+                raise BrokenQuery(f"the query does not run: {TOO_MANY_NAMES}") from None
             raise BrokenQuery(f"only a SELECT over the environment's tables is allowed here: {error}") from None
         except FAULTS_OF_OURS as error:
+            if isinstance(error, apsw.NoMemError) and not statement.seen:
+                raise BrokenQuery(f"the query does not run: {TOO_LARGE}") from None
             raise StateError(f"the state cannot be read: {type(error).__name__}: {error}") from None
         except apsw.TooBigError as error:  # of a value, also of an answer before the statement is run
             raise QueryError(f"the query does not run: {error}") from None
@@ -208,25 +233,19 @@ class _OneStatement:
 
     def __init__(self, connection: apsw.Connection, budget: _Budget) -> None:
         self._connection = connection
-        self._functions: set[str] = set()
+        self.authorizer = SelectOnly()
         self.budget = budget
         self.seen = False
         self.columns: tuple[str, ...] = ()
-
-    def allows(self, action: int, first: str | None, second: str | None, database: str | None, by: str | None) -> int:
-        """The authorizer, which also hears which functions are called."""
-        if action == apsw.SQLITE_FUNCTION and second:
-            self._functions.add(second.lower())
-        return select_only(action, first, second, database, by)
 
     def __call__(self, cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
         if self.seen:
             raise BrokenQuery("one SELECT at a time")
         self.seen = True
         self.columns = tuple(column[0] for column in cursor.get_description())
-        most = largest_value(self._functions)
+        most = largest_value(self.authorizer.functions)
         self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, most)
-        if most < LARGEST_VALUE or PLAIN_TEXT in self._functions:
+        if most < LARGEST_VALUE or PLAIN_TEXT in self.authorizer.functions:
             self.budget.between = STEPS_BETWEEN_CHECKS_OF_LONG_ONES
         self._connection.set_progress_handler(self.budget.is_used_up, self.budget.between)
         return True

@@ -8,6 +8,7 @@ from typing import Any
 import apsw
 
 from servers.guest import clock
+from servers.guest.compiled_schema import row_findings, view_findings
 from servers.guest.lean import PAGE_SIZE, connect
 from servers.guest.rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, WRITE_ACTIONS, RowsOnly
 from servers.guest.tables import quoted
@@ -40,7 +41,12 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
     finding = _run(connection, schema, schema_only)
     if finding:
         return b"", [f"schema.sql: {finding}"]
-    findings = _size_findings(connection) or table_findings(connection)
+    findings = (
+        _size_findings(connection)
+        or view_findings(connection)  # first: SQLite itself unfolds views to list tables
+        or table_findings(connection)
+        or row_findings(connection)
+    )
     if findings:
         return b"", findings
     for name, script in (("seed.sql", seed), ("setup", setup)):

@@ -13,6 +13,10 @@ PAGE_SIZE = 1024
 PAGES_CACHED = 10
 LARGEST_VALUE = 1_000_000
 """Bytes of one text or blob, and of one row: for whoever builds, calls, verifies, reads or judges."""
+MOST_COLUMNS = 500
+"""Columns of a table. A difference reads each twice, and compares them in one expression."""
+MOST_INSTRUCTIONS = 50_000
+"""Instructions of one program of SQLite, over a database that is not ours. SQLite asks nobody while it compiles."""
 
 apsw.shutdown()  # nothing is open yet: this module makes all connections
 apsw.config(apsw.SQLITE_CONFIG_LOOKASIDE, 0, 0)
@@ -27,6 +31,7 @@ def connect() -> apsw.Connection:
     """
     connection = apsw.Connection(":memory:", vfs=clock.VFS_NAME)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+    connection.limit(apsw.SQLITE_LIMIT_COLUMN, 2 * MOST_COLUMNS)
     connection.execute("PRAGMA temp_store = MEMORY", can_cache=False).fetchall()
     return connection
 
@@ -47,7 +52,11 @@ def teach(connection: apsw.Connection) -> None:
 
 
 def distrust(connection: apsw.Connection) -> None:
-    """Have SQLite run nothing that a database brings along: no triggers, and only plain functions in its schema."""
+    """Have SQLite run nothing that a database brings along: no triggers, and only plain functions in its schema.
+
+    What its schema makes too large a program is not compiled: that ends with a NoMemError.
+    """
+    connection.limit(apsw.SQLITE_LIMIT_VDBE_OP, MOST_INSTRUCTIONS)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
     connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
     connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)

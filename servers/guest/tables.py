@@ -5,7 +5,7 @@ be inverted, and applying the inverse restores every row. The worker and guests 
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -280,6 +280,22 @@ def insert_into(table: Table) -> str:
     listed = ", ".join(map(quoted, table.columns))
     values = ", ".join("?" for _ in table.columns)
     return f"INSERT OR ABORT INTO main.{quoted(table.name)} ({listed}) VALUES ({values})"
+
+
+class Statement(NamedTuple):
+    """A statement, and how many values it takes."""
+
+    sql: str
+    values: int
+
+
+def writing_statements(table: Table) -> Iterator[Statement]:
+    """The statements that insert a row, delete one, and change every column of one but its key."""
+    yield Statement(insert_into(table), len(table.columns))
+    yield Statement(_statement("delete", table, ()), len(table.keys))
+    given = tuple(place for place in range(len(table.columns)) if place not in table.keys)
+    if given:
+        yield Statement(_statement("update", table, given), len(table.columns))
 
 
 def _statement(kind: str, table: Table, given: Places) -> str:

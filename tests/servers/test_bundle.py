@@ -12,6 +12,8 @@ from servers.bundle import load, load_scenarios
 from servers.check import findings
 from servers.errors import BundleError, NotFound
 from servers.guest.building import MOST_TABLES
+from servers.guest.compiled_schema import MOST_NAMES
+from servers.guest.lean import MOST_COLUMNS
 from servers.guests import Guests
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch
@@ -243,6 +245,23 @@ async def test_scenarios_that_are_missing_keep_nobody_from_serving_the_environme
         load_scenarios(environment)
 
 
+def columns(count: int) -> str:
+    return ", ".join(f"c{number} TEXT" for number in range(count))
+
+
+def doubled(levels: int) -> str:
+    """Generated columns, each of which reads the one before twice."""
+    return ", ".join(f"g{level} INTEGER AS (g{level - 1} + g{level - 1})" for level in range(1, levels + 1))
+
+
+def nested_views(levels: int) -> str:
+    """Views, each of which reads the one before twice."""
+    return "".join(
+        f"CREATE VIEW v{level} AS SELECT (SELECT max(x) FROM v{level - 1}) + (SELECT min(x) FROM v{level - 1}) AS x;"
+        for level in range(1, levels + 1)
+    )
+
+
 SCRIPTS: dict[str, tuple[str, str, str]] = {
     "a table without a key": ("schema.sql", "CREATE TABLE t (a TEXT);", "t: needs an INTEGER PRIMARY KEY"),
     "a text key with rowids": ("schema.sql", "CREATE TABLE t (a TEXT PRIMARY KEY);", "t: needs an INTEGER PRIMARY"),
@@ -320,6 +339,42 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
         "schema.sql",
         "".join(f"CREATE TABLE t{number} (a INTEGER PRIMARY KEY);\n" for number in range(MOST_TABLES)),
         f"creates {MOST_TABLES + 3} tables; an environment has at most 500",
+    ),
+    "too many columns": (
+        "schema.sql",
+        f"CREATE TABLE wide (id INTEGER PRIMARY KEY, {columns(MOST_COLUMNS)});",
+        "wide: has 501 columns; a table has at most 500",
+    ),
+    "more columns than SQLite itself reads": (
+        "schema.sql",
+        f"CREATE TABLE wide (id INTEGER PRIMARY KEY, {columns(2 * MOST_COLUMNS)});",
+        "too many columns on wide",
+    ),
+    "generated columns of generated columns": (
+        "schema.sql",
+        f"CREATE TABLE nest (id INTEGER PRIMARY KEY, g0 INTEGER, {doubled(18)});",
+        "nest: SQLite makes more than 20,000 instructions of writing or reading one row",
+    ),
+    "an index over such columns": (
+        "schema.sql",
+        f"CREATE TABLE nest (id INTEGER PRIMARY KEY, g0 INTEGER, {doubled(18)}); CREATE INDEX i ON nest (g18);",
+        "nest: SQLite makes more than 20,000 instructions of writing or reading one row",
+    ),
+    "views of views": (
+        "schema.sql",
+        f"CREATE VIEW v0 AS SELECT 1 AS x; {nested_views(20)}",
+        f"the view comes to more than {MOST_NAMES:,} columns and SELECTs",
+    ),
+    "a view of nothing": (
+        "schema.sql",
+        "CREATE VIEW broken AS SELECT * FROM nowhere;",
+        "broken: the view cannot be read: no such table: main.nowhere",
+    ),
+    "a foreign key to a generated column": (
+        "schema.sql",
+        "CREATE TABLE up (id INTEGER PRIMARY KEY, g AS (id + 1) STORED UNIQUE);"
+        "CREATE TABLE down (id INTEGER PRIMARY KEY, up INTEGER REFERENCES up (g));",
+        "a FOREIGN KEY names a column that is not there, or a generated one",
     ),
     "a table whose name is no plain word": (
         "schema.sql",

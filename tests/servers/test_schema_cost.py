@@ -86,6 +86,14 @@ def test_many_cheap_rules_together_are_not_cheap() -> None:
     assert not cheap(f"CREATE TABLE notes (id INTEGER PRIMARY KEY, p TEXT, q TEXT, {columns})")
 
 
+def test_a_rule_that_only_an_update_or_a_delete_evaluates_is_one_too() -> None:
+    """An insert computes each generated column once, a delete each as often as it is referred to."""
+    nested = ", ".join(f"g{level} INTEGER AS (g{level - 1} + g{level - 1})" for level in range(1, 17))
+    table = f"CREATE TABLE notes (id INTEGER PRIMARY KEY, g0 INTEGER, {nested})"
+    assert cheap(table)
+    assert not cheap(f"{table}; CREATE INDEX i ON notes (g16)")
+
+
 @pytest.mark.parametrize("path", sorted(OWN_LIBRARY.glob("*/schema.sql")), ids=lambda path: path.parent.name)
 def test_the_librarys_rules_are_cheap(path: Path) -> None:
     assert cheap(path.read_text())
