@@ -24,6 +24,7 @@ from servers.bundle import Environment
 from servers.changes import between
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.fair_pool import FairLimit, FairThreadPool
+from servers.farm_memory import limit_sqlite
 from servers.guest.tables import quoted
 from servers.guests import CALL_SECONDS, Guests
 from servers.holding import MOST_HELD, Holding
@@ -101,6 +102,7 @@ class Worker:
         self._tidying: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> "Worker":
+        limit_sqlite()
         try:
             keep_private(self.folder, FILES)
             keep_private(self.folder / "instances")

@@ -1,16 +1,20 @@
 """What a farm's own process may hold: budgets that stay below one ceiling together, whatever strangers ask of it."""
 
+from contextlib import closing
 from pathlib import Path
 
+import apsw
 import pytest
 
-from servers import agent_door, guests, heads, instance, starts, verification, worker
+from servers import agent_door, guests, heads, instance, starts, verification
+from servers import worker as data_plane
 from servers.errors import QueryError
-from servers.farm_memory import BASE, CEILING
+from servers.farm_memory import BASE, CEILING, SQLITE_HEAP
 from servers.guest.building import LARGEST_IMAGE
 from servers.guest.rows import MOST_GROWTH
 from servers.library import Library
 from servers.orders import Launch, Page
+from servers.reading import BrokenQuery, Reader
 from servers.worker import Worker
 from tests.bundles import write_bundle
 
@@ -18,10 +22,10 @@ MB = 1024 * 1024
 
 
 def test_all_budgets_and_what_a_farm_needs_anyhow_stay_below_the_ceiling() -> None:
-    largest_copy = worker.COPIES * instance.LARGEST_STATE
+    largest_copy = data_plane.COPIES * instance.LARGEST_STATE
     largest_history = verification.COPIES_OF_HISTORY * instance.LARGEST_STATE
     budgets = [
-        max(worker.MOST_COPIED, largest_copy),
+        max(data_plane.MOST_COPIED, largest_copy),
         max(verification.MOST_HISTORIES, largest_history),
         verification.MOST_HELD,
         starts.MOST_HELD,
@@ -39,6 +43,30 @@ def test_what_is_let_in_alone_fits_into_its_budget() -> None:
     assert heads.LARGEST_REQUEST < heads.MOST_RECEIVED
     assert agent_door.COPIES_OF_BODY * agent_door.LARGEST_BODY < agent_door.MOST_ANSWERED
     assert LARGEST_IMAGE < starts.MOST_HELD
+
+
+def test_sqlite_has_room_for_what_the_budgets_admit() -> None:
+    assert verification.MOST_HELD + data_plane.MOST_COPIED < SQLITE_HEAP
+
+
+def test_a_statement_that_takes_too_much_memory_fails_alone(worker: Worker) -> None:
+    """Of a start from before such views were refused. Three of them are unfolded before anybody is asked."""
+    nested = "".join(
+        f"CREATE VIEW {name}{level} AS SELECT (SELECT max(x) FROM {name}{level - 1})"
+        f" + (SELECT min(x) FROM {name}{level - 1}) AS x;"
+        for name in "uvw"
+        for level in range(1, 16)
+    )
+    roots = "".join(f"CREATE VIEW {name}0 AS SELECT 1 AS x;" for name in "uvw")
+    with closing(apsw.Connection(":memory:")) as connection:
+        connection.execute(roots + nested)
+        image = connection.serialize("main")
+    apsw.memory_high_water(True)
+    with closing(Reader(image, image)) as reader:
+        with pytest.raises(BrokenQuery, match="no memory to compile it"):
+            reader.select("SELECT u15.x FROM u15, v15, w15")
+        assert apsw.memory_high_water() <= SQLITE_HEAP
+        assert reader.select("SELECT x FROM u1").rows == [(2,)]
 
 
 LARGE_TOOLS = """
