@@ -6,7 +6,11 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from pathlib import Path
+from typing import TypeAlias
 
 import pytest
 
@@ -36,7 +40,9 @@ COMMANDS = (
     ("derive", "SHOP"),
     ("prove", "SHOP", "--calls", "5"),
     ("certify", "SHOP"),
-    ("play", "SHOP", "dearer", "--gold"),
+    ("play", "SHOP", "--scenario", "dearer", "--gold"),
+    ("hack", "SHOP", "--budget", "3", "--jobs", "1", "--out", "HOLES"),
+    ("synth", "scenarios", "SHOP", "--backward", "--n", "1", "--jobs", "1", "--out", "MADE"),
     ("check", HOSTILE.replace("\x00", "")),
 )
 
@@ -44,10 +50,48 @@ COMMANDS = (
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
 def test_no_command_obeys_or_breaks_on_a_text(shop: Path, command: tuple[str, ...]) -> None:
-    words = {"LIBRARY": str(shop.parent), "SHOP": str(shop)}
-    arguments = [sys.executable, str(ROOT / "farm.py"), *(words.get(word, word) for word in command)]
+    """A scenario whose task is such a text is played to its end, and examined to its end."""
+    is_clean(ended(command, shop))
+
+
+@pytest.mark.slow
+def test_no_command_over_a_run_obeys_or_breaks_on_a_text(shop: Path) -> None:
+    is_clean(ended(("play", "SHOP", "--scenario", "dearer", "--gold", "--save", "RUN"), shop))
+    over = (
+        ("show", "RUN"),
+        ("report", "RUN"),
+        ("judge", "RUN", "--with", "SHOP"),
+        ("export", "sft", "RUN", "--out", "DATA"),
+    )
+    for done in two_at_a_time(over, shop):
+        is_clean(done)
+        assert done.returncode != 2, done.stderr
+
+
+Ended: TypeAlias = subprocess.CompletedProcess[bytes]
+
+
+def two_at_a_time(commands: Sequence[tuple[str, ...]], shop: Path) -> list[Ended]:
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(ended, commands, repeat(shop)))
+
+
+def ended(command: tuple[str, ...], shop: Path) -> Ended:
+    home = shop.parent.parent
+    words = {
+        "LIBRARY": shop.parent,
+        "SHOP": shop,
+        "RUN": home / "run",
+        "HOLES": home / "holes",
+        "DATA": home / "data",
+        "MADE": home / "made",
+    }
+    arguments = [sys.executable, str(ROOT / "farm.py"), *(str(words.get(word, word)) for word in command)]
     environment = {**os.environ, "COLUMNS": "100"}
-    done = subprocess.run(arguments, capture_output=True, env=environment, check=False, timeout=120)
+    return subprocess.run(arguments, capture_output=True, env=environment, check=False, timeout=120, cwd=home)
+
+
+def is_clean(done: Ended) -> None:
     for said in (done.stdout.decode(), done.stderr.decode()):
         assert "Traceback" not in said, said[-3000:]
         assert not OBEYED.search(said), ascii(said)[-3000:]
