@@ -170,7 +170,8 @@ class Reader:
             raise QueryError(f"the query does not run: {error}") from None
         except (apsw.Error, apsw.ExecTraceAbort, ValueError, LookupError, TypeError) as error:
             kind = QueryError if statement.seen else BrokenQuery
-            raise kind(f"the query does not run: {error}") from None
+            why = TOO_MANY_NAMES if statement.authorizer.has_too_many_names else error  # or a function is not allowed
+            raise kind(f"the query does not run: {why}") from None
         finally:
             cursor.close(True)
             self.connection.authorizer = None
