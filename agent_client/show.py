@@ -23,8 +23,8 @@ def show(console: Console) -> Callable[[Event], None]:
     def tell(event: Event) -> None:
         match event:
             case Started(task, model, tools):
-                title = Text(f"task for {model}, {_counted(tools, 'tool')}")
-                console.print(Panel(Text(task), title=title, title_align="left"))
+                said = f"task for {model}, {_counted(tools, 'tool')}"
+                console.print(Panel(Text(task), title=Text(said), title_align="left"))
             case Replied(number, turn):
                 _show_reply(console, number, turn)
             case Answered(call, result):
