@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, field_validator
 
-from servers.answer.fact import AnswerCheckpoint
+from servers.answer.fact import MOST_FACTS, AnswerCheckpoint
 from servers.environment import Provenance
 from servers.errors import NotFound
 from servers.record import Clock, Name, Record
@@ -198,4 +198,7 @@ class Scenario(Record):
             raise ValueError(f"two checkpoints named {', '.join(twice)}")
         if not any(checkpoint.role == "goal" for checkpoint in checkpoints):
             raise ValueError("no goal among the checkpoints; a task without a goal cannot be earned")
+        facts = sum(len(one.facts) for one in checkpoints if isinstance(one, AnswerCheckpoint))
+        if facts > MOST_FACTS:
+            raise ValueError(f"the answer checkpoints ask for {facts} facts; {MOST_FACTS} are possible")
         return checkpoints

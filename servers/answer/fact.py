@@ -9,6 +9,10 @@ from servers.record import Name, Record
 Cell = str | int | float | None
 FactType = Literal["amount", "count", "date", "time", "duration", "name", "choice", "yes_no", "list", "none"]
 MEASURES = ("amount", "count", "duration")
+MOST_FACTS = 24
+"""The answer checkpoints of a scenario ask for at most so many facts."""
+MOST_WORDS = 200
+"""A fact, and a checkpoint, has at most so many values or words of a kind."""
 
 
 class Fact(Record):
@@ -21,14 +25,14 @@ class Fact(Record):
     type: FactType
     value: bool | Cell | tuple[Cell, ...] = None
     sql: str | None = None
-    also: tuple[Cell, ...] = ()
+    also: tuple[Cell, ...] = Field(default=(), max_length=MOST_WORDS)
     """Other values that are as right, or other words for a name."""
-    confusable: tuple[Cell, ...] = ()
+    confusable: tuple[Cell, ...] = Field(default=(), max_length=MOST_WORDS)
     """Values that must not be told instead, or beside it."""
     confusable_sql: str | None = None
-    about: tuple[str, ...] = ()
+    about: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that name what the value is of; they tell it from another fact of the same type."""
-    not_about: tuple[str, ...] = ()
+    not_about: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that name what the value is not of."""
     currency: str | None = None
 
@@ -54,12 +58,12 @@ class AnswerCheckpoint(Record):
     question: str = Field(min_length=1)
     weight: float = Field(default=1.0, gt=0, le=1000)
     kind: Literal["answer"]
-    facts: tuple[Fact, ...] = ()
+    facts: tuple[Fact, ...] = Field(default=(), max_length=MOST_FACTS)
     tell: Literal["all", "any"] = "all"
     """Whether each fact must be told, or one of them."""
-    given: tuple[str, ...] = ()
+    given: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
     """Texts whose values may be told beside the facts: the task gives them, or they are true and related."""
-    silent: tuple[str, ...] = ()
+    silent: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that the answer must not contain."""
     silent_sql: str | None = None
     only_if: str | None = None

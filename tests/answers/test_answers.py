@@ -5,10 +5,11 @@ from datetime import datetime
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
 from servers.answer.checks.question import Question
-from servers.answer.fact import AnswerCheckpoint, Fact
+from servers.answer.fact import MOST_FACTS, MOST_WORDS, AnswerCheckpoint, Fact
 from servers.answer.verdict import verdicts
 from servers.answer.wanted import wanted
 
@@ -116,6 +117,21 @@ def test_an_answer_of_a_megabyte_tells_nothing_and_is_read_in_no_time(filler: st
     begin = time.process_time()
     assert not tells(f"12 places. {long}", PLACES)
     assert time.process_time() - begin < 1
+
+
+def test_an_answer_has_numbers_at_as_many_places_as_a_person_would_write() -> None:
+    assert tells("12 places, 12 of 12. " * 3, PLACES)
+    assert not tells("12 places. " + "12 " * 2 * (24 + 8), PLACES)
+
+
+def test_a_checkpoint_asks_for_as_many_facts_as_a_person_would_ask_for() -> None:
+    facts = [{**PLACES, "name": f"fact_{number}"} for number in range(MOST_FACTS + 1)]
+    asked = {"id": "told", "role": "goal", "kind": "answer", "question": "How many?"}
+    assert AnswerCheckpoint.model_validate({**asked, "facts": facts[:-1]})
+    with pytest.raises(ValidationError, match=f"at most {MOST_FACTS} items"):
+        AnswerCheckpoint.model_validate({**asked, "facts": facts})
+    with pytest.raises(ValidationError, match=f"at most {MOST_WORDS} items"):
+        AnswerCheckpoint.model_validate({**asked, "facts": [{**facts[0], "confusable": [*range(MOST_WORDS + 1)]}]})
 
 
 def test_an_answer_is_as_long_as_a_person_would_write() -> None:

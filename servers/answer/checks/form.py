@@ -10,6 +10,8 @@ LONGEST_PER_FACT = 600
 MOST_VALUES = 24
 MOST_VALUES_PER_FACT = 8
 """It tells at most so many different numbers and dates that nobody asked for."""
+MOST_TIMES = 2
+"""It has numbers at so many times as many places, at most."""
 MOST_LABELS = 4
 MOST_LABELS_PER_FACT = 2
 """It has at most so many lines of the form `label: value` that are no items of a list."""
@@ -39,10 +41,10 @@ def unreadable(answer: str, facts: int) -> str:
     longest = LONGEST + LONGEST_PER_FACT * facts
     if len(answer) > longest:
         return f"the answer has {len(answer)} characters; a person would need {longest} at most"
-    runs = {found[0] for found in re.finditer(r"\d+", answer)}
     most = MOST_VALUES + MOST_VALUES_PER_FACT * facts
-    if len(runs) > most:
-        return f"the answer tells {len(runs)} numbers; a person would tell {most} at most"
+    runs = re.findall(r"\d+", answer)
+    if len(set(runs)) > most or len(runs) > MOST_TIMES * most:
+        return f"the answer tells {len(set(runs))} numbers at {len(runs)} places; a person would tell {most} at most"
     leaves = len(_LEAF.findall(answer))
     most = MOST_LEAVES + MOST_LEAVES_PER_FACT * facts
     if leaves > most:
