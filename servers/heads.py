@@ -122,6 +122,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._unread_since = 0.0
         self._lingers_since: float | None = None
         self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
+        self._under_way: RequestResponseCycle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -132,6 +133,9 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.leave(self)
+        if self._under_way is not None:  # uvicorn tells the request that came last alone, and that one may wait
+            self._under_way.disconnected = True
+            self._under_way.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -201,6 +205,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         """Start a request in its turn. A small body is waited for first: reading it later would take no turn."""
+        self._under_way = cycle
         if cycle.more_body and not cycle.waiting_for_100_continue and 0 < _announced(cycle) <= SMALL_BODY:
             self._held = cycle, app
         elif cycle.scope["path"] in self._connections.at_once:

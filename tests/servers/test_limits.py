@@ -386,6 +386,28 @@ async def test_a_small_body_is_waited_for_before_its_request_takes_a_turn() -> N
         assert await came.get() == b"slow"
 
 
+async def test_a_request_under_way_learns_that_its_client_is_gone_though_others_wait_behind_it(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    told: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        told.append((await receive())["type"])
+        told.append((await receive())["type"])
+        await fine({**scope, "path": "/unread"}, receive, send)
+
+    listening = listen("127.0.0.1", 0)
+    address = listening.getsockname()
+    async with asyncio.timeout(30), serving(app, listening):
+        _, writer = await asyncio.open_connection(*address)
+        writer.write(GET * 60)
+        await until(lambda: bool(told), "the first request is there")
+        writer.transport.abort()
+        await until(lambda: len(told) > 1, "it learns that its client is gone")
+    assert told == ["http.request", "http.disconnect"]
+    assert [record for record in caplog.records if record.levelname in ("WARNING", "ERROR")] == []
+
+
 @pytest.mark.parametrize("said", [b"GET / HTTP", CHUNKED + b"1\r\nx\r\n", CHUNKED + b"0\r\nX: y\r\n"])
 async def test_the_end_of_a_server_with_an_unfinished_request_logs_nothing(
     said: bytes, caplog: pytest.LogCaptureFixture
