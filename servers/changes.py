@@ -48,8 +48,7 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
     same_key = " AND ".join(f"a.{quoted(key)} IS b.{quoted(key)}" for key in keys)
     order = ", ".join(f"a.{quoted(key)}" for key in keys)
     mine, theirs = (", ".join(f"{one}.{quoted(column)}" for column in columns) for one in "ab")
-    # to the byte: a column's own collation may hold different texts for the same
-    differs = " OR ".join(f"a.{quoted(column)} IS NOT b.{quoted(column)} COLLATE BINARY" for column in columns)
+    differs = " OR ".join(_differs(quoted(column)) for column in columns)
     connection = reader.connection
 
     def only_in(here: str, there: str) -> str:
@@ -68,7 +67,7 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
     for row in both:
         old, new = row[: len(columns)], row[len(columns) :]
         before, after = _cells(columns, old), _cells(columns, new)
-        changed = [column for column, was, now in zip(columns, old, new, strict=True) if was != now]
+        changed = [column for column, was, now in zip(columns, old, new, strict=True) if _are_two(was, now)]
         yield RowChange(
             table=table,
             operation="update",
@@ -76,6 +75,18 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
             before=_only(before, changed),
             after=_only(after, changed),
         )
+
+
+def _differs(column: str) -> str:
+    """What holds of two rows that differ in a column as a changeset tells it: by the byte, and by the type.
+
+    A column's own collation may hold different texts for the same, and 1 is 1.0 to SQLite.
+    """
+    return f"(a.{column} IS NOT b.{column} COLLATE BINARY OR typeof(a.{column}) IS NOT typeof(b.{column}))"
+
+
+def _are_two(was: Any, now: Any) -> bool:
+    return type(was) is not type(now) or was != now
 
 
 def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:

@@ -3,6 +3,7 @@
 import math
 import struct
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -144,6 +145,18 @@ def proved(final: bytes, changes: bytes) -> None:
     differ = {(change.table, str(change.key)) for change in between(reader)}
     reader.close()
     assert differ <= {(change.table, str(change.key)) for change in told}
+
+
+def test_a_number_of_another_type_is_a_difference_as_it_is_in_the_history() -> None:
+    found = accepted(recorded(START, "UPDATE pairs SET c = 4.0 WHERE a = 2; UPDATE pairs SET c = 'text' WHERE a = 1"))
+    assert found is not None
+    with closing(Reader(found[0], START)) as reader:
+        differ = between(reader)
+    told = [(change.table, repr(change.before["c"]), repr(change.after["c"])) for change in differ]
+    assert told == [("pairs", "4", "4.0"), ("pairs", "2.5", "'text'")]
+    assert [(change.table, change.key) for change in in_changeset(found[1], TABLES)] == [
+        (change.table, change.key) for change in differ
+    ]
 
 
 @pytest.mark.parametrize("changes", HONEST, ids=CALLS)
