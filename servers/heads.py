@@ -34,6 +34,10 @@ SMALL_REQUEST = 4096
 """Bytes up to which an unfinished request is not counted."""
 SMALL_BODY = 64 * 1024
 """Bytes of a body up to which its request is started when it is there whole, if its head says how long it is."""
+MOST_SMALL_CHUNKS = 64
+SMALL_CHUNK = 256
+"""Bytes that the chunks of a body have on average, when there are more than so many. Each is a step of the event loop,
+however small it is. Requests that wait behind one another count as one."""
 LINGER_SECONDS = 2.0
 """Seconds in which a client may read an answer that it got before it had sent all of its request."""
 MOST_CONNECTIONS = 4096
@@ -117,6 +121,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._connections = connections
         self._is_whole = self._has_ended_one = True
         self._raw = self._payload = 0
+        self._chunks = self._in_chunks = 0
         self._since: float | None = None
         self._unread = 0
         self._unread_since = 0.0
@@ -175,6 +180,8 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_begin()
         self._is_whole = False
         self._raw = self._payload = 0
+        if self.cycle is None or self.cycle.response_complete:
+            self._chunks = self._in_chunks = 0
 
     def on_url(self, url: bytes) -> None:
         super().on_url(url)
@@ -190,8 +197,14 @@ class BoundedHttp(HttpToolsProtocol):
         self._connections.idle.pop(self, None)
         super().on_headers_complete()
 
+    def on_chunk_header(self) -> None:
+        self._chunks += 1
+        if self._chunks > MOST_SMALL_CHUNKS and self._in_chunks < SMALL_CHUNK * self._chunks:
+            raise ValueError("too many small chunks")
+
     def on_body(self, body: bytes) -> None:
         self._payload += len(body)
+        self._in_chunks += len(body)
         super().on_body(body)
 
     def on_message_complete(self) -> None:

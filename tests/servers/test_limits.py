@@ -234,6 +234,27 @@ async def test_a_head_that_takes_long_to_take_apart_is_refused(head: bytes) -> N
         assert (await reader.readline()).startswith(b"HTTP/1.1 400 ")
 
 
+@pytest.mark.parametrize(
+    "said",
+    [CHUNKED + b"1\r\nx\r\n" * 70, (CHUNKED + b"1\r\nx\r\n" * 9 + b"0\r\n\r\n") * 8],
+    ids=["one body", "bodies of requests that wait behind one another"],
+)
+async def test_a_body_in_many_small_chunks_is_refused(said: bytes) -> None:
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(said)
+        assert b"HTTP/1.1 400 " in await reader.read()
+
+
+async def test_a_body_in_large_chunks_and_many_small_bodies_in_turn_are_taken() -> None:
+    small = CHUNKED + b"1\r\nx\r\n" * 9 + b"0\r\n\r\n"
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        for said in [CHUNKED + (b"200\r\n" + bytes(512) + b"\r\n") * 200 + b"0\r\n\r\n", *[small] * 20]:
+            writer.write(said)
+            assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+
+
 async def test_an_answer_that_is_not_read_is_dropped() -> None:
     async with hasty() as connection:
         reader, writer = await connection()
