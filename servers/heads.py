@@ -180,7 +180,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().on_message_begin()
         self._is_whole = False
         self._raw = self._payload = 0
-        if self.cycle is None or self.cycle.response_complete:
+        if self._under_way is None or self._under_way.response_complete:
             self._chunks = self._in_chunks = 0
 
     def on_url(self, url: bytes) -> None:
