@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 
+from servers import sorting
 from servers.errors import InfraError, QueryError, StateError
 from servers.guest import clock
 from servers.guest.compiled_schema import NameCounter
@@ -106,7 +107,7 @@ class Reader:
         self.budget = ProcessorBudget()
         self.is_stopped = False
         try:
-            self.connection = connect()
+            self.connection = connect(sorting.VFS_NAME)
             self.connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
             self.connection.execute("ATTACH ':memory:' AS start").fetchall()
             self.connection.deserialize("main", final)
@@ -151,6 +152,7 @@ class Reader:
         cursor.exec_trace = statement
         self.connection.authorizer = statement.authorizer
         clock.set_time(self.now)
+        sorting.begin()
         try:
             found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
             return _fetched(found, statement, rows)
@@ -163,6 +165,8 @@ class Reader:
                 raise BrokenQuery(f"the query does not run: {TOO_MANY_NAMES}") from None
             raise BrokenQuery(f"only a SELECT over the environment's tables is allowed here: {error}") from None
         except FAULTS_OF_OURS as error:
+            if isinstance(error, apsw.FullError) and sorting.is_used_up():
+                raise QueryError(f"the query sorts more than {sorting.MOST_SORTED:,} bytes; narrow it down") from None
             if isinstance(error, apsw.NoMemError) and not statement.seen:
                 raise BrokenQuery(f"the query does not run: {TOO_LARGE}") from None
             raise StateError(f"the state cannot be read: {type(error).__name__}: {error}") from None

@@ -23,13 +23,13 @@ apsw.config(apsw.SQLITE_CONFIG_LOOKASIDE, 0, 0)
 apsw.initialize()
 
 
-def connect() -> apsw.Connection:
+def connect(vfs: str = clock.VFS_NAME) -> apsw.Connection:
     """A connection to a database in memory. All have the same limits of SQLite, and none sees the machine's time.
 
     So a start that was built can be called, and what a guest wrote can be verified, on any day. Sorting takes memory
     and no file: a guest can open none.
     """
-    connection = apsw.Connection(":memory:", vfs=clock.VFS_NAME)
+    connection = apsw.Connection(":memory:", vfs=vfs)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
     connection.limit(apsw.SQLITE_LIMIT_COLUMN, 2 * MOST_COLUMNS)
     connection.execute("PRAGMA temp_store = MEMORY", can_cache=False).fetchall()

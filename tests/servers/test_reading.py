@@ -177,6 +177,24 @@ async def test_no_single_step_takes_long(instance: Instance, worker: Worker, sql
     assert len((await worker.query(instance.id, "SELECT hex(zeroblob(400000))")).rows) == 1
 
 
+@pytest.mark.parametrize(
+    "sql",
+    [
+        ENDLESS + " SELECT hex(zeroblob(400000)), n FROM c ORDER BY -n",
+        f"WITH m AS MATERIALIZED ({ENDLESS} SELECT n, hex(zeroblob(400000)) || n AS h FROM c LIMIT 900)"
+        " SELECT count(*) FROM m AS a, m AS b WHERE a.h = b.h",
+    ],
+    ids=["sorted", "materialized"],
+)
+async def test_a_query_writes_so_much_into_temporary_files_and_no_more(
+    instance: Instance, worker: Worker, sql: str
+) -> None:
+    with pytest.raises(QueryError, match="sorts more than 67,108,864 bytes"):
+        await worker.query(instance.id, sql)
+    sorted_ = f"WITH c AS ({ENDLESS} SELECT n FROM c LIMIT 100000) SELECT n FROM c ORDER BY -n LIMIT 1"
+    assert (await worker.query(instance.id, sorted_)).rows == ((100000,),)
+
+
 async def test_queries_see_the_time_of_the_instance(instance: Instance, worker: Worker) -> None:
     now = instance.now()
     seen = await worker.query(instance.id, "SELECT CURRENT_TIMESTAMP, datetime('now'), date(), strftime('%Y', 'now')")
