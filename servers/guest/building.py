@@ -28,6 +28,8 @@ SCRIPTS = "schema.sql, seed.sql and setup"
 LARGEST_IMAGE = 12 * 1024 * 1024
 """Bytes of a start: its rows and their indexes."""
 MOST_TABLES = 500
+MOST_OTHERS = 500
+"""Views, indexes and triggers: whoever opens a state reads the text of all of them."""
 LONGEST_SHOWN = 80
 """Characters of a value in a finding."""
 
@@ -67,6 +69,10 @@ def _size_findings(connection: apsw.Connection) -> list[str]:
     tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").get
     if int(str(tables)) > MOST_TABLES:
         return [f"schema.sql: creates {tables} tables; an environment has at most {MOST_TABLES}"]
+    others = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type <> 'table' AND sql IS NOT NULL").get
+    if int(str(others)) > MOST_OTHERS:
+        said = f"creates {others} views, indexes and triggers"
+        return [f"schema.sql: {said}; an environment has at most {MOST_OTHERS}"]
     return []
 
 

@@ -11,7 +11,7 @@ import pytest
 from servers.bundle import load, load_scenarios
 from servers.check import findings
 from servers.errors import BundleError, NotFound
-from servers.guest.building import MOST_TABLES
+from servers.guest.building import MOST_OTHERS, MOST_TABLES
 from servers.guest.compiled_schema import MOST_NAMES
 from servers.guest.lean import MOST_COLUMNS
 from servers.guests import Guests
@@ -339,6 +339,11 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
         "schema.sql",
         "".join(f"CREATE TABLE t{number} (a INTEGER PRIMARY KEY);\n" for number in range(MOST_TABLES)),
         f"creates {MOST_TABLES + 3} tables; an environment has at most 500",
+    ),
+    "too many views": (
+        "schema.sql",
+        "".join(f"CREATE VIEW v{number} AS SELECT 1;\n" for number in range(MOST_OTHERS + 1)),
+        "views, indexes and triggers; an environment has at most 500",
     ),
     "too many columns": (
         "schema.sql",
