@@ -21,7 +21,8 @@ _DAY_MONTH = re.compile(
     r"(?:,? ?(?:de |del |do )?-?(?P<year>\d{4}|'\d\d)(?![\d:]))?"
 )
 _MONTH_DAY = re.compile(
-    rf"(?<!\d )(?<!\d\. )(?<!\dth )(?<!of )\b(?P<month>{_MONTH})\b\.?,? (?:the |el |le |den )?(?P<day>{_NTH})(?![\d:]"
+    rf"(?<!\d )(?<!\d\. )(?<!\dth )(?<!(?:th|st|nd|rd|\d[.]) of )(?<!\d of )"
+    rf"\b(?P<month>{_MONTH})\b\.?,? (?:the |el |le |den )?(?P<day>{_NTH})(?![\d:]"
     rf"|[.,]\d)(?:,? (?P<year>\d{{4}})(?![\d:]))?"
 )
 _OTHER_DAYS = re.compile(

@@ -274,3 +274,11 @@ def test_a_list_of_amounts_an_update_and_what_need_not_be_tell_no_value() -> Non
     assert not tells("The charges are 70, 105 and 175 euros.", charged)
     assert not tells("It is back on 13 February. Update: that was extended to 16 February.", DAY)
     assert not tells("It does not have to be back on 13 February, but the day after.", DAY)
+
+
+def test_a_date_behind_of_and_the_time_of_the_work_are_read_as_such() -> None:
+    seated: dict[str, Any] = {"type": "date", "value": "2026-02-13", "confusable": ["2026-02-11"]}
+    assert tells("It is too early to seat the party of February 13, 2026 20:00:00.", seated)
+    opens: dict[str, Any] = {"type": "time", "value": "20:00", "confusable": ["19:30"]}
+    assert tells("It is February 11, 2026 07:51:00, and the doors open at 8 pm.", opens)
+    assert not tells("Either this: it opens at 8 pm. Or this: it stays shut.", opens)

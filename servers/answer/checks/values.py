@@ -31,10 +31,12 @@ _NOT_DONE = re.compile(r"(?:\bnot|n't|\bnever) (?:be |been |to be )?(\w+)")
 _ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
 _BESIDE = re.compile(r",? ?(?:at|from|um|ab|a las|a)? ?")
 _IT_IS = re.compile(
-    r"\b(?:it is|it's|es ist|now|currently|already|only)(?: now| only| already| just)?(?: \d{4}-\d\d-\d\d)? $"
+    r"\b(?:it is|it's|es ist|now|currently|already|only)(?: now| only| already| just)?"
+    r"(?: (?:\d{4}-\d\d-\d\d|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2},? \d{4}|\d{1,2}[./]\d{1,2}[./]\d{4}),?)?(?: at)? $"
 )
+_EITHER_THIS = re.compile(r"\beither this\b")
 LONGEST_RUN = 120
-"""Minutes after the start within which an agent may say what time it is."""
+"""Minutes around now within which an agent may say what time it was when it worked."""
 FEW_WORDS = 4
 """An answer of so few words may be the mere value: "just one"."""
 _CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
@@ -67,6 +69,8 @@ class ValueTold:
         if not told:
             yield ": the value is told of something else"
             return
+        if _EITHER_THIS.search(self.reply.folded):
+            yield ": it leaves open which it is"
         if all(self._is_on_another_day(mention) for mention in told):
             yield ": it is told of another day"
         if any(at >= told[0].end for at in self.reply.corrections):
@@ -148,8 +152,8 @@ class ValueTold:
     def _is_the_clock(self, mention: Mention) -> bool:
         """Whether a time is the clock's while the agent worked: "it is 14:21"."""
         now = 60 * self.reply.now.hour + self.reply.now.minute
-        is_soon = any(isinstance(value, int) and now <= value <= now + LONGEST_RUN for value in mention.values)
-        return mention.type == "time" and is_soon and _IT_IS.search(self.reply.folded[: mention.start]) is not None
+        is_near = any(isinstance(value, int) and abs(value - now) <= LONGEST_RUN for value in mention.values)
+        return mention.type == "time" and is_near and _IT_IS.search(self.reply.folded[: mention.start]) is not None
 
     def _is_denied_behind(self, mention: Mention) -> bool:
         """Whether what is asked for is denied of it behind: "the 1280 for the course are not refunded"."""
