@@ -32,7 +32,7 @@ _ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
 _BESIDE = re.compile(r",? ?(?:at|from|um|ab|a las|a)? ?")
 _IT_IS = re.compile(
     r"\b(?:it is|it's|es ist|now|currently|already|only)(?: now| only| already| just)?"
-    r"(?: (?:\d{4}-\d\d-\d\d|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2},? \d{4}|\d{1,2}[./]\d{1,2}[./]\d{4}),?)?(?: at)? $"
+    r"(?P<date> (?:\d{4}-\d\d-\d\d|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2},? \d{4}|\d{1,2}[./]\d{1,2}[./]\d{4}),?)?(?: at)? $"
 )
 _EITHER_THIS = re.compile(r"\beither this\b")
 LONGEST_RUN = 120
@@ -153,7 +153,8 @@ class ValueTold:
         """Whether a time is the clock's while the agent worked: "it is 14:21"."""
         now = 60 * self.reply.now.hour + self.reply.now.minute
         is_near = any(isinstance(value, int) and abs(value - now) <= LONGEST_RUN for value in mention.values)
-        return mention.type == "time" and is_near and _IT_IS.search(self.reply.folded[: mention.start]) is not None
+        found = _IT_IS.search(self.reply.folded[: mention.start])
+        return mention.type == "time" and found is not None and (is_near or bool(found["date"]))
 
     def _is_denied_behind(self, mention: Mention) -> bool:
         """Whether what is asked for is denied of it behind: "the 1280 for the course are not refunded"."""
