@@ -32,7 +32,8 @@ _ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
 _BESIDE = re.compile(r",? ?(?:at|from|um|ab|a las|a)? ?")
 _IT_IS = re.compile(
     r"\b(?:it is|it's|es ist|now|currently|already|only)(?: now| only| already| just)?"
-    r"(?P<date> (?:\d{4}-\d\d-\d\d|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2},? \d{4}|\d{1,2}[./]\d{1,2}[./]\d{4}),?)?(?: at)? $"
+    r"(?P<date> (?:\d{4}-\d\d-\d\d|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2},? \d{4}|\d{1,2}[./]\d{1,2}[./]\d{4}),?)?"
+    r"(?: at)? $"
 )
 _EITHER_THIS = re.compile(r"\beither this\b")
 LONGEST_RUN = 120
