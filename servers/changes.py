@@ -5,6 +5,7 @@ from typing import Any
 
 import apsw
 
+from servers import sorting
 from servers.errors import QueryError
 from servers.guest.tables import Table, quoted
 from servers.orders import RowChange
@@ -39,6 +40,7 @@ def differences(reader: Reader, tables: list[str] | None = None) -> Iterator[Row
     the others and are left out.
     """
     for table in tables or reader.tables():
+        sorting.begin()
         yield from _of_table(reader, table)
 
 
