@@ -7,6 +7,8 @@ import importlib
 import os
 import signal
 import sys
+from importlib import metadata
+from typing import Annotated
 
 INTERRUPTED = 130
 
@@ -72,7 +74,7 @@ def command_line(wanted: str | None = None) -> typer.Typer:
         pretty_exceptions_enable=False,
         help="Environments for LLM agents: MCP servers with SQLite state, launched per scenario and judged.",
     )
-    app.callback()(lambda: None)  # one command alone is still called by its name
+    app.callback()(_common)  # one command alone is still called by its name
     named = [COMMANDS[wanted]] if wanted in COMMANDS else COMMANDS.values()
     folders = sorted({folder for one in named for folder in ([one] if isinstance(one, str) else one)})
     for folder in folders:
@@ -85,6 +87,20 @@ def command_line(wanted: str | None = None) -> typer.Typer:
     for info in (*app.registered_commands, *app.registered_groups):
         info.rich_help_panel = _heading(_place(info))
     return app
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        sys.stdout.write(f"envfarm {metadata.version('envfarm')}\n")
+        raise typer.Exit
+
+
+def _common(
+    version: Annotated[
+        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
+    ] = False,
+) -> None:
+    """What every command takes."""
 
 
 def _place(info: CommandInfo | TyperInfo) -> int:

@@ -54,7 +54,9 @@ class Walls(StrEnum):
 @app.command()
 def up(
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="The port; workers take the next ones. 0: any free one.")] = 8700,
+    port: Annotated[
+        int, typer.Option(min=0, max=65_535, help="The port; workers take the next ones. 0: any free one.")
+    ] = 8700,
     workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes. 1: everything in this process.")] = 1,
     library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
     state: State = DEFAULT_STATE,

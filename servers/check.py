@@ -128,11 +128,13 @@ def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -
     outdated = [one.id for one in kept if not is_current(environment, one)]
     if not outdated:
         return []
+    folder = environment.folder
+    name = folder.name if folder.parent == Path(__file__).parent / "library" else folder
     named = ", ".join(outdated[:SHOWN]) + (", …" if len(outdated) > SHOWN else "")
     told = f"{len(outdated)} of {counted(len(kept), 'certificate')} {noun(len(outdated), 'is', 'are')} out of date"
     return [
-        f"{environment.folder / 'scenarios.jsonl'}: {told} ({named}): the scenario, its environment or the judge "
-        f"has changed since; `farm certify {environment.folder.name} --stale --write` renews what is out of date"
+        f"{folder / 'scenarios.jsonl'}: {told} ({named}): the scenario, its environment or the judge "
+        f"has changed since; `farm certify {name} --stale --write` renews what is out of date"
     ]
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.live_render import LiveRender
 from rich.markup import escape
 from rich.segment import Segment
 from rich.table import Column, Table
@@ -51,6 +52,8 @@ class Terminal(Console):
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of what is drawn: only those of rich itself hold characters of control."""
+        if isinstance(renderable, LiveRender) and not self.is_terminal:
+            renderable = renderable.renderable  # what is drawn live is drawn once here
         if isinstance(renderable, Table) and not self.is_terminal:
             options = (options or self.options).update(width=UNCUT)
         for segment in super().render(renderable, options):

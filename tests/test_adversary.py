@@ -679,7 +679,14 @@ def of_schema(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     return st.one_of([some[kind] for kind in ([named] if isinstance(named, str) else named)])
 
 
-@pytest.mark.parametrize("name", Library([OWN_LIBRARY]).ids())
+BY_HAND = ("hotel_bookings", "library_loans", "parcel_room")
+"""Environments that are always tried; the others with the slow tests."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=[] if name in BY_HAND else pytest.mark.slow) for name in Library([OWN_LIBRARY]).ids()],
+)
 def test_no_text_in_an_argument_is_taken_for_sql(played: Played, name: str) -> None:
     worker, run = played.worker, played.runner.run
     instance = worker.find(played.instances[name])

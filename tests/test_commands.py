@@ -8,6 +8,7 @@ import signal
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -118,11 +119,15 @@ async def test_help_lists_every_command_below_a_heading_the_first_one_to_try_fir
 
 
 async def test_a_command_or_an_option_that_is_not_there_is_a_misuse(tmp_path: Path) -> None:
-    asked = (["fly"], ["up", "--fast"], ["launch"], ["launch", "shop", "--count", "0"], ["connect", "emacs"])
+    asked = (["fly"], ["up", "--fast"], ["launch"], ["up", "--port", "80000"], ["connect", "emacs"])
     for done in await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked)):
         assert (done.code, done.out) == (2, "")
         assert "Usage: " in done.err
         assert "Traceback" not in done.err
+
+
+async def test_the_version_is_said(tmp_path: Path) -> None:
+    assert await farm("--version", home=tmp_path) == (0, f"envfarm {metadata.version('envfarm')}\n", "")
 
 
 async def test_the_demo_plays_the_first_scenarios_of_every_environment_three_ways(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ async def test_outdated_certificates_are_told_in_one_line_with_their_number(bund
     async with Guests() as guests:
         [found] = await findings(copy, guests)
     assert "5 of 5 certificates are out of date (s0, s1, s2, …)" in found
-    assert found.endswith("`farm certify games --stale --write` renews what is out of date")
+    assert found.endswith(f"`farm certify {copy} --stale --write` renews what is out of date")
 
 
 async def test_a_query_of_a_rule_that_cannot_run_is_found(bundle: Path, tmp_path: Path) -> None:

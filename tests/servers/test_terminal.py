@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
@@ -86,3 +87,11 @@ def test_any_text_can_be_drawn(text: str) -> None:
     terminal.print(text)
     terminal.print(Panel(text), marked("[bold]{}[/]", text))
     assert "\x1b" not in terminal.file.getvalue()
+
+
+def test_a_table_that_is_drawn_live_is_not_cut_where_there_is_no_terminal() -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    with Live(Table("x" * 300, "y"), console=terminal):
+        pass
+    assert "x" * 300 in terminal.file.getvalue()

@@ -43,7 +43,7 @@ async def loaded_as_they_do(found: Exported, number: int, calls: list[dict[str, 
     return json.loads(out)
 
 
-@pytest.mark.parametrize("name", ["library_loans", "hotel_bookings"])
+@pytest.mark.parametrize("name", ["library_loans", pytest.param("hotel_bookings", marks=pytest.mark.slow)])
 async def test_a_reference_solution_earns_everything_by_their_checks_and_nothing_earns_nothing(name: str) -> None:
     found, scenarios = await exported(OWN_LIBRARY / name)
     assert len(found.scenarios) >= 7
