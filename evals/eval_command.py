@@ -15,7 +15,8 @@ from evals.suite import ChatAgent, Suite, read_suite
 from registry.client import FarmClient
 from registry.up import Address, Options, private, running
 from servers.command_options import shelves
-from servers.endpoint_url import OPENAI, BaseUrl
+from servers.endpoint_option import BaseUrl
+from servers.endpoint_url import OPENAI
 from servers.errors import RequestError
 from servers.library import OWN_LIBRARY
 from servers.plural import counted, noun

@@ -24,7 +24,8 @@ from registry.client import FarmClient
 from registry.up import private
 from registry.wire import ScenarioDetail
 from servers.command_options import bundle_of
-from servers.endpoint_url import OPENAI, BaseUrl, well_formed
+from servers.endpoint_option import BaseUrl, well_formed
+from servers.endpoint_url import OPENAI
 from servers.errors import RequestError
 from servers.library import Library
 from servers.scenario import Solution

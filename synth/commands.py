@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 import uvloop
 
-from servers.endpoint_url import well_formed
+from servers.endpoint_option import well_formed
 from servers.secret_options import ApiKey
 from servers.terminal import Terminal
 from synth.run.folder import RunFolder

@@ -14,7 +14,8 @@ from rich.table import Table
 from servers.bundle import load_scenarios
 from servers.certified import is_current
 from servers.command_options import AsJson, Bundle, bundle_of
-from servers.endpoint_url import OPENAI, BaseUrl, well_formed
+from servers.endpoint_option import BaseUrl, well_formed
+from servers.endpoint_url import OPENAI
 from servers.errors import NotFound, RequestError
 from servers.library import Library
 from servers.paraphrases import PARAPHRASES_FILE

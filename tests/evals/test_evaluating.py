@@ -284,5 +284,5 @@ async def test_eval_says_what_it_cost(shelf: Path, tmp_path: Path) -> None:
             "eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url", url, *prices, home=tmp_path
         )
     assert (done.code, done.err) == (0, "")
-    assert "1 of 1 rollouts, 0 broken, 15 tokens, 2.00 spent\n" in done.out
+    assert "1 of 1 rollout, 0 broken, 15 tokens, 2.00 spent\n" in done.out
     assert "The agent's models took 15 tokens, 2.00 spent.\n" in done.out

@@ -183,9 +183,9 @@ async def test_the_guest_with_the_longest_unfinished_reply_is_ended_and_nothing_
     partial = "channel.sendall(struct.pack('!II', 10, {}) + bytes({}))"
     async with Guests(most_buffered=3_000_000) as guests:
         short, long = await guests.fork(), await guests.fork()
-        waiting = asyncio.create_task(asked(short, describing(partial.format(8_000_000, 1_000_000))))
+        waiting = asyncio.create_task(asked(short, describing(partial.format(3_000_000, 1_000_000))))
         with pytest.raises(GuestDied, match="had sent the most"):
-            await asked(long, describing(partial.format(8_000_000, 2_500_000)))
+            await asked(long, describing(partial.format(3_000_000, 2_500_000)))
         assert short.ended is None
         await until(lambda: guests.buffered >= 900_000, "the other's beginning is there")
         short.kill("done", "the test is over")
