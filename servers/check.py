@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from servers.bundle import Environment, read_environment, read_scenarios, tool_problems
-from servers.bundle_files import text_of
+from servers.bundle_files import PACKAGED, text_of
 from servers.certified import is_current
 from servers.checkpoint_findings import never_findings, question_findings, text_findings
 from servers.environment import Tool
@@ -129,7 +129,7 @@ def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -
     if not outdated:
         return []
     folder = environment.folder
-    name = folder.name if folder.parent == Path(__file__).parent / "library" else folder
+    name = folder.name if folder.parent == PACKAGED else folder
     named = ", ".join(outdated[:SHOWN]) + (", …" if len(outdated) > SHOWN else "")
     told = f"{len(outdated)} of {counted(len(kept), 'certificate')} {noun(len(outdated), 'is', 'are')} out of date"
     return [

@@ -68,6 +68,7 @@ _ABOUT = re.compile(
     r"|environ|ungefahr|unos|at about|just under|just over|in the region of|somewhere near)|~"
     r"|≈) ?\.? ?(?:the |a |at )?[€$£]?$"
 )
+EITHER_THIS = re.compile(r"\beither this\b")
 _EITHER = re.compile(r"\b(?:either|entweder)\b")
 _EITHER_ONE = re.compile(r"\beither\b(?! (?:\S+ ){1,8}or\b)")
 _COULD = re.compile(

@@ -10,6 +10,7 @@ from servers.answer.checks.labels import Asked, is_of_another
 from servers.answer.checks.question import Question, Told
 from servers.answer.checks.reply import Reply
 from servers.answer.names import named, occurrences, stem
+from servers.answer.stance import EITHER_THIS
 from servers.answer.text import folded
 from servers.answer.wanted import Wanted
 
@@ -17,7 +18,7 @@ Place = tuple[int, int]
 SHORTEST_NUMBER = 3
 """A code of digits alone has at least so many; fewer are a count."""
 UNDECIDED = re.compile(
-    r"\b(?:it|this|that|she|he) (?:is|has) one of (?:the|these|those)\b|\beither this\b|\bone or the other\b"
+    r"\b(?:it|this|that|she|he) (?:is|has) one of (?:the|these|those)\b|\bone or the other\b|" + EITHER_THIS.pattern
 )
 _CODE = re.compile(r"(?<![\w.,:/-])(?=[a-z]*\d)[a-z]{0,4}\d{1,8}(?![\w]|[.,:]\d)")
 _OTHER_NUMBER = re.compile(r" (?:or|oder) [\w-]*\d")

@@ -13,6 +13,7 @@ from servers.answer.checks.reply import Reply
 from servers.answer.mention import Day, Mention
 from servers.answer.names import occurrences, stem
 from servers.answer.reading import as_date, mentions
+from servers.answer.stance import EITHER_THIS
 from servers.answer.text import folded
 from servers.answer.wanted import READ_AS, Wanted
 
@@ -35,7 +36,6 @@ _IT_IS = re.compile(
     r"(?P<date> (?:\d{4}-\d\d-\d\d|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2},? \d{4}|\d{1,2}[./]\d{1,2}[./]\d{4}),?)?"
     r"(?: at)? $"
 )
-_EITHER_THIS = re.compile(r"\beither this\b")
 LONGEST_RUN = 120
 """Minutes around now within which an agent may say what time it was when it worked."""
 FEW_WORDS = 4
@@ -70,7 +70,7 @@ class ValueTold:
         if not told:
             yield ": the value is told of something else"
             return
-        if _EITHER_THIS.search(self.reply.folded):
+        if EITHER_THIS.search(self.reply.folded):
             yield ": it leaves open which it is"
         if all(self._is_on_another_day(mention) for mention in told):
             yield ": it is told of another day"
