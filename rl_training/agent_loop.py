@@ -1,6 +1,6 @@
 """The rollout worker of verl that lives in the farm: each row is an instance, played over MCP and judged by the farm.
 
-Named in verl's agent loop file (see docs/training.md); verl makes one object of it for every episode.
+Named in verl's agent loop file (see docs/how-to/training.md); verl makes one object of it for every episode.
 """
 
 import asyncio

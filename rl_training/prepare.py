@@ -87,5 +87,5 @@ def packed_into(out: Path, made: Sequence[Row], measure: Measure) -> Packed:
         said = done.stderr.strip().splitlines()
         raise TrainingError(
             f"rows could not be packed: {said[-1] if said else 'nothing was said'}; "
-            "is the extra `rl` installed (docs/training.md)?"
+            "is the extra `rl` installed (docs/how-to/training.md)?"
         ) from None

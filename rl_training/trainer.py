@@ -82,7 +82,7 @@ def write_loop(run: Path, config: TrainConfig) -> None:
 def need_verl() -> None:
     """Raises RequestError where verl is not installed. Looking is quicker than importing it."""
     if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
-        raise RequestError("training needs verl, which is not installed: see docs/training.md for how")
+        raise RequestError("training needs verl, which is not installed: see docs/how-to/training.md for how")
 
 
 @contextmanager

@@ -101,7 +101,7 @@ def advice(environment: Environment, scenarios: list[Scenario]) -> list[str]:
         return []
     return [
         f"{_place(environment.folder, scenario, checkpoint)}: looks for words in the answer; "
-        "a checkpoint of kind `answer` looks for the fact (docs/answers.md)"
+        "a checkpoint of kind `answer` looks for the fact (docs/reference/answers.md)"
         for scenario in scenarios
         for checkpoint in scenario.checkpoints
         if _reads_answer(checkpoint)

@@ -49,7 +49,7 @@ def new(
         f"Next:\n"
         f"  farm check {name}                                   is anything wrong with it?\n"
         f"  farm play {name} --scenario swap_a_game --gold      watch its reference solution\n"
-        f"docs/bundles.md goes on from there.",
+        f"docs/reference/bundles.md goes on from there.",
         markup=False,
         soft_wrap=True,
     )

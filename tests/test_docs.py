@@ -43,7 +43,7 @@ from tests.processes import LONG, farm_up
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 BLOCK = re.compile(
     r"^(?:<!-- (?P<mark>[^\n]*?) -->\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$"
     r"(?:\n```json\n(?P<answer>.*?)^```$)?",
@@ -91,7 +91,9 @@ def named(page: Path) -> str:
 
 
 def text_of(name: str) -> str:
-    return (DOCS / name).read_text(encoding="utf-8")
+    """A page by the name of its file, whatever folder it is in."""
+    [page] = DOCS.rglob(name)
+    return page.read_text(encoding="utf-8")
 
 
 def blocks(page: Path) -> list[Block]:
@@ -287,5 +289,5 @@ def anchor_of(heading: str) -> str:
 
 
 def test_every_page_is_listed() -> None:
-    listed = set(re.findall(r"\]\(([\w-]+\.md)\)", text_of("index.md")))
-    assert listed == {page.name for page in DOCS.glob("*.md")} - {"index.md"}
+    listed = set(re.findall(r"\]\(([\w/-]+\.md)\)", text_of("index.md")))
+    assert listed == {page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md")} - {"index.md"}

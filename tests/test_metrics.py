@@ -252,7 +252,7 @@ def figures_of(worker: Worker) -> Figures:
 
 
 async def test_every_figure_is_in_the_documentation(shelf: Path, tmp_path: Path) -> None:
-    page = (Path(__file__).parent.parent / "docs" / "operating.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parent.parent / "docs" / "how-to" / "operating.md").read_text(encoding="utf-8")
     listed = {name for row in re.findall(r"^\| (`farm_[^|]*)", page, re.MULTILINE) for name in re.findall(r"\w+", row)}
     async with registry_running(Library([shelf]), tmp_path / "farm", Clock()) as farm:
         text = (await farm.http.get("/metrics")).text

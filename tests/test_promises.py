@@ -1,4 +1,4 @@
-"""What `docs/security.md` and `docs/limits.md` promise: each test that they name is there, each value is what holds."""
+"""What security.md and limits.md promise: each test that they name is there, each value is what holds."""
 
 import ast
 import importlib
@@ -16,7 +16,8 @@ LIMIT = re.compile(r"\| (?P<what>[^|]+) \| (?P<number>[\d,.]+) ?(?P<unit>\w*) \|
 
 
 def page(name: str) -> str:
-    return (ROOT / "docs" / name).read_text(encoding="utf-8")
+    [file] = (ROOT / "docs").rglob(name)
+    return file.read_text(encoding="utf-8")
 
 
 @cache

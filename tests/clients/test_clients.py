@@ -21,7 +21,7 @@ TYPESCRIPT_1 = "@modelcontextprotocol/sdk@1"
 
 class ForeignClient(NamedTuple):
     """A client: its script, and the packages that the script needs. openai-agents, LangChain and Pydantic AI play
-    in the examples of docs/agents.md (tests/agent_client/test_frameworks.py)."""
+    in the examples of docs/how-to/agents.md (tests/agent_client/test_frameworks.py)."""
 
     script: str
     packages: tuple[str, ...]

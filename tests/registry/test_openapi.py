@@ -18,7 +18,7 @@ negative_data_rejection.expected-statuses = [400, 401, 404, 405, 409, 413, 422, 
 include-path = "/v1/instances/{instance}/query"
 checks.positive_data_acceptance.expected-statuses = ["2xx", 401, 404, 409, 422, 503]
 """
-"""All checks are on; these two are what they cannot know, and docs/api.md says both."""
+"""All checks are on; these two are what they cannot know, and docs/reference/api.md says both."""
 
 
 async def schemathesis(farm: Farm, folder: Path, *options: str, parameters: str = "") -> str:

@@ -52,7 +52,7 @@ async def test_what_is_misused_is_said_and_nothing_is_started(
 async def test_a_missing_extra_is_a_misuse_as_it_is_elsewhere(command: tuple[str, ...], tmp_path: Path) -> None:
     done = await farm("rl", *(one.format(home=tmp_path) for one in command), home=tmp_path)
     assert done.code == 2
-    assert "training needs verl, which is not installed: see docs/training.md" in done.err
+    assert "training needs verl, which is not installed: see docs/how-to/training.md" in done.err
 
 
 @pytest.mark.parametrize("config", ["sft_qwen3_1_7b", "sft_qwen3_4b", "sft_qwen3_8b"])
