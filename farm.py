@@ -27,6 +27,7 @@ from typer.models import CommandInfo, TyperInfo
 from servers.errors import FarmError, RequestError
 from servers.logs import to_stderr
 from servers.terminal import clean
+from servers.validation import problems
 
 COMMANDS: dict[str, str | tuple[str, ...]] = {
     "demo": "evals",
@@ -134,16 +135,18 @@ def main() -> None:
         if signal.getsignal(signal.SIGINT) is _end_quietly:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         commands()
-    except (RequestError, ValidationError) as error:
-        sys.exit(_told(error, 2))
+    except RequestError as error:
+        sys.exit(_told(str(error), 2))
+    except ValidationError as error:
+        sys.exit(_told("; ".join(problems(error)), 2))
     except FarmError as error:
-        sys.exit(_told(error, 1))
+        sys.exit(_told(str(error), 1))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 
 
-def _told(error: Exception, code: int) -> int:
-    sys.stderr.write(f"farm: {clean(str(error))}\n")
+def _told(error: str, code: int) -> int:
+    sys.stderr.write(f"farm: {clean(error)}\n")
     return code
 
 

@@ -31,6 +31,7 @@ from servers.library import Library
 from servers.scenario import Solution
 from servers.secret_options import ApiKey, UserApiKey
 from servers.terminal import Terminal
+from servers.validation import first_problem
 
 app = typer.Typer()
 out = Terminal()
@@ -113,9 +114,7 @@ def _read_solution(path: Path) -> Solution:
     except OSError as error:
         raise RequestError(f"--solution {path}: cannot be read: {error.strerror}") from None
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the whole"
-        raise RequestError(f"--solution {path}: {place}: {first['msg']}") from None
+        raise RequestError(f"--solution {path}: {first_problem(error)}") from None
 
 
 def _new_run(path: Path) -> RunFolder:

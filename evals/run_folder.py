@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from evals.played import Header, Played, Subject
 from servers.errors import RequestError
 from servers.lock import locked
+from servers.validation import first_problem
 from servers.whole import write_whole
 
 HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
@@ -45,8 +46,10 @@ class RunFolder:
             raise RequestError(
                 f"{self.path}: not a run: it has no {HEADER}; `farm eval SUITE --out` makes one"
             ) from None
-        except (ValueError, ValidationError) as error:
-            raise RequestError(f"{self.path / HEADER}: {_first(error)}") from None
+        except ValidationError as error:
+            raise RequestError(f"{self.path / HEADER}: {first_problem(error)}") from None
+        except UnicodeDecodeError as error:
+            raise RequestError(f"{self.path / HEADER}: not UTF-8: {error.reason}") from None
 
     def subjects(self) -> dict[str, Subject]:
         """The scenarios, by `environment/scenario`."""
@@ -112,7 +115,7 @@ def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator
                 try:
                     yield offset, len(line), kind.model_validate_json(line)
                 except ValidationError as error:
-                    raise RequestError(f"{path}: line {number}: {_first(error)}") from None
+                    raise RequestError(f"{path}: line {number}: {first_problem(error)}") from None
                 offset += len(line)
     except FileNotFoundError:
         return
@@ -135,11 +138,3 @@ def _torn(path: Path) -> int:
             return size
     except OSError:
         return 0
-
-
-def _first(error: ValueError) -> str:
-    """What is wrong, in a line."""
-    if not isinstance(error, ValidationError):
-        return str(error)
-    problem = error.errors(include_url=False)[0]
-    return f"{'.'.join(str(part) for part in problem['loc']) or 'the whole'}: {problem['msg']}"

@@ -13,6 +13,7 @@ from servers.endpoint_url import EndpointUrl
 from servers.errors import RequestError
 from servers.record import Record
 from servers.scenario import Solution
+from servers.validation import MOST, place_of, reason_of
 
 ToolFormat = Literal["function_calling", "hermes", "json"]
 
@@ -131,13 +132,13 @@ def read_suite(path: Path) -> Suite:
 
 def _problems(error: ValidationError) -> list[str]:
     found: list[str] = []
-    for problem in error.errors(include_url=False)[:10]:
+    for problem in error.errors(include_url=False)[:MOST]:
         place = [str(part) for part in problem["loc"]]
         kind = place.pop(1) if place[0] == "agent" and len(place) > 1 else ""
-        said = problem["msg"]
+        said = reason_of(problem)
         if problem["type"] == "extra_forbidden":
-            said = f"no such key; there are: {', '.join(_keys(place[:-1], kind))}"
-        found.append(f"{'.'.join(place) or 'the whole'}: {said}")
+            said += f"; there are: {', '.join(_keys(place[:-1], kind))}"
+        found.append(f"{place_of(place)}: {said}")
     return found
 
 

@@ -39,6 +39,7 @@ from registry.wire import (
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 from servers.orders import Rows
 from servers.processor_budget import LONGEST_JUDGEMENT
+from servers.validation import first_problem, problems
 
 SECONDS = 120.0
 UNAUTHORIZED = 401
@@ -195,7 +196,7 @@ class FarmClient:
         try:
             return kind.model_validate_json(response.content)
         except ValidationError as error:
-            raise InfraError(f"what answers at {self.url} is no farm of this version: {error}") from None
+            raise InfraError(f"what answers at {self.url} is no farm of this version: {first_problem(error)}") from None
 
     async def _ask(
         self,
@@ -239,5 +240,4 @@ def _order(kind: type[Answer], **fields: Any) -> Answer:
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
-        said = [f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:10]]
-        raise RequestError("; ".join(said)) from None
+        raise RequestError("; ".join(problems(error))) from None

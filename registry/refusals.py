@@ -15,6 +15,7 @@ from registry.watch import Watch
 from registry.wire import LARGEST_BODY, Error, ErrorKind
 from servers.doors.http import is_json
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
+from servers.validation import MOST, place_of, reason_of
 
 RETRY_SECONDS = 5
 SHOWN = 2000
@@ -116,12 +117,8 @@ async def _invalid(request: Request, error: Exception) -> Response:
         request.headers.get("content-type", "")
     ):
         return refusal(422, "invalid", "the body needs the header Content-Type: application/json")
-    said = [f"{'.'.join(map(str, problem['loc']))}: {_words(problem)}" for problem in problems[:10]]
+    said = [f"{place_of(problem['loc'])}: {reason_of(problem)}" for problem in problems[:MOST]]
     return refusal(422, "invalid", "; ".join(said))
-
-
-def _words(problem: Any) -> str:
-    return str(problem["msg"]).removeprefix("Value error, ")
 
 
 def _http_error(error: Exception) -> Response:

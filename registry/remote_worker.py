@@ -23,6 +23,7 @@ from servers.metrics import Family
 from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
 from servers.processor_budget import LONGEST_JUDGEMENT
 from servers.record import Record
+from servers.validation import first_problem
 
 SECONDS = 60.0
 JUDGE_SECONDS = LONGEST_JUDGEMENT + SECONDS
@@ -115,7 +116,9 @@ class RemoteWorker:
         try:
             return adapter.validate_json(response.content)
         except ValidationError as error:
-            raise InfraError(f"the worker at {self.url} answered {operation} with what is no answer: {error}") from None
+            raise InfraError(
+                f"the worker at {self.url} answered {operation} with what is no answer: {first_problem(error)}"
+            ) from None
 
     async def _post(self, operation: str, order: Record, *, seconds: float = SECONDS) -> httpx.Response:
         try:

@@ -13,6 +13,7 @@ from rl_training.errors import TrainingError
 from rl_training.partner import UserModel
 from servers.errors import RequestError
 from servers.record import Record
+from servers.validation import problems
 
 CONFIGS = Path(__file__).parent / "configs"
 Config = TypeVar("Config", bound=Record)
@@ -89,8 +90,7 @@ def read_config(path: Path, form: type[Config]) -> Config:
     try:
         return form.model_validate(settings)
     except ValidationError as error:
-        said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()[:10])
-        raise TrainingError(f"{path}: {said}") from None
+        raise TrainingError(f"{path}: {'; '.join(problems(error))}") from None
 
 
 def overrides(settings: dict[str, Any]) -> list[str]:

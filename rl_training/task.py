@@ -8,6 +8,7 @@ from pydantic import Field, ValidationError
 from registry.wire import LARGEST_NUMBER
 from rl_training.errors import RowError
 from servers.record import Name, Record
+from servers.validation import problems
 
 
 class Task(Record):
@@ -29,5 +30,5 @@ class Task(Record):
         try:
             return cls.model_validate(wanted)
         except ValidationError as error:
-            said = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+            said = "; ".join(problems(error))
             raise RowError(f"extra_info of a row names no task ({said}); `farm rl prepare` writes rows") from None

@@ -22,6 +22,7 @@ from servers.errors import BundleError
 from servers.json_values import refuse_many_values
 from servers.scenario import Scenario
 from servers.schema_subset import most_checks_of, schema_problems, validator
+from servers.validation import problems
 
 SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
 LARGEST_LINE = 1024 * 1024
@@ -216,12 +217,7 @@ def table_names(schema: str) -> frozenset[str]:
 def _problems(path: Path, error: ValidationError, line: int | None = None) -> list[str]:
     """A validation error as lines that name file and field."""
     prefix = f"{path}: line {line}" if line else f"{path}"
-    found: list[str] = []
-    for problem in error.errors(include_url=False, include_input=False)[:MOST_FINDINGS]:
-        field = ".".join(str(part) for part in problem["loc"]) or "the whole"
-        reason = problem["msg"].removeprefix("Value error, ")
-        found.append(f"{prefix}: {field}: {reason}")
-    return found
+    return [f"{prefix}: {problem}" for problem in problems(error, most=MOST_FINDINGS)]
 
 
 def _schema_problems(path: Path, description: Description) -> Iterator[str]:

@@ -22,6 +22,7 @@ from servers.rules import RULES_FILE, load_rules, rule_findings
 from servers.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 from servers.solution_references import reference_findings
 from servers.starts import built
+from servers.validation import first_problem
 
 SHOWN = 3
 """Names in a finding that is about many."""
@@ -181,9 +182,7 @@ async def _described(source: bytes, guests: Guests) -> _Described:
     except GuestDied:
         return _Described(findings=("tools.py: the process ended while it was loaded",))
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in problem["loc"])
-        return _Described(findings=(f"tools.py: tells of itself what is no tool: {field}: {problem['msg']}"[:500],))
+        return _Described(findings=(f"tools.py: tells of itself what is no tool: {first_problem(error)}"[:500],))
 
 
 async def _start_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:

@@ -29,6 +29,7 @@ from servers.orders import (
     Ticket,
 )
 from servers.record import Record
+from servers.validation import problems
 from servers.worker import Worker
 
 LARGEST_BODY = 16 * 1024 * 1024
@@ -169,7 +170,7 @@ class ControlDoor:
             answer = await operation.run(self._worker, operation.order.model_validate_json(body, strict=True))
             return Response(operation.answer.dump_json(answer), media_type="application/json")
         except ValidationError as error:
-            return _error(422, "RequestError", str(error))
+            return _error(422, "RequestError", "; ".join(problems(error)))
         except FarmError as error:
             return _error(_status(error), type(error).__name__, str(error))
 

@@ -7,6 +7,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from servers.bundle_files import text_if_there
 from servers.errors import BundleError
+from servers.validation import first_problem
 
 T = TypeVar("T")
 
@@ -21,6 +22,4 @@ def listed(path: Path, kind: TypeAdapter[tuple[T, ...]]) -> tuple[T, ...]:
         text = text_if_there(path)
         return () if text is None else kind.validate_json(text)
     except ValidationError as error:
-        problem = error.errors(include_url=False, include_input=False)[0]
-        field = ".".join(str(part) for part in problem["loc"]) or "the whole"
-        raise BundleError(f"{path}: {field}: {problem['msg']}") from None
+        raise BundleError(f"{path}: {first_problem(error)}") from None

@@ -14,6 +14,7 @@ from servers.bundle_files import text_if_there
 from servers.environment import Provenance
 from servers.errors import BundleError
 from servers.record import Name, Record
+from servers.validation import problems
 
 PARAPHRASES_FILE = "paraphrases.json"
 ENOUGH = 6
@@ -60,10 +61,7 @@ def read_paraphrases(folder: Path) -> tuple[list[str], Paraphrases]:
     except BundleError as error:
         return [str(error)], Paraphrases()
     except ValidationError as error:
-        return [
-            f"{path}: {'.'.join(str(part) for part in problem['loc']) or 'the whole'}: {problem['msg']}"
-            for problem in error.errors(include_url=False, include_input=False)
-        ], Paraphrases()
+        return [f"{path}: {problem}" for problem in problems(error)], Paraphrases()
 
 
 def paraphrase_findings(environment: Environment, scenarios: Collection[str]) -> list[str]:

@@ -15,6 +15,7 @@ from servers.bundle_files import text_if_there
 from servers.environment import Provenance
 from servers.errors import BundleError
 from servers.record import Name, Record
+from servers.validation import problems
 
 Speaking = Literal["self", "other", "chores"]
 """The person speaks; somebody speaks for the person; somebody asks for work that is nobody's own."""
@@ -87,10 +88,7 @@ def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phr
     try:
         phrases = Phrases.model_validate_json(text)
     except ValidationError as error:
-        return [
-            f"{path}: {'.'.join(str(part) for part in problem['loc']) or 'the whole'}: {problem['msg']}"
-            for problem in error.errors(include_url=False, include_input=False)
-        ], None
+        return [f"{path}: {problem}" for problem in problems(error)], None
     return [f"{path}: {problem}" for problem in problems_of(phrases, environment)], phrases
 
 

@@ -9,6 +9,7 @@ from pydantic import SerializerFunctionWrapHandler, ValidationError, model_seria
 
 from servers.errors import FarmError
 from servers.record import Record
+from servers.validation import problems
 from synth.writers.writer import Answer, BadAnswer, Message, Writer, prompt_digest
 
 T = TypeVar("T", bound=Record)
@@ -118,10 +119,7 @@ def _read(answer: Answer, kind: type[T]) -> tuple[T | None, list[str]]:
 
 def in_words(error: ValidationError) -> list[str]:
     """What is wrong with a value, a sentence each, for who wrote it."""
-    return [
-        f"{'.'.join(str(step) for step in fault['loc']) or 'the answer'}: {fault['msg']}"
-        for fault in error.errors(include_url=False)[:MOST_REASONS]
-    ]
+    return problems(error, whole="the answer", most=MOST_REASONS)
 
 
 def _exchange(answer: Answer, reasons: Sequence[str], attempt: int) -> Exchange:

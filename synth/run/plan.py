@@ -10,6 +10,7 @@ from pydantic import Field, ValidationError
 from servers.endpoint_url import OPENAI, EndpointUrl
 from servers.errors import NotFound, RequestError
 from servers.record import Record
+from servers.validation import first_problem
 from synth.run.folder import RunFolder
 from synth.run.progress import Prices
 from synth.run.stage import Wishes
@@ -68,7 +69,7 @@ class Plan(Record):
             if fault["loc"] == ("out",) and fault["type"] == "missing":
                 raise RequestError("--out DIR is needed: the folder of the run") from None
             where = f"{config}: " if config is not None else ""
-            raise RequestError(f"{where}{'.'.join(map(str, fault['loc']))}: {fault['msg']}") from None
+            raise RequestError(f"{where}{first_problem(error)}") from None
         plan._check()
         return plan
 

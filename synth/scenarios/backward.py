@@ -17,6 +17,7 @@ from servers.bundle import Environment, load_scenarios
 from servers.bundle_files import text_if_there
 from servers.errors import BundleError
 from servers.scenario import Scenario
+from servers.validation import first_problem
 from servers.whole import write_whole
 from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.stage import Stage
@@ -223,6 +224,4 @@ def _read(path: Path, number: int, line: str) -> Scenario:
     try:
         return Scenario.model_validate_json(line)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"])) or "the whole"
-        raise BundleError(f"{path}: line {number}: {field}: {first['msg']}") from None
+        raise BundleError(f"{path}: line {number}: {first_problem(error)}") from None

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from agent_client.completion import Completion, Part
 from servers.errors import NotFound, RequestError
 from servers.record import Record
+from servers.validation import first_problem
 from servers.whole import write_whole
 
 T = TypeVar("T", bound="Line | Result")
@@ -131,6 +132,4 @@ def lines_of(path: Path, kind: type[T]) -> Iterator[T]:
         try:
             yield kind.model_validate_json(line)
         except ValidationError as error:
-            fault = error.errors(include_url=False)[0]
-            where = ".".join(map(str, fault["loc"]))
-            raise RequestError(f"{path}, line {number}: {where} {fault['msg']}".replace("  ", " ")) from None
+            raise RequestError(f"{path}: line {number}: {first_problem(error)}") from None

@@ -15,13 +15,13 @@ def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
 
 def test_a_header_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"version": "1"}')
-    with pytest.raises(RequestError, match=r"run.json: began: Field required"):
+    with pytest.raises(RequestError, match=r"run.json: began: is missing"):
         RunFolder(tmp_path).header()
 
 
 def test_a_line_in_the_middle_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "rollouts.jsonl").write_text('{"attempt": 0}\n')
-    with pytest.raises(RequestError, match=r"rollouts.jsonl: line 1: agent: Field required"):
+    with pytest.raises(RequestError, match=r"rollouts.jsonl: line 1: agent: is missing"):
         list(RunFolder(tmp_path).rollouts())
 
 

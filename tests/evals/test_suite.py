@@ -42,14 +42,14 @@ def test_a_suite_is_read_whole(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('name = "nightly"', "", "name: Field required"),
+        ('name = "nightly"', "", "name: is missing"),
         ("sample = 3", "sampel = 3", "scenarios.sampel: no such key; there are: environments, ids,"),
         ('tools = "hermes"', 'tool = "hermes"', "agent.tool: no such key; there are: kind, model,"),
-        ("attempts = 4", "attempts = 0", "run.attempts: Input should be greater than or equal to 1"),
-        ('kind = "chat"', 'kind = "robot"', "agent: Input tag 'robot'"),
+        ("attempts = 4", "attempts = 0", "run.attempts: must be at least 1"),
+        ('kind = "chat"', 'kind = "robot"', "agent: 'kind' must be one of 'gold', 'idle',"),
         ("[limits]", "[limit]", "limit: no such key; there are: name, agent, scenarios,"),
         ("turns = 20", "turns = ", "not TOML: Invalid value"),
-        ("turns = 20", "turns = 2026-01-01", "limits.turns: Input should be a valid integer"),
+        ("turns = 20", "turns = 2026-01-01", "limits.turns: must be a whole number"),
     ],
 )
 def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:

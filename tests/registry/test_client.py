@@ -30,7 +30,7 @@ async def test_a_wrong_token_is_the_caller_s_mistake(farm: Farm) -> None:
 
 async def test_an_order_of_the_wrong_form_is_refused_before_it_is_sent() -> None:
     async with FarmClient("http://127.0.0.1:9", TOKEN) as client:
-        with pytest.raises(RequestError, match="count: Input should be less than or equal to 1000"):
+        with pytest.raises(RequestError, match="count: must be at most 1000"):
             await client.launch("shop", count=5000)
 
 

@@ -178,7 +178,7 @@ async def test_a_long_result_is_read_without_its_middle(tiny: Path, shelf: Path,
     [
         ({"environment": "shop", "scenario": "cheaper"}, "shop/cheaper cannot be played: .*no scenario 'cheaper'"),
         ({"environment": "zoo", "scenario": "dearer"}, "no environment 'zoo'"),
-        ({"environment": "shop"}, "names no task .scenario: Field required"),
+        ({"environment": "shop"}, "names no task .scenario: is missing"),
         ({}, "`farm rl prepare` writes rows"),
     ],
 )

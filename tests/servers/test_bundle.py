@@ -85,12 +85,12 @@ BROKEN: dict[str, tuple[Break, str]] = {
         "policy.md: cannot be read: not UTF-8",
     ),
     "too large": (lambda f: (f / "seed.sql").write_bytes(b" " * (8 * 1024 * 1024 + 1)), "seed.sql: larger than 8 MiB"),
-    "not JSON": (lambda f: (f / "environment.json").write_text("{"), "environment.json: the whole: Invalid JSON"),
+    "not JSON": (lambda f: (f / "environment.json").write_text("{"), "environment.json: not JSON: "),
     "not an object": (lambda f: (f / "environment.json").write_text("[]"), "environment.json: the whole: "),
-    "an unknown key": (lambda f: with_description(f, port=80), "environment.json: port: Extra inputs"),
+    "an unknown key": (lambda f: with_description(f, port=80), "environment.json: port: no such key"),
     "an unknown key deep down": (
         lambda f: with_tool(f, 0, cost=1),
-        "environment.json: tools.0.cost: Extra inputs",
+        "environment.json: tools.0.cost: no such key",
     ),
     "a version of another kind": (lambda f: with_description(f, version="one"), "environment.json: version: "),
     "a clock of another kind": (lambda f: with_description(f, clock="noon"), "environment.json: clock: "),
@@ -183,8 +183,8 @@ def solution(*calls: dict[str, Any]) -> dict[str, Any]:
 
 FOOTPRINT = {"id": "rest", "role": "guard", "question": "?", "kind": "footprint"}
 BROKEN_SCENARIOS: dict[str, tuple[dict[str, Any], str]] = {
-    "an unknown key": ({"hint": "x"}, "line 2: hint: Extra inputs"),
-    "an id that leads away": ({"id": "../x"}, "line 2: id: String should match"),
+    "an unknown key": ({"hint": "x"}, "line 2: hint: no such key"),
+    "an id that leads away": ({"id": "../x"}, "line 2: id: must match"),
     "no checkpoints": ({"checkpoints": []}, "line 2: checkpoints: "),
     "no goal": ({"checkpoints": [goal(role="guard")]}, "line 2: checkpoints: no goal among the checkpoints"),
     "two checkpoints of one name": ({"checkpoints": [goal(), goal()]}, "checkpoints: two checkpoints named priced"),
@@ -208,7 +208,7 @@ BROKEN_SCENARIOS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a Python checkpoint that is not Python": (
         {"checkpoints": [{**GOAL, "kind": "python", "python": "def"} | {"sql": None}]},
-        "line 2: checkpoints.0.python.sql: Extra inputs",
+        "line 2: checkpoints.0.python.sql: no such key",
     ),
 }
 
@@ -465,7 +465,7 @@ async def test_all_findings_are_told_and_not_only_the_first(shop: Path) -> None:
         "more: has no docstring",
         "seed.sql: no such table: nowhere",
         "line 1: scenario 'dearer': solution.calls.1: no tool named 'sell'",
-        "line 2: surprise: Extra inputs",
+        "line 2: surprise: no such key",
     ):
         assert part in told
 

@@ -74,9 +74,9 @@ def test_check_prints_every_finding_on_a_line_of_its_own(shop: Path, shelf: Path
     assert done.returncode == 1
     lines = done.stdout.splitlines()
     assert f"{shop}/seed.sql: the file is missing" in lines
-    assert f"{shop}/environment.json: port: Extra inputs are not permitted" in lines
-    assert f"{shop}/scenarios.jsonl: line 1: title: Field required" in lines
-    assert f"{shop}/scenarios.jsonl: line 1: checkpoints: Field required" in lines
+    assert f"{shop}/environment.json: port: no such key" in lines
+    assert f"{shop}/scenarios.jsonl: line 1: title: is missing" in lines
+    assert f"{shop}/scenarios.jsonl: line 1: checkpoints: is missing" in lines
     assert lines[-1] == "shop: sound (4 tools, 1 scenario)"
     assert "Traceback" not in done.stderr
 

@@ -18,7 +18,7 @@ WRONG = {
     "0000-01-01 00:00:00": "year 0 is out of range",
     "9999-12-31 23:59:59": "year must be in 1..9899",
     "2024-01-01 24:00:00": "hour must be in 0..23",
-    "2024-01-01 00:00:00+01:00": "should match pattern",
+    "2024-01-01 00:00:00+01:00": "must match",
 }
 
 

@@ -25,14 +25,14 @@ def tells(right: str = RIGHT, wrong: str = "It costs {other}.") -> dict[str, Any
         ({"scenarios": {"cheaper": {}}}, "no scenario 'cheaper'"),
         ({"scenarios": {"dearer": {"right": [""]}}}, "scenarios.dearer: a text of 0 characters"),
         ({"scenarios": {"dearer": {"wrong": ["x" * 2001]}}}, "a text of 2001 characters; 1 to 2,000 are possible"),
-        ({"scenarios": {"dearer": {"rights": []}}}, "scenarios.dearer.rights: Extra inputs are not permitted"),
+        ({"scenarios": {"dearer": {"rights": []}}}, "scenarios.dearer.rights: no such key"),
         ({"scenarios": {"dearer": {"right": ["x"] * 41}}}, "at most 40 items"),
         (tells(right="It costs a lot."), "tells.price.cents.right: does not tell the value: 'It costs a lot.'"),
         (tells(right="{value}, not {other}"), "right: tells a wrong value"),
         (tells(right="{value|loud}"), "right: no form 'loud'; there are "),
         (tells(right="{value} for {name}"), "right: the holes are {value} and {other}"),
         (tells(wrong="{others}"), "wrong: the holes are {value} and {other}"),
-        (["right"], "the whole: Input should be an object"),
+        (["right"], "the whole: must be an object"),
     ],
 )
 async def test_what_cannot_serve_is_found_by_file_and_place(tmp_path: Path, paraphrases: Any, problem: str) -> None:

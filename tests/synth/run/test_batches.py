@@ -117,8 +117,8 @@ async def test_a_line_that_fails_time_and_again_stops_its_environment_alone(tmp_
     [
         ("", "answers nothing that was asked"),
         ('{"custom_id": "x", "response": null}\n', "answers nothing that was asked"),
-        ("{}\n", "line 1: custom_id Field required"),
-        ("<html>\n", "line 1: Invalid JSON"),
+        ("{}\n", "line 1: custom_id: is missing"),
+        ("<html>\n", "line 1: not JSON"),
     ],
 )
 async def test_a_file_that_is_no_answer_is_refused(text: str, message: str, tmp_path: Path) -> None:

@@ -135,8 +135,8 @@ async def test_a_title_is_one_environment_however_often_it_is_given(tmp_path: Pa
     ("plan", "message"),
     [
         ({"topic": ["Loans"]}, "unknown key 'topic'; there are: out, topics"),
-        ({"at_once": 0}, "plan.toml: at_once: Input should be greater than or equal to 1"),
-        ({"writer": "typist"}, "plan.toml: writer: Input should be 'endpoint', 'batch' or 'recording'"),
+        ({"at_once": 0}, "plan.toml: at_once: must be at least 1"),
+        ({"writer": "typist"}, "plan.toml: writer: must be 'endpoint', 'batch' or 'recording'"),
         ({}, "nothing to make: give --topic or --tasks"),
         ({"tasks": "/none.jsonl", "n": 2}, "--tasks /none.jsonl: no such file"),
         ({"tasks": "/etc/hostname"}, "--tasks wants --n"),

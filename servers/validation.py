@@ -1,0 +1,90 @@
+"""What is wrong with a record that somebody wrote, in plain words: a place and a reason each.
+
+The validator's own words speak of its types (`Input should be a valid integer`), so they are read here alone.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+
+MOST = 10
+"""Problems that one message names."""
+WHOLE = "the whole"
+"""The place of what is wrong with no field."""
+A_WHOLE_NUMBER, A_NUMBER, A_TEXT = "must be a whole number", "must be a number", "must be a text"
+TRUE_OR_FALSE, A_LIST, AN_OBJECT = "must be true or false", "must be a list", "must be an object"
+A_DATE = "must be a date"
+NO_SUCH_KEY = "no such key"
+REASONS = {
+    "missing": "is missing",
+    "extra_forbidden": NO_SUCH_KEY,
+    "unexpected_keyword_argument": NO_SUCH_KEY,
+    "int_type": A_WHOLE_NUMBER,
+    "int_parsing": A_WHOLE_NUMBER,
+    "int_from_float": A_WHOLE_NUMBER,
+    "int_parsing_size": f"{A_WHOLE_NUMBER} of fewer digits",
+    "float_type": A_NUMBER,
+    "float_parsing": A_NUMBER,
+    "finite_number": f"{A_NUMBER}, neither infinite nor NaN",
+    "string_type": A_TEXT,
+    "string_unicode": "must be a text of Unicode characters",
+    "bool_type": TRUE_OR_FALSE,
+    "bool_parsing": TRUE_OR_FALSE,
+    "none_required": "must be null",
+    "list_type": A_LIST,
+    "tuple_type": A_LIST,
+    "set_type": A_LIST,
+    "frozen_set_type": A_LIST,
+    "dict_type": AN_OBJECT,
+    "model_type": AN_OBJECT,
+    "model_attributes_type": AN_OBJECT,
+    "dataclass_type": AN_OBJECT,
+    "date_type": A_DATE,
+    "date_parsing": A_DATE,
+    "date_from_datetime_parsing": A_DATE,
+    "json_invalid": "not JSON: {error}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "union_tag_invalid": "{discriminator} must be one of {expected_tags}",
+    "union_tag_not_found": "{discriminator} is missing",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "string_pattern_mismatch": "must match {pattern}",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "too_short": "must have at least {min_length} items",
+    "too_long": "must have at most {max_length} items",
+    "value_error": "{error}",
+}
+"""By the validator's name of a problem. A kind that is not here is told in the validator's words."""
+
+
+def reason_of(problem: Mapping[str, Any]) -> str:
+    """Why a value was refused."""
+    told = REASONS.get(problem["type"])
+    if told is None:
+        return str(problem["msg"])
+    return told.format_map(problem.get("ctx", {})).replace(" at line 1 column ", " at character ")
+
+
+def place_of(steps: Sequence[str | int], *, whole: str = WHOLE) -> str:
+    """A place in a record, such as `checkpoints.0.sql`."""
+    return ".".join(map(str, steps)) or whole
+
+
+def problems(error: ValidationError, *, whole: str = WHOLE, most: int = MOST) -> list[str]:
+    """What is wrong, a place and a reason each. Text that is no JSON has no place."""
+    return [_told(problem, whole) for problem in error.errors(include_url=False, include_input=False)[:most]]
+
+
+def first_problem(error: ValidationError) -> str:
+    """The first thing that is wrong, in a line."""
+    return problems(error, most=1)[0]
+
+
+def _told(problem: Mapping[str, Any], whole: str) -> str:
+    reason = reason_of(problem)
+    return reason if problem["type"] == "json_invalid" else f"{place_of(problem['loc'], whole=whole)}: {reason}"
