@@ -51,8 +51,8 @@ BLOCK = re.compile(
 )
 OUR_COMMAND = re.compile(r"(?:.*/)?farm")
 APPEND = "append to "
-LONG_PAGES = {"bundles.md"}
-"""Pages whose commands certify and prove: half a minute of a processor."""
+LONG_PAGES = {"bundles.md", "first-environment.md"}
+"""Pages whose commands write, certify and prove: half a minute of a processor."""
 BETWEEN_COMMANDS = {"&&", "||", "|", ";", "&", "(", ")", "\n"}
 CHANGES_EACH_TIME = {
     "instance", "token", "mcp_url", "url", "at", "created_at", "expires_at", "registered_at", "seen_at", "micros",
@@ -122,6 +122,7 @@ async def test_what_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
 async def run(running: list[Block], home: Path) -> None:
     """Run blocks one after another in one shell, as a reader who copies them, and compare what they answer."""
     (home / "said").mkdir()
+    (home / "tests").symlink_to(ROOT / "tests")
     process = await asyncio.create_subprocess_exec(
         *("bash", "-euo", "pipefail", "-c", "\n".join(as_shell(block, home) for block in running)),
         cwd=home,
