@@ -105,11 +105,12 @@ def advice(environment: Environment, scenarios: list[Scenario]) -> list[str]:
         "a checkpoint of kind `answer` looks for the fact (docs/reference/answers.md)"
         for scenario in scenarios
         for checkpoint in scenario.checkpoints
-        if _reads_answer(checkpoint)
+        if looks_for_words(checkpoint)
     ]
 
 
-def _reads_answer(checkpoint: Checkpoint) -> bool:
+def looks_for_words(checkpoint: Checkpoint) -> bool:
+    """Whether SQL or Python of a checkpoint reads the answer, which only facts should."""
     match checkpoint:
         case SqlCheckpoint():
             return _SQL_ANSWER.search(checkpoint.sql) is not None

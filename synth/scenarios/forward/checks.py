@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from servers.check import looks_for_words
 from servers.errors import CheckpointError
 from servers.gate import checkpoint_problems
 from servers.record import Name, Record
@@ -70,11 +71,12 @@ def _text_findings(checks: Checks, proposal: Proposal, stage: Stage) -> Iterator
         for value in set(MADE_ID.findall(text)):
             if value not in known:
                 yield f"{one.id}: compares with {value}, which an instance makes up; ask for a relation"
+        if looks_for_words(one):
+            yield f"{one.id}: looks for words in the answer; only a checkpoint of kind `answer` does, for facts"
         if one.kind == "python":
             yield from (f"{one.id}: {problem}" for problem in checkpoint_problems(one.python))
-    reads = [one for one in checks.checkpoints if "answer" in one.model_dump_json(exclude={"id", "question"})]
-    if asks(proposal.task) and not reads:
-        yield "checkpoints: the task wants to be told something, and none reads the answer"
+    if asks(proposal.task) and not any(one.kind == "answer" for one in checks.checkpoints):
+        yield "checkpoints: the task wants to be told something, and none is of kind `answer`"
     tools = stage.environment.tools
     for free in checks.free:
         if free.tool not in tools or free.argument not in tools[free.tool].properties:

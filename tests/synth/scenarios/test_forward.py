@@ -22,12 +22,7 @@ from tests.synth.scenarios.recorded_model import Key, RecordedModel, answered
 STUDENT = "A student sets things straight before going abroad"
 NAME = "fwd_a_student_sets_things_straight_before_going"
 CHECKS: Key = ("Checks", STUDENT)
-
-OUTDATED = pytest.mark.xfail(
-    strict=True,
-    reason="recorded before wrong agents were part of the certificate: pasted results pass its checkpoints in Python",
-)
-"""A recording is never written by hand: these hold again once it is made anew with checkpoints of kind `answer`."""
+WORDS = "def check(start, final, answer, calls):\n    return 'paid' in answer\n"
 
 
 def proposed(title: str = STUDENT) -> dict[str, Any]:
@@ -80,7 +75,6 @@ def with_sql(checks: dict[str, Any], name: str, expect: Any) -> dict[str, Any]:
 
 
 @pytest.mark.slow
-@OUTDATED
 async def test_a_recorded_run_gives_four_certified_scenarios(bundle: Path) -> None:
     done = await made(bundle.parent, RecordedModel(), n=4)
     assert done.code == 0, done.err
@@ -101,7 +95,6 @@ async def test_a_recorded_run_gives_four_certified_scenarios(bundle: Path) -> No
     assert swap.certificate.difficulty.pass_rate == 0.5
 
 
-@OUTDATED
 async def test_the_shortest_passing_run_is_the_reference_and_refers_to_what_was_made_in_it(bundle: Path) -> None:
     done = await made(bundle.parent, RecordedModel(instead=ALONE))
     assert done.code == 0, done.err
@@ -114,7 +107,6 @@ async def test_the_shortest_passing_run_is_the_reference_and_refers_to_what_was_
     assert (one.played.model, one.played.attempts, one.played.passed) == ("relay", 2, 2)
 
 
-@OUTDATED
 async def test_a_run_that_was_stopped_goes_on_and_asks_for_nothing_twice(bundle: Path) -> None:
     model = RecordedModel(instead=ALONE, ends_after=4)
     assert (await made(bundle.parent, model)).code != 0
@@ -137,7 +129,10 @@ async def test_checkpoints_that_let_wrong_runs_pass_go_back_once_and_nobody_play
     assert "Sent back: certify → checks 1." in done.out
     whole = RecordedModel(instead=ALONE)
     assert model.count("Checks") == 2
-    assert "kill score" in model.prompts[[kind for kind, _ in model.asked].index("Checks", 3)]
+    assert (
+        "passes, although it is wrong: call 5 (pay_fine) with paid_by 'cash' for 'card'"
+        in model.prompts[[kind for kind, _ in model.asked].index("Checks", 3)]
+    )
     assert model.count("solve") == await solver_turns(bundle, whole)
 
 
@@ -149,7 +144,6 @@ async def solver_turns(bundle: Path, model: RecordedModel) -> int:
     return model.count("solve")
 
 
-@OUTDATED
 async def test_what_nobody_solves_goes_back_with_the_evidence_and_is_judged_by_the_mended_checkpoints(
     bundle: Path,
 ) -> None:
@@ -177,7 +171,6 @@ async def test_what_only_a_better_solver_could_solve_is_dropped_and_said(bundle:
     assert "this title was proposed before" in model.prompts[-1]
 
 
-@OUTDATED
 async def test_a_task_that_cannot_be_done_is_mended_once_and_played_anew(bundle: Path) -> None:
     barred = {
         **proposed(),
@@ -233,6 +226,14 @@ def odd(**changes: Any) -> dict[str, Any]:
     return checks
 
 
+def of_kind(kind: str, **said: Any) -> dict[str, Any]:
+    """The recorded checks with the first checkpoint of another kind."""
+    checks = copy.deepcopy(answered(*CHECKS))
+    first = checks["checkpoints"][0]
+    checks["checkpoints"][0] = {key: first[key] for key in ("id", "role", "question")} | {"kind": kind, **said}
+    return checks
+
+
 @pytest.mark.parametrize(
     ("checks", "finding"),
     [
@@ -240,10 +241,12 @@ def odd(**changes: Any) -> dict[str, Any]:
         (odd(role="guard"), "a goal in the checklist, and a guard"),
         (odd(sql="SELECT nothing FROM nowhere"), "cannot be asked"),
         (odd(sql="SELECT 1", expect=[[1]]), "a goal, but it holds before"),
-        (odd(sql="SELECT :answer <> ''", expect=[[1]]), "an agent that only says"),
+        (odd(sql="SELECT count(*) > 0 FROM fines WHERE :answer <> ''", expect=[[1]]), "looks for words in the answer"),
+        (of_kind("python", python=WORDS), "looks for words in the answer"),
+        (of_kind("answer", facts=[{"name": "said", "type": "name", "value": "sorry"}]), "an agent that only says"),
         (odd(sql="SELECT id FROM fines WHERE id = 'fine_3397ac14'"), "which an instance makes up"),
         (without(answered(*CHECKS), "nothing_else"), "none is a footprint"),
-        (without(without(answered(*CHECKS), "card_date_told"), "due_date_told"), "none reads the answer"),
+        (without(without(answered(*CHECKS), "card_date_told"), "due_date_told"), "none is of kind `answer`"),
         ({**answered(*CHECKS), "free": [{"tool": "renew_card", "argument": "why"}]}, "no argument 'why'"),
     ],
 )
