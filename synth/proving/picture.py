@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import NamedTuple
 
 from servers.bundle import Environment, load, load_scenarios
@@ -15,13 +15,26 @@ from synth.proving.proof import Proof, RuleShown
 TEMPLATE = Path(__file__).with_name("picture.html")
 
 
+class Leaked(NamedTuple):
+    """In how many scenarios a wrong agent can do wrong, what it earned on average there, and how often everything."""
+
+    agent: str
+    scenarios: int
+    mean: float
+    everything: int
+
+
 class Card(NamedTuple):
-    """One environment of the picture. `certificates` are those that are about its scenarios as they are."""
+    """One environment of the picture. `certified` holds the certificates that are about its scenarios as they are."""
 
     environment: Environment
     proof: Proof | None
     scenarios: list[Scenario]
-    certificates: list[Certificate]
+    certified: dict[str, Certificate]
+
+    @property
+    def certificates(self) -> list[Certificate]:
+        return list(self.certified.values())
 
     @property
     def forward(self) -> int:
@@ -37,6 +50,16 @@ class Card(NamedTuple):
     def kill_score(self) -> float:
         """The median of its scenarios."""
         return median([one.kill_score for one in self.certificates] or [0.0])
+
+    @property
+    def leak(self) -> float:
+        """What wrong agents earn in all of its scenarios together."""
+        return sum(one.leak for one in self.certificates)
+
+    @property
+    def by_leak(self) -> list[tuple[str, Certificate]]:
+        """Its scenarios, those first in which wrong agents earn most."""
+        return sorted(self.certified.items(), key=lambda pair: -pair[1].leak)
 
     @property
     def tools(self) -> list[Bar]:
@@ -57,7 +80,7 @@ def card_of(folder: Path, proof: Proof | None) -> Card:
     """What is known of a bundle. Raises BundleError."""
     environment = load(folder)
     scenarios = list(load_scenarios(environment).values())
-    current = [one.certificate for one in scenarios if one.certificate is not None and is_current(environment, one)]
+    current = {one.id: one.certificate for one in scenarios if one.certificate and is_current(environment, one)}
     return Card(environment, proof, scenarios, current)
 
 
@@ -75,6 +98,20 @@ def picture(cards: Sequence[Card]) -> str:
         cards=cards,
         certificates=every,
         kill_score=median([one.kill_score for one in every] or [0.0]),
+        leak=sum(one.leak for one in every),
+        company=_company(every),
         survivors=sum(len(one.survivors) for one in every),
         histograms=[histogram(name, values) for name, values in numbers.items() if values],
     )
+
+
+def _company(certificates: Sequence[Certificate]) -> list[Leaked]:
+    """What each wrong agent earned, the agent that earned most first."""
+    rewards: dict[str, list[float]] = {}
+    for one in certificates:
+        for agent, reward in one.company.items():
+            rewards.setdefault(agent, []).append(reward)
+    earned = [
+        Leaked(agent, len(each), mean(each), sum(reward >= 1 for reward in each)) for agent, each in rewards.items()
+    ]
+    return sorted(earned, key=lambda one: -one.mean * one.scenarios)

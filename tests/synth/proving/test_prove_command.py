@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from statistics import mean
 
 from servers.library import OWN_LIBRARY, Library
 from synth.proving.proof import load_proof
@@ -33,6 +34,17 @@ async def test_a_picture_shows_every_environment_and_what_its_scenarios_are_wort
     assert all(f">{tool}<" in drawn for tool in library.environment("library_loans").tools)
     certified = len(library.scenarios("library_loans"))
     assert f"<b>{certified}</b>certified scenarios" in drawn
+    every = [one.certificate for one in library.scenarios("library_loans").values() if one.certificate is not None]
+    leak = sum(one.leak for one in every)
+    assert f"<b>{leak:,.0f}</b>leak, {leak / len(every):.1f} a scenario" in drawn
+    assert f'<td class="n">{leak:,.1f}</td><td class="n">{leak / len(every):.1f}</td>' in drawn
+    for name, one in library.scenarios("library_loans").items():
+        assert one.certificate is not None
+        numbers = f'<td class="n">{one.certificate.kill_score:.2f}</td><td class="n">{one.certificate.leak:.2f}</td>'
+        assert f"<td>{name}</td>{numbers}" in drawn
+    earned = [one.company["half"] for one in every if "half" in one.company]
+    half = f'<td>half</td><td class="n">{len(earned)}</td><td class="n">{mean(earned):.2f}</td><td class="n">0</td>'
+    assert half in drawn
     assert "no proof" in drawn
     assert "A &lt;b&gt;shop&lt;/b&gt;" in drawn
     for nowhere in (tmp_path / "no" / "x.html", tmp_path):

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from servers.bundle import load_scenarios
+from servers.bundle import load, load_scenarios
+from servers.certified import is_current
 from servers.guest.plain_text import LONGEST_PLAIN_TEXT, plain_text
 from servers.library import OWN_LIBRARY
 from servers.scenario import Scenario
@@ -15,7 +16,8 @@ from synth.scenarios.mending import mended
 from synth.scenarios.plausible import near_misses
 from synth.scenarios.told import Words
 from tests.bundles import write_bundle
-from tests.synth.scenarios.shops import GUARD, SOUND, examined, with_checkpoints
+from tests.processes import farm
+from tests.synth.scenarios.shops import GOAL, GUARD, SOUND, examined, with_checkpoints
 
 CLOCK = "2026-03-10 09:00:00"
 NAMED: dict[str, Any] = {
@@ -26,6 +28,7 @@ NAMED: dict[str, Any] = {
     "sql": "SELECT count(*) FROM things WHERE trim(name) <> '' AND id NOT IN (SELECT id FROM start.things)",
     "expect": [[1]],
 }
+TOLD = "Please make a thing called “Red drum”."
 ADDED = {**GUARD, "allow": [{"table": "things", "operation": "insert", "rows": 1}]}
 
 
@@ -103,12 +106,12 @@ def making(name: str, task: str, *free: str) -> dict[str, Any]:
 
 
 async def test_what_is_told_and_called_free_is_a_finding(tmp_path: Path) -> None:
-    seen = await examined(tmp_path, making("red drum", "Please make a thing called “Red drum”.", "name"))
+    seen = await examined(tmp_path, making("red drum", TOLD, "name"))
     assert seen.findings == ["solution.calls.1.free: the task tells name: 'red drum'"]
 
 
 async def test_what_is_told_and_held_by_no_checkpoint_is_a_finding(tmp_path: Path) -> None:
-    seen = await examined(tmp_path, making("red drum", "Please make a thing called “Red drum”."))
+    seen = await examined(tmp_path, making("red drum", TOLD))
     assert seen.certificate is None
     assert any("no checkpoint holds name of call 1 (make), which the task tells" in one for one in seen.findings)
 
@@ -121,7 +124,7 @@ async def test_what_the_task_does_not_tell_may_be_free(tmp_path: Path) -> None:
 
 async def test_mending_makes_a_goal_for_what_nothing_held(tmp_path: Path) -> None:
     await write_bundle(tmp_path / "shop", scenarios=[])
-    scenario = making("red drum", "Please make a thing called “Red drum”.", "name")
+    scenario = making("red drum", TOLD, "name")
     async with Stage(tmp_path / "shop", call_seconds=2) as stage:
         better = await mended(stage, Scenario.model_validate(scenario))
         seen = await examine(stage, better)
@@ -132,6 +135,36 @@ async def test_mending_makes_a_goal_for_what_nothing_held(tmp_path: Path) -> Non
     assert "plain_text(\"name\") = 'red drum'" in added.sql
     assert seen.certificate is not None
     assert seen.certificate.told == {"1.name": "as_told_1"}
+
+
+async def test_the_command_that_mends_writes_goal_and_certificate(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=[making("red drum", TOLD, "name")])
+    before = load_scenarios(load(shop))
+    done = await farm("certify", str(shop), "--mend", home=tmp_path)
+    assert (done.code, "give --write with it" in done.err) == (2, True)
+    done = await farm("certify", str(shop), "--write", "--jobs", "1", home=tmp_path)
+    assert (done.code, "the task tells name" in " ".join(done.out.split())) == (1, True)
+    assert load_scenarios(load(shop)) == before
+    done = await farm("certify", str(shop), "--mend", "--write", "--jobs", "1", home=tmp_path)
+    assert (done.code, "1 of 1 scenario is certified" in done.out) == (0, True)
+    assert (await farm("check", str(shop), home=tmp_path)).code == 0
+    environment = load(shop)
+    [written] = load_scenarios(environment).values()
+    assert is_current(environment, written)
+    assert written.certificate is not None
+    assert written.certificate.told == {"1.name": "as_told_1"}
+    mended_once = (shop / "scenarios.jsonl").read_bytes()
+    assert (await farm("certify", str(shop), "--mend", "--write", "--jobs", "1", home=tmp_path)).code == 0
+    assert (shop / "scenarios.jsonl").read_bytes() == mended_once
+
+
+async def test_what_cannot_be_mended_is_left_as_it_was(tmp_path: Path) -> None:
+    hopeless = with_checkpoints(GUARD, GOAL | {"expect": [[9999]]})
+    shop = await write_bundle(tmp_path / "shop", scenarios=[hopeless])
+    before = load_scenarios(load(shop))
+    done = await farm("certify", str(shop), "--mend", "--write", "--jobs", "1", home=tmp_path)
+    assert (done.code, "0 of 1 scenario" in done.out) == (1, True)
+    assert load_scenarios(load(shop)) == before
 
 
 async def test_a_certificate_tells_what_holds_each_value(tmp_path: Path) -> None:
@@ -157,4 +190,5 @@ async def hold(name: str, drawn: slice) -> None:
         for scenario in list(load_scenarios(stage.environment).values())[drawn]:
             seen = await examine(stage, scenario)
             assert [one.finding() for one in seen.told if one.alive] == []
+            assert [one.agent for one in seen.company if one.counts and one.reward >= 1] == []
             assert seen.findings == []
