@@ -1,6 +1,7 @@
-"""The command `farm`: it only puts the folders' commands together, and turns their errors into exit codes.
+"""The command `farm`: knows the name and help of every command, loads the one that is to run, and exits with its code.
 
-0 done, 1 failed, 2 misused.
+0 done, 1 failed, 2 misused. This is the one file that imports by name: `openai`, `mcp`, `fastapi` and the like take
+seconds to import, and most commands need none of them.
 """
 
 import importlib
@@ -8,7 +9,7 @@ import os
 import signal
 import sys
 from importlib import metadata
-from typing import Annotated
+from typing import Annotated, Any, NamedTuple
 
 INTERRUPTED = 130
 
@@ -18,76 +19,176 @@ def _end_quietly(*_: object) -> None:
 
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, _end_quietly)  # before the imports below: they take most of the first second
+    signal.signal(signal.SIGINT, _end_quietly)  # until a command is imported
 
 import typer
-from pydantic import ValidationError
-from typer.models import CommandInfo, TyperInfo
+from typer.core import TyperCommand, TyperGroup
 
 from servers.errors import FarmError, RequestError
 from servers.logs import to_stderr
 from servers.terminal import clean
-from servers.validation import problems
 
-COMMANDS: dict[str, str | tuple[str, ...]] = {
-    "demo": "evals",
-    "environments": "servers",
-    "scenarios": "servers",
-    "play": "evals",
-    "connect": "registry",
-    "serve": "servers",
-    "up": "registry",
-    "launch": "registry",
-    "instances": "registry",
-    "score": "registry",
-    "close": "registry",
-    "doctor": "servers",
-    "worker": "servers",
-    "new": "servers",
-    "check": "servers",
-    "derive": "servers",
-    "prove": "synth.proving",
-    "certify": "synth.scenarios",
-    "hack": "synth.scenarios",
-    "synth": ("synth", "synth.scenarios"),
-    "import": "synth.envscaler",
-    "audit": "synth.envscaler",
-    "eval": "evals",
-    "report": "evals",
-    "show": "evals",
-    "judge": "evals",
-    "export": ("synth.envscaler", "evals"),
-    "rl": "rl_training",
-    "bench": "bench",
+
+class Listed(NamedTuple):
+    """A command as `farm --help` lists it, and the module whose `app` has it."""
+
+    help: str
+    module: str
+    also: str = ""
+    """A second module, with more of its sub-commands."""
+    hidden: bool = False
+
+
+COMMANDS: dict[str, dict[str, Listed]] = {
+    "Look and play": {
+        "demo": Listed(
+            "Start a farm, play scenarios three ways over real HTTP, and show the rewards. Needs no key.",
+            "evals.commands",
+        ),
+        "environments": Listed("List the environments that there are.", "servers.environments_command"),
+        "scenarios": Listed(
+            "List the scenarios of an environment, the shortest solution first; show one of them in full; or add some.",
+            "servers.catalogue_commands",
+        ),
+        "play": Listed(
+            "Play one scenario and show the episode as it happens. Exit code 0 when every checkpoint holds.",
+            "evals.play_command",
+        ),
+        "connect": Listed(
+            "Print the configuration with which Claude, or another MCP client, connects to an environment.",
+            "registry.commands",
+        ),
+        "serve": Listed(
+            "Serve one fresh instance of a bundle to one MCP client: over stdio, or over HTTP with --port.",
+            "servers.serve_commands",
+        ),
+    },
+    "Operate": {
+        "up": Listed(
+            "Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next"
+            " start.",
+            "registry.commands",
+        ),
+        "launch": Listed(
+            "Launch instances on the running farm, and print their leases (URL and token) as JSON.",
+            "registry.commands",
+        ),
+        "instances": Listed("List the live instances of the running farm, the newest first.", "registry.commands"),
+        "score": Listed(
+            "Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON.",
+            "registry.commands",
+        ),
+        "close": Listed(
+            "End instances of the running farm, and delete their state. Exit code 1 when one could not be ended.",
+            "registry.commands",
+        ),
+        "doctor": Listed(
+            "Say which walls stand around guests on this machine. Exit code 1 when one is missing.",
+            "servers.commands",
+        ),
+        "worker": Listed(
+            "Run one worker of a farm, started by `farm up --workers N`.", "servers.serve_commands", hidden=True
+        ),
+    },
+    "Write and prove": {
+        "new": Listed(
+            "Make a small, complete environment of your own in this folder, to be changed step by step.",
+            "servers.commands",
+        ),
+        "check": Listed(
+            "Print everything that is wrong with bundles. Exit code 1 when anything is.",
+            "servers.commands",
+        ),
+        "derive": Listed(
+            "Derive the tool schemas of a bundle from the signatures and docstrings of its tools.py.",
+            "servers.commands",
+        ),
+        "prove": Listed(
+            "Show by running it what is true of an environment. Exit code 1 when anything is not as it must be.",
+            "synth.proving.commands",
+        ),
+        "certify": Listed(
+            "Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate.",
+            "synth.scenarios.commands",
+        ),
+        "hack": Listed(
+            "Search for wrong runs that earn everything, without a model. Exit code 1 when there are any.",
+            "synth.scenarios.commands",
+        ),
+        "synth": Listed(
+            "Write environments with a language model, and prove them.",
+            "synth.commands",
+            also="synth.scenarios.commands",
+        ),
+        "import": Listed("Bring environments of others in as bundles.", "synth.envscaler.commands"),
+        "audit": Listed(
+            "Run what was imported, and say which tools work, what the checks are worth, and what does not repeat.",
+            "synth.envscaler.commands",
+        ),
+    },
+    "Evaluate and train": {
+        "eval": Listed(
+            "Play a suite and write its run. Killed or broken off, the same command goes on where it stopped.",
+            "evals.eval_command",
+        ),
+        "report": Listed(
+            "Say how good the agents of runs are, how sure that is, and why they fail; compare them.",
+            "evals.report_commands",
+        ),
+        "show": Listed(
+            "List the rollouts of a run, or read one: calls, results, changed rows, verdicts, and the reference beside"
+            " it.",
+            "evals.report_commands",
+        ),
+        "judge": Listed(
+            "Make stored rollouts' calls again on fresh instances, judge by today's checkpoints, and say what changed.",
+            "evals.judge_command",
+        ),
+        "export": Listed(
+            "Write runs and bundles in the formats of others.", "evals.export_command", also="synth.envscaler.commands"
+        ),
+        "rl": Listed("Train agents on the farm with verl.", "rl_training.commands"),
+        "bench": Listed(
+            "Measure the farm on this machine beside its peers, and write a table (Markdown, JSON) and a plot (SVG).",
+            "bench.commands",
+        ),
+    },
 }
-"""Which folder has a command, or which ones have parts of it, in the order of `farm --help`. Only those are loaded:
-loading what others need takes longer than most commands."""
+"""The commands in the order of `farm --help`, by the heading above them. A test compares them with the real ones."""
 
-HEADINGS = {"demo": "Look and play", "up": "Operate", "new": "Write and prove", "eval": "Evaluate and train"}
-"""What `farm --help` writes above a command and those that come after it."""
+LISTED = {name: listed for under in COMMANDS.values() for name, listed in under.items()}
 
 
-def command_line(wanted: str | None = None) -> typer.Typer:
-    """The command line, with one command, or with all of them."""
-    app = typer.Typer(
-        no_args_is_help=True,
-        add_completion=False,
-        pretty_exceptions_enable=False,
-        help="Environments for LLM agents: MCP servers with SQLite state, launched per scenario and judged.",
-    )
-    app.callback()(_common)  # one command alone is still called by its name
-    named = [COMMANDS[wanted]] if wanted in COMMANDS else COMMANDS.values()
-    folders = sorted({folder for one in named for folder in ([one] if isinstance(one, str) else one)})
-    for folder in folders:
-        part: typer.Typer = importlib.import_module(f"{folder}.commands").app
-        app.registered_commands += part.registered_commands
-        for group in part.registered_groups:
-            _add(app, group)
-    app.registered_commands.sort(key=_place)
-    app.registered_groups.sort(key=_place)
-    for info in (*app.registered_commands, *app.registered_groups):
-        info.rich_help_panel = _heading(_place(info))
-    return app
+class CommandLine(TyperGroup):
+    """`farm`: its help and its completion come from `COMMANDS`; a command is imported when it is called."""
+
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        for heading, commands in COMMANDS.items():
+            for name, listed in commands.items():
+                self.add_command(TyperCommand(name, help=listed.help, hidden=listed.hidden, rich_help_panel=heading))
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+        """The command that was called, imported now."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        command = loaded(name) if name in LISTED else listed
+        if signal.getsignal(signal.SIGINT) is _end_quietly:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return name, command, rest
+
+
+def loaded(name: str) -> Any:
+    """Import a command, with all of its sub-commands."""
+    listed = LISTED[name]
+    command = _command_of(listed.module, name)
+    if listed.also:
+        command.commands.update(_command_of(listed.also, name).commands)
+    return command
+
+
+def _command_of(module: str, name: str) -> Any:
+    app: typer.Typer = importlib.import_module(module).app
+    return typer.main.get_group(app).commands[name]
 
 
 def _show_version(asked: bool) -> None:
@@ -96,7 +197,17 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
-def _common(
+app = typer.Typer(
+    cls=CommandLine,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Environments for LLM agents: MCP servers with SQLite state, launched per scenario and judged.",
+)
+
+
+@app.callback()
+def common(
     version: Annotated[
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
     ] = False,
@@ -104,45 +215,26 @@ def _common(
     """What every command takes."""
 
 
-def _place(info: CommandInfo | TyperInfo) -> int:
-    """Where a command stands in `COMMANDS`."""
-    return list(COMMANDS).index(info.name or getattr(info.callback, "__name__", ""))
-
-
-def _heading(place: int) -> str:
-    """The last heading at or above a place."""
-    return next(HEADINGS[name] for name in reversed(list(COMMANDS)[: place + 1]) if name in HEADINGS)
-
-
-def _add(app: typer.Typer, group: TyperInfo) -> None:
-    """Add a command that has commands of its own; folders may share one."""
-    for number, there in enumerate(app.registered_groups):
-        if there.name == group.name and there.typer_instance and group.typer_instance:
-            both = typer.Typer(no_args_is_help=True, help=there.typer_instance.info.help)
-            both.registered_callback = there.typer_instance.registered_callback
-            for part in (there.typer_instance, group.typer_instance):
-                both.registered_commands += part.registered_commands
-            app.registered_groups[number] = TyperInfo(both, name=there.name)
-            return
-    app.registered_groups.append(group)
-
-
 def main() -> None:
     """Run the command line."""
     to_stderr("error", process="farm")
     try:
-        commands = command_line(sys.argv[1] if len(sys.argv) > 1 else None)
-        if signal.getsignal(signal.SIGINT) is _end_quietly:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-        commands()
+        app(prog_name="farm")
     except RequestError as error:
         sys.exit(_told(str(error), 2))
-    except ValidationError as error:
-        sys.exit(_told("; ".join(problems(error)), 2))
     except FarmError as error:
         sys.exit(_told(str(error), 1))
+    except ValueError as error:
+        if not _is_validation_error(error):
+            raise
+        sys.exit(_told("; ".join(importlib.import_module("servers.validation").problems(error)), 2))
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _is_validation_error(error: ValueError) -> bool:
+    """Whether it is pydantic's. By name: importing pydantic would take as long as all of `farm --help`."""
+    return type(error).__name__ == "ValidationError" and type(error).__module__.startswith("pydantic_core")
 
 
 def _told(error: str, code: int) -> int:

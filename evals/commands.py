@@ -1,4 +1,4 @@
-"""The commands about playing: `farm demo`, and those that stand in files of their own."""
+"""The command `farm demo`; the other commands about playing stand in files of their own."""
 
 import asyncio
 import time
@@ -11,11 +11,6 @@ from rich.text import Text
 
 from evals.demo import FIRST_FEW, Shown
 from evals.demo import demo as play_demo
-from evals.eval_command import app as eval_app
-from evals.export_command import app as export_app
-from evals.judge_command import app as judge_app
-from evals.play_command import app as play_app
-from evals.report_commands import app as report_app
 from evals.rollout import Rollout
 from registry.client import FarmClient
 from registry.up import private
@@ -24,9 +19,6 @@ from servers.plural import counted
 from servers.terminal import Terminal, marked
 
 app = typer.Typer()
-for part in (play_app, eval_app, report_app, judge_app, export_app):
-    app.registered_commands += part.registered_commands
-app.registered_groups += export_app.registered_groups
 out = Terminal()
 
 

@@ -16,7 +16,7 @@ import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 
 from servers.arguments import ArgumentCheck
-from servers.bundle_files import BundleFolder, opened
+from servers.bundle_files import SERVED_FILES, BundleFolder, opened
 from servers.environment import Description, Tool
 from servers.errors import BundleError
 from servers.json_values import refuse_many_values
@@ -24,7 +24,6 @@ from servers.scenario import Scenario
 from servers.schema_subset import most_checks_of, schema_problems, validator
 from servers.validation import problems
 
-SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
 LARGEST_LINE = 1024 * 1024
 """Characters of one scenario: a line is read in one piece."""
 CREATED = re.compile(r"(?im)^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?\"?(\w+)")

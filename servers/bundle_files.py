@@ -18,6 +18,8 @@ from servers.whole import write_whole
 
 PACKAGED = Path(__file__).resolve().parent / "library"
 """The farm's own bundles. Installers may link their files from a cache, so these alone may have several names."""
+SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
+"""What an environment is made of."""
 
 LARGEST_DESCRIPTION = 512 * 1024
 LARGEST_POLICY = 256 * 1024

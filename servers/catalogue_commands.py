@@ -1,4 +1,4 @@
-"""The commands that list what there is: `farm environments` and `farm scenarios`."""
+"""The command `farm scenarios`: lists those of an environment, shows one, or adds some."""
 
 import asyncio
 from pathlib import Path
@@ -6,52 +6,19 @@ from typing import Annotated, Any
 
 import typer
 from rich.table import Table
-from rich.text import Text
 
 from servers.added_scenarios import add_scenarios
 from servers.bundle import Environment
 from servers.certified import is_current
-from servers.command_options import AsJson, Bundle, Shelves, bundle_of, shelves
-from servers.errors import BundleError, RequestError
-from servers.library import OWN_LIBRARY, Library
+from servers.command_options import AsJson, Bundle, bundle_of
+from servers.errors import RequestError
+from servers.library import Library
 from servers.plural import counted
 from servers.scenario import Scenario
-from servers.terminal import Terminal, lines, marked
+from servers.terminal import Terminal, in_one_line, lines, marked
 
 app = typer.Typer()
 out = Terminal()
-
-
-@app.command()
-def environments(
-    library: Shelves = None,
-    long: Annotated[bool, typer.Option("--long", help="Show descriptions in full.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """List the environments that there are."""
-    shelf = Library([*shelves(library), OWN_LIBRARY])
-    listed = [_environment(shelf, name) for name in shelf.ids()]
-    if as_json:
-        out.print_data(listed)
-        return
-    table = lines("environment", "tools", "scenarios", "what it is")
-    for one in listed:
-        told = one["problem"] or one["description"] if long or one["problem"] else one["title"]
-        table.add_row(one["id"], str(one["tools"]), str(one["scenarios"]), _line(told, long=long))
-    out.print(table)
-
-
-def _environment(shelf: Library, name: str) -> dict[str, Any]:
-    """What is told of an environment; of one that cannot be read, why."""
-    row = {"id": name, "title": "", "description": "", "version": "", "tools": 0, "scenarios": 0, "problem": None}
-    try:
-        environment = shelf.environment(name)
-        described = environment.description
-        row |= {"title": described.title, "description": described.description, "version": described.version}
-        row |= {"tools": len(environment.tools), "scenarios": len(shelf.scenarios(name))}
-    except BundleError as error:
-        row["problem"] = str(error).splitlines()[0]
-    return row
 
 
 @app.command()
@@ -98,7 +65,7 @@ def _listed(environment: Environment, every: list[Scenario]) -> Table:
     for one in every:
         row = _scenario(environment, one)
         calls = "none shown" if row["calls"] is None else str(row["calls"])
-        table.add_row(one.id, calls, str(row["goals"]), str(row["guards"]), _score(row), _line(one.task, long=False))
+        table.add_row(one.id, calls, str(row["goals"]), str(row["guards"]), _score(row), in_one_line(one.task))
     return table
 
 
@@ -153,8 +120,3 @@ def _field(name: str, text: str) -> None:
 
 def _plain(text: str) -> str:
     return text.replace("[", r"\[")
-
-
-def _line(text: str, *, long: bool) -> Text:
-    """A text in one line, cut where the terminal ends; or in full."""
-    return Text(text) if long else Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")

@@ -5,8 +5,9 @@ from typing import Annotated
 
 import typer
 
+from servers.bundle_card import bundles_in
+from servers.bundle_files import PACKAGED
 from servers.errors import NotFound, RequestError
-from servers.library import OWN_LIBRARY, Library
 from servers.suggestion import suggestion
 
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
@@ -36,13 +37,13 @@ def folder_of(bundle: Path) -> Path:
     Raises:
         NotFound: there is no such folder.
     """
-    for folder in (bundle, OWN_LIBRARY / bundle):
+    for folder in (bundle, PACKAGED / bundle):
         if folder.is_dir():
             return folder.resolve()
     if bundle.is_file():
         raise NotFound(f"{bundle}: is a file; a bundle is a folder")
     near = sorted(found.parent.name for found in bundle.parent.glob("*/environment.json"))
-    own = [] if len(bundle.parts) > 1 else Library([OWN_LIBRARY]).ids()
+    own = [] if len(bundle.parts) > 1 else list(bundles_in([PACKAGED]))
     if not near and not own:
         raise NotFound(f"{bundle}: no such bundle; there is none in {bundle.parent}")
     found = suggestion(bundle.name, [*near, *own], lister="farm environments")

@@ -7,8 +7,9 @@ from pathlib import Path
 from threading import Lock
 from typing import Generic, TypeVar
 
-from servers.bundle import SERVED_FILES, Environment, load, load_scenarios
-from servers.bundle_files import PACKAGED, Stamp, opened
+from servers.bundle import Environment, load, load_scenarios
+from servers.bundle_card import bundles_in
+from servers.bundle_files import PACKAGED, SERVED_FILES, Stamp, opened
 from servers.errors import BundleError, NotFound
 from servers.garbage import at_rest
 from servers.scenario import Scenario
@@ -104,8 +105,7 @@ class Library:
 
     def ids(self) -> list[str]:
         """The ids of all bundles, by their folders' names; nothing is read."""
-        found = {path.parent.name for folder in self.folders for path in folder.glob("*/environment.json")}
-        return sorted(found)
+        return list(bundles_in(self.folders))
 
     def environment(self, environment_id: str) -> Environment:
         """An environment.

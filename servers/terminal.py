@@ -80,3 +80,8 @@ class Terminal(Console):
 def marked(text: str, *values: object) -> Text:
     """A text with marks of ours, such as `[red]`, in which each `{}` is a value as it stands."""
     return Text.from_markup(text.format(*(escape(str(value)) for value in values)), emoji=False)
+
+
+def in_one_line(text: str) -> Text:
+    """A text in one line, cut where the terminal ends."""
+    return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")

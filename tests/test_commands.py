@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from agent_client.toolbox import connect
 from evals.run_folder import RunFolder
-from farm import COMMANDS
+from farm import LISTED
 from registry.client import FarmClient
 from registry.up import Options, running
 from registry.wire import Lease, Score
@@ -114,7 +114,7 @@ async def test_help_lists_every_command_below_a_heading_the_first_one_to_try_fir
     assert (done.code, frames) == (0, ["Options", "Look and play", "Operate", "Write and prove", "Evaluate and train"])
     below = done.out.partition(frames[1])[2].splitlines()
     listed = [line[2:].split(" ")[0] for line in below if line.startswith("│")]
-    assert {name for name in listed if name} == set(COMMANDS) - {"worker"}
+    assert {name for name in listed if name} == set(LISTED) - {"worker"}
     assert listed[0] == "demo"
 
 
@@ -465,7 +465,7 @@ async def test_connect_with_a_lease_gives_an_instance_that_can_be_scored(shelf: 
 
 
 async def test_a_ctrl_c_while_a_command_is_loaded_ends_it_quietly(tmp_path: Path) -> None:
-    one = await started("environments", home=tmp_path)
+    one = await started("doctor", home=tmp_path)
     maps = Path(f"/proc/{one.pid}/maps")
     await until(lambda: "pydantic_core" in maps.read_text(), "it is importing")
     one.send(signal.SIGINT)

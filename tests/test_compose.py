@@ -13,10 +13,9 @@ import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from sqlalchemy.engine import make_url
-from typer.core import TyperGroup
 from typer.main import get_command
 
-from farm import command_line
+from farm import app, loaded
 from registry.up import LOOPBACK_HOSTS
 from servers.library import OWN_LIBRARY, Library
 from tests.processes import farm_up, free_ports
@@ -63,12 +62,8 @@ def value_of(option: str, arguments: list[str]) -> str:
 
 def parse(arguments: list[str]) -> dict[str, Any]:
     """Have the command line read what comes after `farm`, and run nothing. What it does not know raises."""
-    farm = get_command(command_line())
-    assert isinstance(farm, TyperGroup)
-    outer = farm.make_context("farm", list(arguments))
-    command = farm.get_command(outer, arguments[0])
-    assert command is not None, arguments[0]
-    return command.make_context(arguments[0], arguments[1:], parent=outer).params
+    outer = get_command(app).make_context("farm", list(arguments))
+    return loaded(arguments[0]).make_context(arguments[0], arguments[1:], parent=outer).params
 
 
 def test_a_start_without_a_token_says_what_to_do() -> None:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 import pytest
-import typer
 from pydantic import BaseModel
 
 import farm
@@ -214,7 +213,8 @@ def test_a_command_that_a_page_shows_is_understood(page: str, command: list[str]
 def every_command() -> dict[str, Any]:
     """The commands by name, those of a group by both names: `synth run`."""
     found: dict[str, Any] = {}
-    for name, command in typer.main.get_group(farm.command_line()).commands.items():
+    for name in farm.LISTED:
+        command = farm.loaded(name)
         below: dict[str, Any] = getattr(command, "commands", {})
         found |= {f"{name} {other}": one for other, one in below.items()} or {name: command}
     return found

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers.bundle import SERVED_FILES
-from servers.bundle_files import opened
+from servers.bundle_files import SERVED_FILES, opened
 from servers.errors import BundleError, CheckpointError, InfraError
 from servers.examples import EXAMPLES_FILE
 from servers.paraphrases import PARAPHRASES_FILE

@@ -5,8 +5,8 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from servers.bundle import SERVED_FILES, as_json
-from servers.bundle_files import text_if_there, write_text
+from servers.bundle import as_json
+from servers.bundle_files import SERVED_FILES, text_if_there, write_text
 from servers.errors import BundleError
 from servers.examples import EXAMPLES_FILE
 from servers.record import Record

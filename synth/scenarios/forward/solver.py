@@ -17,8 +17,7 @@ from evals.rollout import OUTCOMES, Rollout, rollout
 from registry.client import FarmClient
 from registry.up import private
 from registry.wire import ScenarioDetail
-from servers.bundle import SERVED_FILES
-from servers.bundle_files import text_of
+from servers.bundle_files import SERVED_FILES, text_of
 from servers.scenario import Scenario
 from servers.whole import write_whole
 from synth.scenarios.forward.solution import steps_of

@@ -1,0 +1,114 @@
+"""The command line itself: what is imported for which command, its help, and its completion in a shell."""
+
+import ast
+import importlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from farm import LISTED, loaded
+from servers.library import OWN_LIBRARY, Library
+from tests.processes import Done, farm
+
+ROOT = Path(__file__).parent.parent
+HEAVY = {"openai", "mcp", "fastapi", "sqlalchemy", "uvicorn", "starlette", "httpx", "httpx2", "alembic", "apsw"}
+MOST_FOR_HELP = 450
+"""Modules of any kind, Python's own among them. There were 370 when this was written, and 2,034 with all commands."""
+IMPORTED = """
+import json, sys, farm
+try:
+    farm.main()
+finally:
+    sys.stderr.write(json.dumps(sorted(sys.modules)))
+"""
+
+
+def imported_by(*arguments: str) -> set[str]:
+    """The modules that a command has imported when it ends."""
+    done = subprocess.run([sys.executable, "-c", IMPORTED, *arguments], capture_output=True, text=True, check=True)
+    return set(json.loads(done.stderr))
+
+
+@pytest.mark.parametrize("option", ["--help", "-h", "--version"])
+def test_help_and_version_import_no_command(option: str) -> None:
+    modules = imported_by(option)
+    assert {name.partition(".")[0] for name in modules} & (HEAVY | {"pydantic"}) == set()
+    assert modules & {listed.module for listed in LISTED.values()} == set()
+    assert len(modules) < MOST_FOR_HELP
+
+
+def test_listing_environments_imports_nothing_that_serves_them() -> None:
+    assert {name.partition(".")[0] for name in imported_by("environments")} & HEAVY == set()
+
+
+async def test_a_bundle_that_cannot_be_read_is_listed_with_the_reason(shelf: Path, tmp_path: Path) -> None:
+    (shelf / "shop" / "tools.py").unlink()
+    (shelf / "toys").mkdir()
+    (shelf / "toys" / "environment.json").write_text('{"id": "toys"}')
+    done = await farm("environments", "--library", shelf, "--json", home=tmp_path)
+    cards = {card["id"]: card for card in json.loads(done.out)}
+    assert cards["shop"]["problem"].endswith("shop/tools.py: the file is missing")
+    assert cards["toys"]["problem"].endswith("toys/environment.json: title: is not a text")
+    assert cards["library_loans"]["problem"] is None
+    assert cards["library_loans"]["scenarios"] == len(Library([OWN_LIBRARY]).scenarios("library_loans"))
+
+
+def first_paragraph(command: Any) -> str:
+    return " ".join(command.help.split("\n\n")[0].split())
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_command_is_listed_as_it_describes_itself(name: str) -> None:
+    listed, command = LISTED[name], loaded(name)
+    assert (listed.help, listed.hidden) == (first_paragraph(command), command.hidden)
+
+
+def test_every_command_of_every_module_is_listed() -> None:
+    there: set[tuple[str, str]] = set()
+    for path in ROOT.glob("[a-z]*/**/*.py"):
+        if "tests" not in path.parts and ".venv" not in path.parts and defines_commands(path):
+            module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
+            app: typer.Typer = importlib.import_module(module).app
+            there |= {(module, name) for name in typer.main.get_group(app).commands}
+    listed = {(module, name) for name, one in LISTED.items() for module in (one.module, one.also) if module}
+    assert listed == there
+
+
+def defines_commands(path: Path) -> bool:
+    """Whether a file makes a Typer named `app`."""
+    return any(
+        isinstance(node, ast.Assign) and ast.unparse(node) == "app = typer.Typer()"
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+    )
+
+
+async def test_a_short_h_is_help_of_every_command(tmp_path: Path) -> None:
+    short, long = await farm("synth", "run", "-h", home=tmp_path), await farm("synth", "run", "--help", home=tmp_path)
+    assert short == long
+    assert short.code == 0
+    assert "Usage: farm synth run" in short.out
+
+
+async def completed(tmp_path: Path, words: str) -> Done:
+    """What bash is told to complete the last word with."""
+    count = str(len(words.split(" ")) - 1)
+    return await farm(home=tmp_path, _FARM_COMPLETE="complete_bash", COMP_WORDS=words, COMP_CWORD=count)
+
+
+@pytest.mark.parametrize(
+    ("words", "completions"),
+    [
+        ("farm env", ["environments"]),
+        ("farm s", ["scenarios", "serve", "score", "synth", "show"]),
+        ("farm synth ", ["run", "scenarios", "phrases"]),
+        ("farm environments --lo", ["--long"]),
+    ],
+)
+async def test_a_shell_completes_commands_and_options(tmp_path: Path, words: str, completions: list[str]) -> None:
+    done = await completed(tmp_path, words)
+    assert (done.code, done.out.split(), done.err) == (0, completions, "")
