@@ -39,6 +39,7 @@ from servers.scenario import (
     SqlCheckpoint,
 )
 from tests.processes import LONG, farm_up
+from tests.test_floors import FLOORS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -51,7 +52,7 @@ BLOCK = re.compile(
 OUR_COMMAND = re.compile(r"(?:.*/)?farm")
 APPEND = "append to "
 LONG_PAGES = {"bundles.md", "first-environment.md"}
-"""Pages whose commands write, certify and prove: half a minute of a processor."""
+"""Pages whose commands write, certify and prove: up to a minute of a processor."""
 BETWEEN_COMMANDS = {"&&", "||", "|", ";", "&", "(", ")", "\n"}
 CHANGES_EACH_TIME = {
     "instance", "token", "mcp_url", "url", "at", "created_at", "expires_at", "registered_at", "seen_at", "micros",
@@ -112,13 +113,14 @@ RUNNING = [
 @pytest.mark.parametrize("page", RUNNING)
 async def test_what_a_page_shows_runs(page: Path, tmp_path: Path) -> None:
     running = [block for block in blocks(page) if block.runs]
+    seconds = LONG * len(running) * (5 if page.name in LONG_PAGES else 1)
     if not any(block.language == "sh" for block in running):
-        return await run(running, tmp_path)
+        return await run(running, tmp_path, seconds)
     async with farm_up(tmp_path / ".envfarm", "--port", "0", "--library", tmp_path, home=tmp_path):
-        return await run(running, tmp_path)
+        return await run(running, tmp_path, seconds)
 
 
-async def run(running: list[Block], home: Path) -> None:
+async def run(running: list[Block], home: Path, seconds: float) -> None:
     """Run blocks one after another in one shell, as a reader who copies them, and compare what they answer."""
     (home / "said").mkdir()
     (home / "tests").symlink_to(ROOT / "tests")
@@ -129,7 +131,7 @@ async def run(running: list[Block], home: Path) -> None:
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
-    async with asyncio.timeout(LONG * len(running)):
+    async with asyncio.timeout(seconds):
         _, complaints = await process.communicate()
     assert process.returncode == 0, complaints.decode()
     for block in running:
@@ -287,6 +289,11 @@ def test_every_link_leads_somewhere(page: Path) -> None:
 def anchor_of(heading: str) -> str:
     """The anchor that GitHub gives a heading."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def test_the_floors_are_those_that_imports_are_held_to() -> None:
+    rows = re.findall(r"^\| (\d) \| ([^|]*) \|", text_of("architecture.md"), re.MULTILINE)
+    assert {part: int(floor) for floor, cell in rows for part in re.findall(r"`(\w+)/`", cell)} == FLOORS
 
 
 def test_every_page_is_listed() -> None:
