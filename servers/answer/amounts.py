@@ -9,7 +9,7 @@ from servers.answer.numbers import Number, numbers
 from servers.answer.vocabulary import CURRENCY_OF, alternatives
 
 _CURRENCY = alternatives(CURRENCY_OF)
-_BEFORE = re.compile(rf"(?:(?<![a-z])({_CURRENCY})|(?<![a-z])kr\.|[€$£¥]) ?-?$")
+_BEFORE = re.compile(rf"(?:(?<![a-z])({_CURRENCY})|(?<![a-z])kr\.|[€$£¥]) ?-?\Z")
 _AFTER = re.compile(rf"^(?:[.,]-|,--|\.--)?[ -]?({_CURRENCY})(?![a-z])")
 _JOIN = re.compile(r",? ?(?:and |und |et |con |y |e )?")
 _NO_NOUN = re.compile(

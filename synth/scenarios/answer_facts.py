@@ -63,13 +63,6 @@ def gives(text: str, fact: Fact, clock: str = NO_CLOCK) -> bool:
     )
 
 
-def told_in(text: str, clock: str) -> tuple[str, ...]:
-    """The values that a text mentions, as it writes them: they may stand in an answer too."""
-    plain = folded(text)
-    whole = [one for one in _mentions(text, clock) if not one.is_weak and one.type != "duration"]
-    return tuple(dict.fromkeys(plain[one.start : one.end] for one in whole))
-
-
 @lru_cache(maxsize=64)
 def _mentions(text: str, clock: str) -> Sequence[Mention]:
     return tuple(mentions(folded(text), datetime.fromisoformat(clock)))

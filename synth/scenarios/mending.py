@@ -89,7 +89,7 @@ async def _explained(stage: Stage, scenario: Scenario) -> Scenario:
     ]
     if not refusals:
         return scenario
-    beside = told_beside(scenario.task, refusals, clock)
+    beside = told_beside(scenario.task, refusals)
     goals = [_with_given(one, beside) for one in scenario.checkpoints if not WHY.fullmatch(one.id)]
     told = [fact for one in goals if isinstance(one, AnswerCheckpoint) for fact in one.facts]
     plain = without_question(scenario.task)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from servers.answer.fact import AnswerCheckpoint, Cell, Fact
 from synth.proving.stage import Stage
-from synth.scenarios.answer_facts import answer_goal, gives, told_in
+from synth.scenarios.answer_facts import answer_goal, gives
 from synth.scenarios.obstacles import obstacles
 from synth.scenarios.otherwise import Refusal
 
@@ -42,10 +42,9 @@ def why_goals(reasons: Sequence[Sequence[Fact]], given: tuple[str, ...]) -> list
     ]
 
 
-def told_beside(task: str, refusals: Sequence[Refusal], clock: str) -> tuple[str, ...]:
-    """The values that may stand in an answer beside what is looked for: the task gives them, or refusals tell them."""
-    texts = [told_in(text, clock) for text in (task, *(one.text for one in refusals))]
-    return tuple(dict.fromkeys(value for values in texts for value in values))
+def told_beside(task: str, refusals: Sequence[Refusal]) -> tuple[str, ...]:
+    """The texts that an answer may repeat beside what is looked for: the task, and what was refused."""
+    return tuple(dict.fromkeys((task, *(one.text.rstrip(".") for one in refusals))))
 
 
 def not_done(step: str, refusal: str) -> str:

@@ -89,7 +89,7 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
         wants_reasons=bool(reasons),
         random=random,
     )
-    given = told_beside(task, refusals, clock)
+    given = told_beside(task, refusals)
     goals: list[Checkpoint] = [
         *rows,
         *(tell.goal(at, given) for at, tell in enumerate(tells, start=1)),

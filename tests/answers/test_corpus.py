@@ -31,9 +31,9 @@ from servers.answer.wanted import wanted
 HERE = Path(__file__).parent
 PARTS = {
     "development": (0.006, 0.012),
-    "held_out": (0.021, 0.015),
-    "contract": (0.003, 0.005),
-    "contract_later": (0.008, 0.033),
+    "held_out": (0.022, 0.015),
+    "contract": (0.003, 0.003),
+    "contract_later": (0.005, 0.013),
     "messages": (0.15, 0.42),
     "messages_held_out": (0.19, 0.34),
 }

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from servers.answer.checks.question import Question, content_words, letters
+from servers.answer.checks.question import Question, codes, content_words, label_words, letters
 from servers.answer.checks.reply import Reply
 from servers.answer.names import named, occurrences, stem
 from servers.answer.text import folded
@@ -23,7 +23,7 @@ Asked = tuple[Question, Wanted]
 def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, asked: Sequence[Asked]) -> bool:
     """Whether a value is swapped with another fact's: beside each stand the words that ask for the other."""
     own = _words(one, question)
-    not_own = frozenset(stem(word) for text in one.fact.not_about for word in letters(folded(text)))
+    not_own = frozenset(word for text in one.fact.not_about for word in _tokens(folded(text)))
     for other_question, other in asked if question.tell == "all" else ():
         if other is one or set(map(str, one.values)) & set(map(str, other.values)):
             continue
@@ -37,7 +37,22 @@ def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, a
         places = list(_places(reply, other))
         if places and all(_is_nearer(reply, there, others, mine, one) for there in places):
             return True
-    return bool(not_own) and _is_nearer(reply, place, own - not_own, not_own - own, None)
+    if one.about:
+        own = frozenset(word for text in one.about for word in _tokens(text))
+    return bool(not_own - own) and _is_nearer(reply, place, own - not_own, not_own - own, None)
+
+
+def is_of_a_stranger(reply: Reply, question: Question, place: Place) -> bool:
+    """Whether a name that the task has for something else stands beside a value, and none of the question's."""
+    if question.tell == "any" or not (question.own_names and question.other_names):
+        return False
+    for window in (reply.clause(*place, with_head=True), *reply.windows(*place)[1:-1]):
+        words = set(label_words(window))
+        if words & question.own_names:
+            return False
+        if words & question.other_names:
+            return True
+    return False
 
 
 def _places(reply: Reply, one: Wanted) -> Iterator[Place]:
@@ -50,7 +65,7 @@ def _places(reply: Reply, one: Wanted) -> Iterator[Place]:
 
 
 def _words(one: Wanted, question: Question) -> frozenset[str]:
-    about = frozenset(word for text in one.about for word in content_words(text))
+    about = frozenset(word for text in one.about for word in label_words(text))
     if about or len(question.wanted) == 1:
         return about or question.words
     return frozenset(content_words(one.fact.name.replace("_", " "))) - _NO_NAMES
@@ -68,7 +83,7 @@ def _is_nearer(reply: Reply, place: Place, own: frozenset[str], theirs: frozense
     """Whether the nearest words that tell the one from the other are those of the other."""
     *near, sentence = reply.windows(*place)
     for window in near:
-        words = {stem(word) for word in letters(window)}
+        words = set(_tokens(window))
         mine, others = len(words & own), len(words & theirs)
         if others > mine and other is not None and _names_it(window, other):
             break
@@ -76,7 +91,7 @@ def _is_nearer(reply: Reply, place: Place, own: frozenset[str], theirs: frozense
             return others > mine
         if mine:
             break
-    if not own & {stem(word) for word in letters(sentence)}:
+    if own and not own & set(_tokens(sentence)):
         return False
     first, last = reply.text.sentence(place[0])
     labels = sorted(
@@ -96,6 +111,12 @@ def _is_nearer(reply: Reply, place: Place, own: frozenset[str], theirs: frozense
     if starts_with_value and after:
         return not after[0]
     return not before[-1] if before else not labels[0][1]
+
+
+def _tokens(text: str) -> Iterator[str]:
+    """All words of a folded text without their endings, and its codes."""
+    yield from (stem(word) for word in letters(text))
+    yield from codes(text)
 
 
 def _names_it(window: str, other: Wanted) -> bool:

@@ -7,12 +7,24 @@ from functools import cached_property
 from typing import NamedTuple
 
 from servers.answer.names import stem
-from servers.answer.text import folded
-from servers.answer.vocabulary import CURRENCY_OF, EMPTY, MONTHS, TENS, UNITS
+from servers.answer.text import folded, plain
+from servers.answer.vocabulary import CURRENCY_OF, EMPTY, LABELS, MONTHS, TENS, UNITS, WEEKDAYS
 from servers.answer.wanted import Wanted
 
 _VALUES = frozenset(map(stem, (*MONTHS, *UNITS, *TENS, *CURRENCY_OF)))
+FEW_WORDS = 2
+"""A name of more words is known by its first one alone."""
+_EVERYDAY = _VALUES | frozenset(map(stem, (*WEEKDAYS, *(word for words in LABELS.values() for word in words))))
+"""Words that name nothing, though they may have a capital."""
 _LETTERS = re.compile(r"[^\W\d_]+")
+_CODE = re.compile(r"(?<![^\W_])[a-z]{1,4}[ -]?\d+(?:[ -]?\d+)*(?:[ -]?[a-z]{1,2}(?![^\W_]))?(?![^\W_])")
+_CASED_CODE = re.compile(r"(?<![^\W_])[A-Z]{1,4}[ -]?\d+(?:[ -]?\d+)*(?:[ -]?[A-Z]{1,2}(?![^\W_]))?(?![^\W_])")
+_PART = re.compile(r"\d+|[^\W\d_]+")
+_ORDER = re.compile(r"[.?!;](?=\s|$)|\b(?:and|then|before that|after that)\b")
+"""What stands between two orders of a task."""
+_NAME = re.compile(
+    r"(?P<head>(?:\A|(?<=[.?!:;] )))?(?<![^\W_])[A-Z][\w'’-]+(?P<more>(?: (?:(?:of|de|van|von|der|the) )*[A-Z][\w'’-]+)*)"
+)
 _FRAME = re.compile(r"^does the answer (?:tell|name|say|give|state|mention)\b(?: that\b)?")
 
 
@@ -51,10 +63,51 @@ class Question:
         return self.words - self.names
 
     @cached_property
+    def own_names(self) -> frozenset[str]:
+        """The words of the names and codes in the question: what its values are of."""
+        return frozenset(_name_words(self.asked)) & frozenset(label_words(self.subject))
+
+    @cached_property
+    def other_names(self) -> frozenset[str]:
+        """The names of other things in the texts that are given: of orders that name nothing of the question's."""
+        orders = [set(_name_words(order)) for text in self.given for order in _ORDER.split(text)]
+        kin = {word for names in orders if names & self.own_names for word in names}
+        return frozenset(word for names in orders for word in names) - kin - frozenset(label_words(self.subject))
+
+    @cached_property
     def names(self) -> frozenset[str]:
         """The words of the question that are names: of people, titles, things."""
         names = {folded(word) for word in re.findall(r"(?<=[ “\"])[A-Z][\w'’-]*", self.asked)}
         return self.words & {stem(word) for name in names for word in letters(name)}
+
+
+def _name_words(text: str) -> Iterator[str]:
+    """The words of the names in a text, and its codes. A capital at the head of a sentence makes no name.
+
+    Of a long name only the first word counts: the others are often those of a sort, as in "Museum of Ceramics".
+    """
+    plain_text = plain(text)
+    for name in _NAME.finditer(plain_text):
+        if name["head"] is not None and not name["more"]:
+            continue
+        words = [word for word in content_words(name[0].casefold()) if word not in _EVERYDAY]
+        yield from words if len(words) <= FEW_WORDS else words[:1]
+    yield from ("".join(_PART.findall(code)).casefold() for code in _CASED_CODE.findall(plain_text))
+
+
+def label_words(text: str) -> Iterator[str]:
+    """The words of a folded text that can say what a value is of, and its codes."""
+    yield from content_words(text)
+    yield from codes(text)
+
+
+def codes(text: str) -> list[str]:
+    """The codes of a folded text, without their spaces: plates, numbers of flights. What follows may belong to one."""
+    found: list[str] = []
+    for code in _CODE.finditer(text):
+        parts = _PART.findall(code[0])
+        found += ["".join(parts[:length]) for length in range(2, len(parts) + 1)]
+    return found
 
 
 def letters(text: str) -> list[str]:

@@ -1,5 +1,6 @@
 """A folded answer, read once: the values that it mentions, how it stands to them, and the words around each."""
 
+import itertools
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,6 +12,9 @@ from servers.answer.stance import PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
 from servers.answer.text import Text
 
 BREAK = re.compile(r"[,:()|]| - | and | but | so | because | since | while | of which | und | y | et ")
+_SORRY = re.compile(r"(?<=[-.,;:(] )(?:sorry|pardon|rather)[,:]? (?:the |on |at |by )?")
+"""What takes a value back if another one stands right behind it."""
+_RELATIVE = re.compile(r" ?(?:which|who|whose) ")
 _LABEL_BEFORE = re.compile(r"([^,:()|\n]*)[:|(] ?$|(?:^|[.;\n,] ?)((?:[^\s,()|]+ ?){1,4}) - $")
 _LABEL_AFTER = re.compile(r"^ ?(?:\(|: |- )((?:[^\W\d]+ ?){1,3})(?=[,:()|\n.;]|$)")
 
@@ -38,7 +42,9 @@ class Reply:
     def corrections(self) -> list[int]:
         """Where it takes back what it told before. A mere "no" does not, where it answers a question of its own."""
         patterns = [TAKEN_BACK] if self.has_sides else [TAKEN_BACK, PLAIN_NO]
-        return sorted(found.start() for pattern in patterns for found in pattern.finditer(self.folded))
+        places = [found.start() for pattern in patterns for found in pattern.finditer(self.folded)]
+        values = {mention.start for mention in self.mentions}
+        return sorted([*places, *(one.start() for one in _SORRY.finditer(self.folded) if one.end() in values)])
 
     def stance(self, start: int, end: int, *, is_name: bool = True) -> Stance:
         """How it stands to what it mentions at a place."""
@@ -58,10 +64,12 @@ class Reply:
         last = self.folded.find("\n", place)
         return UNKNOWN.search(self.folded[first : last if last >= 0 else len(self.folded)]) is not None
 
-    def clause(self, start: int, end: int) -> str:
-        """The words right around a place, up to where another thought begins."""
+    def clause(self, start: int, end: int, *, with_head: bool = False) -> str:
+        """The words right around a place, up to where another thought begins; with what a relative clause speaks of."""
         first, last = self.text.sentence(start)
-        before = BREAK.split(self.folded[first:start])[-1]
+        *others, before = BREAK.split(self.folded[first:start])
+        if others and with_head and _RELATIVE.match(before):
+            before = others[-1] + before
         after = BREAK.split(self.folded[end:last])[0]
         return f"{before} {after}"
 
@@ -74,3 +82,9 @@ class Reply:
         following = _LABEL_AFTER.match(after)
         beside = [found[1] or found[found.lastindex or 1] for found in (label, following) if found]
         return [clause, *beside, f"{before} {after}"]
+
+
+def sentences(reply: Reply) -> list[str]:
+    """The sentences of an answer."""
+    starts = [*reply.text.starts, len(reply.folded)]
+    return [part for a, b in itertools.pairwise(starts) if (part := reply.folded[a:b].strip())]

@@ -1,10 +1,9 @@
 """Yes or no, and that there is nothing such."""
 
-import itertools
 import re
 
 from servers.answer.checks.question import Told
-from servers.answer.checks.reply import Reply
+from servers.answer.checks.reply import Reply, sentences
 from servers.answer.names import named
 from servers.answer.stance import DOUBT, REFUSAL
 from servers.answer.wanted import Wanted
@@ -26,12 +25,6 @@ _DENIAL = re.compile(
     r"|ningun\w*)\b|n't\b"
 )
 _EXCEPT = re.compile(r"\b(?:but|except|apart from|besides|other than)\b")
-
-
-def sentences(reply: Reply) -> list[str]:
-    """The sentences of an answer."""
-    starts = [*reply.text.starts, len(reply.folded)]
-    return [part for a, b in itertools.pairwise(starts) if (part := reply.folded[a:b].strip())]
 
 
 def tells_side(reply: Reply, one: Wanted) -> Told:

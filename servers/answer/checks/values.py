@@ -7,9 +7,11 @@ from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
 
-from servers.answer.checks.labels import Asked, is_labelled, is_of_another
+from servers.answer.checks.labels import Asked, is_labelled, is_of_a_stranger, is_of_another
 from servers.answer.checks.question import Question, Told, content_words
-from servers.answer.checks.reply import Reply
+from servers.answer.checks.reply import Reply, sentences
+from servers.answer.checks.roles import plays_another_part
+from servers.answer.fact import MEASURES
 from servers.answer.mention import Day, Mention
 from servers.answer.names import occurrences, stem
 from servers.answer.reading import as_date, mentions
@@ -26,6 +28,8 @@ _PRICE_BEFORE = re.compile(
     r"(?:\b(?:paid|pays?|costs?|comes? to|makes|total|balance|deposit|refund|fee|price)|[€$£=])(?: is| of| was|:)? ?$"
 )
 _NOTHING = re.compile(r"\bnothing((?: \w+| 's){1,3})")
+_THERE_IS_NO = re.compile(r"\bthere (?:is|are|was|were|will be) no ((?:\w+ )?[^\W\d_]+)")
+_NONE_IS = re.compile(r"\bno ((?:\w+ ){1,3})(?:is|are|was|were|will be|has|have)\b")
 _TODAY = frozenset(["today", "tonight", "heute", "aujourd'hui", "hoy"])
 _NEXT = re.compile(r"[,:;(]| - | but | so | because | since | while ")
 _NOT_DONE = re.compile(r"(?:\bnot|n't|\bnever) (?:be |been |to be )?(\w+)")
@@ -101,7 +105,22 @@ class ValueTold:
         """Whether the sentence says that there is nothing of what was asked for: "nothing is open, the 12 are paid"."""
         first, last = self.reply.text.sentence(mention.start)
         found = _NOTHING.finditer(self.reply.folded[first:last])
-        return any(set(content_words(one[1])) & self.question.words for one in found)
+        return any(set(content_words(one[1])) & self.question.words for one in found) or any(
+            self._is_there_none(sentence) for sentence in sentences(self.reply)
+        )
+
+    def _is_there_none(self, sentence: str) -> bool:
+        """Whether a sentence says in the words of the question that there is no such thing."""
+        words, asked = set(content_words(sentence)), self.question.words
+        if self.question.tell == "any" or words & self.question.other_names:
+            return False
+        others = {word for other, _ in self.asked if other is not self.question for word in other.words}
+        things = {stem(word) for one in _THERE_IS_NO.finditer(sentence) for word in one[1].split()}
+        if things & (self.question.plain_words - others):
+            return True
+        found = _NONE_IS.finditer(sentence) if self.one.fact.type in MEASURES else ()
+        nouns = {stem(word) for one in found for word in one[1].split()}
+        return bool(nouns & self.question.plain_words) and 2 * len(asked & words) >= len(asked)
 
     def strangers(self) -> list[str]:
         """The values of the type that are told and are neither this fact's nor anybody's: of "any", none may be."""
@@ -132,9 +151,9 @@ class ValueTold:
             return False
         if self.one.fact.type != "count" or self.reply.said(mention) not in _ONE:
             return True
-        words = set(content_words(self.reply.clause(mention.start, mention.end)))
+        words = set(content_words(" ".join(self.reply.windows(mention.start, mention.end)[:-1])))
         before = self.reply.folded[max(0, mention.start - 8) : mention.start]
-        is_all = len(self.reply.folded.split()) <= FEW_WORDS
+        is_all = len(self.reply.folded.split()) <= FEW_WORDS or self.reply.folded.startswith(",", mention.end)
         return is_all or bool(words & self.question.words) or _ONLY.search(before) is not None
 
     def _is_on_another_day(self, mention: Mention) -> bool:
@@ -174,6 +193,8 @@ class ValueTold:
         place = (mention.start, mention.end)
         return (
             is_of_another(self.reply, self.one, self.question, place, self.asked)
+            or is_of_a_stranger(self.reply, self.question, place)
+            or plays_another_part(self.reply, self.question, mention)
             or is_labelled(self.reply, self.one, self.question, place, self.asked)
             or self._is_swapped(mention)
         )
@@ -204,6 +225,8 @@ class ValueTold:
     def _may_be_taken(self, rival: Mention, mention: Mention) -> bool:
         """Whether a value could be meant in place of one: of the same unit, if it is a count."""
         if rival.is_weak or self._fits(rival) or self.reply.said(rival) in _TODAY:
+            return False
+        if any(one.values & rival.values for one in _mentions(self.question.subject, self.reply.now)):
             return False
         return self.one.fact.type != "count" or (mention.unit != "" and stem(rival.unit) == stem(mention.unit))
 
@@ -286,6 +309,8 @@ class ValueTold:
             if folded(text) == said:
                 return True
             for one in _mentions(text, self.reply.now):
+                if one.is_weak:
+                    continue
                 if one.values & mention.values and one.type in READ_AS[self.one.fact.type]:
                     return True
                 if one.type == "date" == mention.type and _same_day(one, mention):

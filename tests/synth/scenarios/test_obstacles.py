@@ -198,7 +198,7 @@ async def test_of_the_clocks_own_day_the_time_must_be_told(tmp_path: Path, answe
     async with Stage(bundle) as stage:
         refusal = await refused(stage)
         reasons = await reasons_of(stage, [refusal], "Please ring Agnes.")
-        goals = why_goals(reasons, told_beside("Please ring Agnes.", [refusal], CLOCK))
+        goals = why_goals(reasons, told_beside("Please ring Agnes.", [refusal]))
         [verdict] = (await (await stage.launch()).judge(goals, answer=answer)).verdicts
     assert verdict.holds == holds
 

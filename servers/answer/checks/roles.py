@@ -1,0 +1,75 @@
+"""Whether a value plays the part in an answer that it plays in a text that is given: a start, an end, what is owed."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime
+from functools import lru_cache
+
+from servers.answer.checks.question import Question, content_words
+from servers.answer.checks.reply import Reply
+from servers.answer.mention import Mention
+from servers.answer.text import Text
+
+_DAY = r"(?: (?:the|on|and including|including|at|\w+day,?))* ?$"
+_START = re.compile(
+    r"\b(?:from|since|as of|starting|starts|begins|opens|not before|not until|not earlier than|ab|seit|desde|depuis"
+    rf"|a partir (?:de|del|du)){_DAY}"
+)
+_END = re.compile(rf"\b(?:until|till|through|up to|ends|ended|expires|expired|bis|hasta|jusqu'au|fino al){_DAY}")
+REACH = 40
+"""So many characters before a date or a time say whether something starts or ends there."""
+
+
+def plays_another_part(reply: Reply, question: Question, mention: Mention) -> bool:
+    """Whether a text that is given uses the value otherwise: as a start and not as an end, or of another thing."""
+    for text in question.given:
+        given = _reply_of(text, reply.now)
+        same = [other for other in given.mentions if _are_alike(other, mention) and other.values & mention.values]
+        if same and (_is_turned(reply, given, mention, same) or _is_exchanged(reply, given, mention, same)):
+            return True
+    return False
+
+
+def _is_turned(reply: Reply, given: Reply, mention: Mention, same: Sequence[Mention]) -> bool:
+    """Whether something ends in an answer on the day on which it starts in a text, or the other way round."""
+    told, true = _side(reply, mention), {_side(given, other) for other in same}
+    return told != "" and len(true) == 1 and "" not in true and told not in true
+
+
+def _side(reply: Reply, mention: Mention) -> str:
+    before = reply.folded[max(0, mention.start - REACH) : mention.start]
+    return "start" if _START.search(before) else "end" if _END.search(before) else ""
+
+
+def _is_exchanged(reply: Reply, given: Reply, mention: Mention, same: Sequence[Mention]) -> bool:
+    """Whether the words beside two values of a text stand beside each other's in an answer."""
+    own = {word for other in same for word in _beside(given, other)}
+    for rival in given.mentions:
+        if not _are_alike(rival, mention) or rival in same or rival.is_weak:
+            continue
+        theirs = _beside(given, rival)
+        mine, others = own - theirs, theirs - own
+        there = [one for one in reply.mentions if _are_alike(one, rival) and one.values & rival.values]
+        if there and _leans(reply, mention, others, mine) and all(_leans(reply, one, mine, others) for one in there):
+            return True
+    return False
+
+
+def _are_alike(one: Mention, other: Mention) -> bool:
+    """Whether two values are of one type. An amount may go without its currency."""
+    return one.type == other.type or {one.type, other.type} == {"amount", "number"}
+
+
+def _leans(reply: Reply, mention: Mention, to: set[str], away: set[str]) -> bool:
+    """Whether more words beside a value are of the one set than of the other."""
+    beside = _beside(reply, mention)
+    return len(beside & to) > len(beside & away)
+
+
+def _beside(reply: Reply, mention: Mention) -> set[str]:
+    return set(content_words(reply.clause(mention.start, mention.end)))
+
+
+@lru_cache(maxsize=256)
+def _reply_of(text: str, now: datetime) -> Reply:
+    return Reply(Text.of(text), now)

@@ -1,0 +1,102 @@
+"""What a value is told of: the question's own subject, and not another one of the task."""
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from servers.answer.checks.question import Question
+from servers.answer.fact import Fact
+from servers.answer.verdict import verdicts
+from servers.answer.wanted import wanted
+
+NOW = datetime.fromisoformat("2026-02-11 08:00:00")
+FREEZE = "Does the answer tell up to which day Amina Tariq's membership is then frozen: 31 October?"
+TASK = (
+    "Please note the notice on Tran Linh's membership. Then let Amina Tariq's membership, held at Norvik Maritime "
+    "Museum, rest from 1 October. Charge container NRHU9902905 as well. Tell me up to which day it is frozen."
+)
+REFUSAL = "the card of Chidi Okafor runs until 2026-11-03; it can be renewed from 2026-10-04"
+DEPOSIT = "the paid deposit of 140.00 euros covers fewer heads than 8, which would owe 160.00"
+
+
+def tells(answer: str, fact: dict[str, Any], asked: str = "", given: tuple[str, ...] = (), **fields: Any) -> bool:
+    """Whether an answer tells a fact."""
+    one = wanted(Fact.model_validate({"name": "told", **fact}))
+    return verdicts([Question((one,), asked, given=given, **fields)], answer, NOW)[0].holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("Amina Tariq is frozen up to 31 October, and Tran Linh's notice is in.", True),
+        ("Tran Linh's notice is in; the freeze lasts until 31 October.", True),
+        ("The membership at Norvik Maritime Museum rests until 31 October.", True),
+        ("- Tran Linh: notice\n- Amina Tariq: until 31 October", True),
+        ("Tran Linh is frozen up to 31 October, and Amina Tariq's notice is in.", False),
+        ("Tran Linh: 31 October. Amina Tariq: notice.", False),
+        ("Tran Linh's membership, which rests until 31 October, has its notice.", False),
+        ("NRHU9902905 stays until 31 October.", False),
+    ],
+)
+def test_a_value_is_not_told_of_what_the_task_names_for_something_else(answer: str, holds: bool) -> None:
+    assert tells(answer, {"type": "date", "value": "2026-10-31"}, FREEZE, (TASK,)) is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("It can only be renewed from 4 October 2026.", True),
+        ("The card runs until 3 November 2026, so not until 4 October 2026.", True),
+        ("It runs until 4 October 2026 and can be renewed from 3 November 2026.", False),
+    ],
+)
+def test_where_a_reason_has_something_start_nothing_ends(answer: str, holds: bool) -> None:
+    assert tells(answer, {"type": "date", "value": "2026-10-04"}, given=(REFUSAL,), tell="any") is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("140 euros of deposit are paid, but eight people would owe 160 euros.", True),
+        ("160 euros of deposit are paid, but eight people would owe 140 euros.", False),
+    ],
+)
+def test_two_values_of_a_reason_are_not_exchanged(answer: str, holds: bool) -> None:
+    assert tells(answer, {"type": "amount", "value": 140}, given=(DEPOSIT,), tell="any") is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("2 units are still to be reserved for Maja Lindholm.", True),
+        ("2 units are still to be reserved for Maja Lindholm. There is no unit to be reserved.", False),
+        ("2 units are to be reserved for her. No unit at all is still to be reserved for Maja Lindholm.", False),
+        ("2 units – sorry, 3 units are still to be reserved.", False),
+    ],
+)
+def test_a_value_is_taken_back_by_saying_that_there_is_none_or_another(answer: str, holds: bool) -> None:
+    asked = "Does the answer tell how many units are still to be reserved for Maja Lindholm: 2?"
+    assert tells(answer, {"type": "count", "value": 2}, asked) is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("- SK 66 031: 11:00\n- SK 66 044: 10:00", True),
+        ("- SK 66 031: 10:00\n- SK 66 044: 11:00", False),
+        ("SK 66 031 comes at 10:00, SK 66 044 at 11:00.", False),
+    ],
+)
+def test_a_plate_says_what_a_value_is_of(answer: str, holds: bool) -> None:
+    facts = ({"value": "11:00", "about": ["SK 66 031"]}, {"value": "10:00", "about": ["SK 66 044"]})
+    every = tuple(
+        wanted(Fact.model_validate({"name": f"told_{at}", "type": "time", **one})) for at, one in enumerate(facts)
+    )
+    assert verdicts([Question(every)], answer, NOW)[0].holds is holds
+
+
+def test_a_value_of_the_question_itself_is_no_other_one() -> None:
+    asked = "Does the answer tell on which day the ticket on 18 April was issued: 10 April?"
+    answer = "- On which day the ticket on 18 April was issued: it had been issued on 10 April."
+    assert tells(answer, {"type": "date", "value": "2026-04-10"}, asked, ("18 april",))
