@@ -23,7 +23,8 @@ _PART = re.compile(r"\d+|[^\W\d_]+")
 _ORDER = re.compile(r"[.?!;](?=\s|$)|\b(?:and|then|before that|after that)\b")
 """What stands between two orders of a task."""
 _NAME = re.compile(
-    r"(?P<head>(?:\A|(?<=[.?!:;] )))?(?<![^\W_])[A-Z][\w'’-]+(?P<more>(?: (?:(?:of|de|van|von|der|the) )*[A-Z][\w'’-]+)*)"
+    r"(?P<head>(?:\A|(?<=[.?!:;] )))?(?<![^\W_])[A-Z][\w'’-]+"
+    r"(?P<more>(?: (?:(?:of|de|van|von|der|the) )*[A-Z][\w'’-]+)*)"
 )
 _FRAME = re.compile(r"^does the answer (?:tell|name|say|give|state|mention)\b(?: that\b)?")
 
