@@ -5,7 +5,7 @@ a bearer token opens it. Nothing that is said here tells of checkpoints, of othe
 """
 
 import hmac
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
@@ -104,8 +104,6 @@ class AgentDoor:
         scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         instance_id = _instance_in(scope["path"])
         refusal = self._refusal(scope, instance_id)
-        if refusal is None and instance_id is not None:
-            refusal = await self._unfit(instance_id)
         if refusal is not None or instance_id is None:
             await self._refuse(send, refusal or NOTHING_HERE)
             return
@@ -131,8 +129,12 @@ class AgentDoor:
 
     async def _let_in(self, scope: Scope, receive: Receive, send: Send, instance_id: str, body: bytes) -> None:
         """Answer a request whose body is there."""
+        instance = await self._opened(instance_id)
+        if isinstance(instance, Refusal):
+            await self._refuse(send, instance)
+            return
         scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
-        if await self._express.answer(scope, body, send, lambda: self._worker.find(instance_id)):
+        if await self._express.answer(scope, body, send, instance):
             return
         problem = problem_of(body)
         if problem is not None:
@@ -153,16 +155,15 @@ class AgentDoor:
             return Refusal(410, "lease_over", LEASE_OVER)
         return _malformed(scope)
 
-    async def _unfit(self, instance_id: str) -> Refusal | None:
-        """Why an instance that is there cannot be served."""
+    async def _opened(self, instance_id: str) -> Instance | Refusal:
+        """An instance, or why it cannot be served."""
         try:
-            await self._worker.opened(instance_id)
+            return await self._worker.opened(instance_id)
         except RequestError as error:
             return Refusal(404 if isinstance(error, NotFound) else 409, "request", str(error))
         except FarmError as error:
             self._worker.watch.could_not("open an instance", error, instance=instance_id)
             return Refusal(503, "infra", "this instance cannot be served now; try again, or launch a new one")
-        return None
 
     async def _refuse(self, send: Send, refusal: Refusal) -> None:
         self._worker.watch.refused("agent", refusal.status)
@@ -182,15 +183,15 @@ class AgentDoor:
     def _token(self, instance_id: str) -> bytes:
         return self._worker.token_of(instance_id).encode()
 
-    def _of_request(self, ctx: Context) -> Instance:
+    async def _of_request(self, ctx: Context) -> Instance:
         if ctx.request is None:
             raise NotFound("no instance stands behind this request")
-        return self._worker.find(ctx.request.scope["farm.instance"])
+        return await self._worker.opened(ctx.request.scope["farm.instance"])
 
 
 async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Serve one instance over two streams, as a rule standard input and output, until the client goes away."""
-    server = _server(lambda _ctx: worker.find(instance_id))
+    server = _server(lambda _ctx: worker.opened(instance_id))
     wire = LineWire(incoming, outgoing, longest=LARGEST_BODY)
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
@@ -214,27 +215,27 @@ async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outg
         pass  # the client went away in the middle of an answer
 
 
-def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
+def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any]:
     """The one MCP server; `instance_of` tells which instance a request is for.
 
     It is asked in the step that uses its answer: a worker lets go of instances that are not in use.
     """
 
-    def found(ctx: Context) -> Instance:
+    async def found(ctx: Context) -> Instance:
         """The instance, or the error that its agent reads."""
         try:
-            return instance_of(ctx)
+            return await instance_of(ctx)
         except RequestError as error:
             raise MCPError(code=REFUSED, message=str(error)) from None
         except FarmError:  # who looked has told the log
             raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW) from None
 
     async def list_tools(ctx: Context, _params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
-        tools = found(ctx).environment.description.tools
+        tools = (await found(ctx)).environment.description.tools
         return mcp.ListToolsResult(tools=[as_mcp(tool) for tool in tools])
 
     async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
-        instance = found(ctx)
+        instance = await found(ctx)
         if ctx.request is not None and CALL_FAILED in ctx.request.scope:
             raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW)
         try:
@@ -251,7 +252,7 @@ def _server(instance_of: Callable[[Context], Instance]) -> Server[Any]:
         """Add the environment's instructions where a client asks what this server is."""
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
-            return {**result, "instructions": found(ctx).instructions}
+            return {**result, "instructions": (await found(ctx)).instructions}
         return result
 
     server: Server[Any] = Server(

@@ -5,7 +5,6 @@ the request as if nobody had read it. So the protocol's rules stand in one place
 """
 
 import json
-from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 from pydantic_core import from_json
@@ -52,17 +51,13 @@ class Express:
         meta = json.dumps({f"{META}serverInfo": server_info}, separators=(",", ":"))
         self._modern_end = f',"resultType":"complete","_meta":{meta}}}}}'.encode()
 
-    async def answer(self, scope: Scope, body: bytes, send: Send, find: Callable[[], Instance]) -> bool:
+    async def answer(self, scope: Scope, body: bytes, send: Send, instance: Instance) -> bool:
         """Answer a request that the door lets in, or leave it to somebody else."""
         headers = dict(cast("list[tuple[bytes, bytes]]", scope["headers"]))
         if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
             return False  # one is there twice, or asks for something special
         call = _ordinary_call(body, headers)
         if call is None:
-            return False
-        try:
-            instance = find()
-        except FarmError:
             return False
         try:
             outcome = await instance.call(call.tool, call.arguments)

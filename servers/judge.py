@@ -14,7 +14,7 @@ import operator
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from servers.answer.fact import AnswerCheckpoint
 from servers.answer_facts import asked_of
@@ -37,6 +37,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 SLICE_SECONDS = 0.05
 """How long checkpoints in SQL are asked one after another in one job of a thread; then others may have a turn."""
 LONGEST_SEEN = 500
+T = TypeVar("T")
 
 
 class Finding(NamedTuple):
@@ -49,7 +50,12 @@ class Finding(NamedTuple):
 
 UNASKED = Finding(holds=False)
 Findings: TypeAlias = list[Finding]
-RunInThread: TypeAlias = Callable[[Callable[[], Findings]], Awaitable[Findings]]
+
+
+class RunInThread(Protocol):
+    """Runs a job in a thread."""
+
+    def __call__(self, job: Callable[[], T], /) -> Awaitable[T]: ...
 
 
 async def judge(
@@ -80,7 +86,7 @@ async def judge(
         findings = [told.pop(0) if place in about_answer else one for place, one in enumerate(findings)]
     for place, one in enumerate(checkpoints):
         if isinstance(one, PythonCheckpoint):
-            findings[place] = await _python(one, case)
+            findings[place] = await _python(one, case, run)
     return weighed([_verdict(one, finding) for one, finding in zip(checkpoints, findings, strict=True)])
 
 
@@ -174,10 +180,10 @@ def _compares(value: Any, comparison: Comparison) -> bool:
         return False
 
 
-async def _python(checkpoint: PythonCheckpoint, case: Case) -> Finding:
+async def _python(checkpoint: PythonCheckpoint, case: Case, run: RunInThread) -> Finding:
     """The finding of a guest of its own. Resources that ran out are believed when they run out again in another."""
     head = {"do": "judge", "now": case.now, "answer": case.answer, "calls": case.calls}
-    images = (case.reader.connection.serialize("start"), case.reader.connection.serialize("main"))
+    images = await run(lambda: (case.reader.connection.serialize("start"), case.reader.connection.serialize("main")))
     budget = case.reader.budget
     seconds = min(case.guests.call_seconds, budget.left)
     if seconds <= 0:

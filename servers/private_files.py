@@ -31,6 +31,20 @@ def write_private(path: Path, content: bytes) -> None:
         raise
 
 
+def regular(path: Path, flags: int) -> int:
+    """A handle of a regular file. A link at its place is not followed, and a pipe is not waited for.
+
+    Raises:
+        OSError: it cannot be opened.
+        ValueError: something else stands there.
+    """
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError("it is no regular file")
+    return handle
+
+
 def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING) -> None:
     """Make a folder, or close one that is there to everybody but its owner; its files too, but not folders below.
 

@@ -6,6 +6,7 @@ The state is a private copy in memory, so whatever happens here happens to nothi
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import apsw
@@ -96,39 +97,49 @@ class SelectOnly:
 
 
 class Reader:
-    """A state and its start, open for bounded reading. Close it when done.
+    """A state and its start, for bounded reading. Close it when done.
 
+    It is opened by the thread that reads first: SQLite parses both schemas then, for as long as a bundle makes it.
     `now` is what queries see as the time: the instance's, never the machine's. `budget` is what all queries share.
     Another thread may stop it: what is read then, and whatever would be read afterwards, ends with an error.
     """
 
     def __init__(self, final: bytes, start: bytes, *, now: str = clock.BEGINNING) -> None:
+        self.final = final
+        self.start = start
         self.now = now
         self.budget = ProcessorBudget()
         self.is_stopped = False
+
+    @cached_property
+    def connection(self) -> apsw.Connection:
+        """Both, as the databases `main` and `start`. Raises StateError."""
         try:
-            self.connection = connect(sorting.VFS_NAME)
-            self.connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
-            self.connection.execute("ATTACH ':memory:' AS start").fetchall()
-            self.connection.deserialize("main", final)
-            self.connection.deserialize("start", start)
-            distrust(self.connection)
-            teach(self.connection)
-            self.connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
-            self.connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
-            self._watch_for_stop()
+            connection = connect(sorting.VFS_NAME)
+            connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
+            connection.execute("ATTACH ':memory:' AS start").fetchall()
+            connection.deserialize("main", self.final)
+            connection.deserialize("start", self.start)
+            distrust(connection)
+            teach(connection)
+            connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
+            connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
+            self._watch_for_stop(connection)
         except apsw.Error as error:
             raise StateError(f"the state cannot be read: {error}") from None
+        return connection
 
     def close(self) -> None:
-        self.connection.close(True)
+        opened = vars(self).get("connection")
+        if opened is not None:
+            opened.close(True)
 
     def stop(self) -> None:
         """Let all reading end soon, from any thread."""
         self.is_stopped = True
 
-    def _watch_for_stop(self) -> None:
-        self.connection.set_progress_handler(lambda: self.is_stopped, STEPS_BETWEEN_CHECKS)
+    def _watch_for_stop(self, connection: apsw.Connection) -> None:
+        connection.set_progress_handler(lambda: self.is_stopped, STEPS_BETWEEN_CHECKS)
 
     def select(self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, steps: int = MOST_STEPS) -> Answer:
         """Run one SELECT.
@@ -152,7 +163,7 @@ class Reader:
         cursor.exec_trace = statement
         self.connection.authorizer = statement.authorizer
         clock.set_time(self.now)
-        sorting.begin()
+        room = sorting.begin()
         try:
             found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
             return _fetched(found, statement, rows)
@@ -165,11 +176,7 @@ class Reader:
                 raise BrokenQuery(f"the query does not run: {TOO_MANY_NAMES}") from None
             raise BrokenQuery(f"only a SELECT over the environment's tables is allowed here: {error}") from None
         except FAULTS_OF_OURS as error:
-            if isinstance(error, apsw.FullError) and sorting.is_used_up():
-                raise QueryError(f"the query sorts more than {sorting.MOST_SORTED:,} bytes; narrow it down") from None
-            if isinstance(error, apsw.NoMemError) and not statement.seen:
-                raise BrokenQuery(f"the query does not run: {TOO_LARGE}") from None
-            raise StateError(f"the state cannot be read: {type(error).__name__}: {error}") from None
+            raise _fault(error, statement, room) from None
         except apsw.TooBigError as error:  # of a value, also of an answer before the statement is run
             raise QueryError(f"the query does not run: {error}") from None
         except (apsw.Error, apsw.ExecTraceAbort, ValueError, LookupError, TypeError) as error:
@@ -179,7 +186,7 @@ class Reader:
         finally:
             cursor.close(True)
             self.connection.authorizer = None
-            self._watch_for_stop()
+            self._watch_for_stop(self.connection)
             self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
 
     def tables(self, database: str = "main") -> list[str]:
@@ -190,6 +197,15 @@ class Reader:
     def columns(self, table: str) -> tuple[list[str], list[str]]:
         """All columns of a table, and those of its primary key."""
         return columns_of(self.connection, table)
+
+
+def _fault(error: Exception, statement: "_OneStatement", room: sorting.Room) -> QueryError | StateError:
+    """Whose fault it is that there was no room, or that something is damaged."""
+    if room.is_used_up:
+        return QueryError(f"the query sorts more than {sorting.MOST_SORTED:,} bytes; narrow it down")
+    if isinstance(error, apsw.NoMemError) and not statement.seen:
+        return BrokenQuery(f"the query does not run: {TOO_LARGE}")
+    return StateError(f"the state cannot be read: {type(error).__name__}: {error}")
 
 
 def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answer:

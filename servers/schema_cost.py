@@ -50,6 +50,8 @@ MOST_COST = 1000
 """Instructions that write one row, where a pattern counts once for each of its characters."""
 LARGEST_COMPILED = 2 * MOST_COST
 """Instructions up to which SQLite compiles a program here; it makes room for them in powers of two."""
+LARGEST_SCHEMA = 64 * 1024
+"""Characters of a schema that is parsed here, each time that rows are opened: within milliseconds."""
 CALLS = frozenset({"Function", "PureFunc"})
 
 
@@ -67,12 +69,14 @@ class _Instruction(NamedTuple):
 
 
 def is_cheap(image: bytes, tables: Mapping[str, Table]) -> bool:
-    """Whether writing a row of any table costs little. The statements are compiled, and nothing is evaluated."""
+    """Whether opening rows and writing one of them cost little. Statements are compiled, and nothing is evaluated."""
     connection = connect()
     try:
         connection.deserialize("main", image)
         distrust(connection)
         connection.limit(apsw.SQLITE_LIMIT_VDBE_OP, LARGEST_COMPILED)
+        if connection.execute("SELECT total(length(sql)) FROM sqlite_schema").get > LARGEST_SCHEMA:
+            return False
         statements = [one for table in tables.values() for one in writing_statements(table)]
         return all(_cost(_compiled(connection, one)) <= MOST_COST for one in statements)
     except apsw.Error:

@@ -9,7 +9,6 @@ changed byte and a missing record are found, and nothing of the file is used.
 import errno
 import json
 import os
-import stat
 import struct
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -24,7 +23,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 import apsw
 
 from servers.errors import Conflict, StateError
-from servers.private_files import write_private
+from servers.private_files import regular, write_private
 from servers.state_index import End, StateIndex
 
 SUFFIX = ".history"
@@ -137,13 +136,42 @@ class StateFile:
         Raises:
             StateError: it is not there, it is damaged, or it is not a state file of ours.
         """
+        state = cls.read(path, index)
+        try:
+            state.settle()
+        except BaseException:
+            state.close()
+            raise
+        return state
+
+    @classmethod
+    def read(cls, path: Path, index: StateIndex) -> "StateFile":
+        """Open a state file, and write nothing yet: a thread may do this. To be settled before use, or closed.
+
+        Raises:
+            StateError: it is not there, it is damaged, or it is not a state file of ours.
+        """
         with _named_at_opening(path):
-            handle = _regular(path, os.O_RDWR | os.O_APPEND)
+            handle = regular(path, os.O_RDWR | os.O_APPEND)
             try:
                 return cls._opened(path, handle, index)
             except BaseException:
                 os.close(handle)
                 raise
+
+    def settle(self) -> None:
+        """Cut off what a killed process left unfinished, and let the index know where the file ends.
+
+        The instance must still be there, and nobody else may have opened it.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        with _named_at_opening(self.path):
+            if os.fstat(self.handle).st_size > self.size:
+                os.ftruncate(self.handle, self.size)
+            if self.end != self.index.find(self.origin.id):
+                self.index.put(self.origin.id, self.end)
 
     @classmethod
     def origin_of(cls, path: Path) -> Origin:
@@ -152,7 +180,7 @@ class StateFile:
         Raises:
             StateError: it is not there, it is damaged, or it is not a state file of ours.
         """
-        with _named_at_opening(path), open(_regular(path, os.O_RDONLY), "rb") as file:
+        with _named_at_opening(path), os.fdopen(regular(path, os.O_RDONLY), "rb") as file:
             for first in _records(file.read(LARGEST_ORIGIN)):
                 return _origin(first)
             raise ValueError("it is empty")
@@ -180,10 +208,6 @@ class StateFile:
             if state.size >= kept.size:
                 raise ValueError("it is not what was written")
             raise ValueError(f"answered calls are missing: it has {state.size} bytes of {kept.size} that were written")
-        if state.size < len(whole):
-            os.ftruncate(handle, state.size)
-        if state.end != kept:
-            index.put(origin.id, state.end)
         state.net = None if state.changed else []
         return state
 
@@ -337,15 +361,6 @@ def _named_at_opening(path: Path) -> Generator[None]:
         if path.with_suffix(FORMER_SUFFIX).exists():
             reason = "it was written by an earlier version of Envfarm; close it and launch a new one"
         raise StateError(f"state file {path.name} cannot be opened: {reason}") from None
-
-
-def _regular(path: Path, flags: int) -> int:
-    """A handle of a regular file. A pipe that stands in its place is not waited for."""
-    handle = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
-    if not stat.S_ISREG(os.fstat(handle).st_mode):
-        os.close(handle)
-        raise ValueError("it is no regular file")
-    return handle
 
 
 def _origin(first: _Record) -> Origin:

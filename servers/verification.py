@@ -112,10 +112,14 @@ class Verification:
 
     async def read(self, state: StateFile, job: Callable[[], T]) -> T:
         """Do what reads a whole history: in a thread, within a budget of memory, when that history is long."""
-        if state.size <= LARGEST_ON_LOOP:
+        return await self.read_history(state.origin.environment, state.size, job)
+
+    async def read_history(self, environment: str, size: int, job: Callable[[], T]) -> T:
+        """The same, for a history of so many bytes of an environment."""
+        if size <= LARGEST_ON_LOOP:
             return job()
-        async with self._histories.taken(state.origin.environment, COPIES_OF_HISTORY * state.size):
-            return await self._threads.run(state.origin.environment, job)
+        async with self._histories.taken(environment, COPIES_OF_HISTORY * size):
+            return await self._threads.run(environment, job)
 
     def release(self, start: str, instance: str) -> None:
         """Forget the rows of an instance that was closed."""

@@ -11,11 +11,12 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import AsyncGenerator, Collection, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import apsw
 
@@ -35,7 +36,7 @@ from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange
 from servers.pace import Pace
 from servers.private_files import keep_private, write_private
 from servers.reading import LARGEST_ANSWER, Reader
-from servers.starts import Starts
+from servers.starts import Start, Starts
 from servers.state import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
 from servers.state_index import StateIndex
 from servers.verification import LARGEST_ON_LOOP, Verification
@@ -60,6 +61,7 @@ MOST_COPIED_EACH = 54 * 1024 * 1024
 DISK_SHARE = 0.5
 """The part of the free disk that one fork may take."""
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
+T = TypeVar("T")
 log = logging.getLogger("farm.worker")
 
 
@@ -94,6 +96,7 @@ class Worker:
         self.idle_guest_seconds = idle_guest_seconds
         self.verification = Verification(self.guests, self.threads)
         self._holding = Holding(self.guests, self.watch, most_held)
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is opened once
         self._ids: set[str] = set()
         self._suspended: set[str] = set()
         self._agreed: set[str] = set()  # digests of environments
@@ -114,6 +117,7 @@ class Worker:
             self._ids = {path.stem for path in listed if path.suffix in (SUFFIX, FORMER_SUFFIX)}
             self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids
             self.index.open(self._ids)
+            await asyncio.to_thread(self.starts.clear, self._needed_starts)
         except OSError as error:
             raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
         try:
@@ -136,6 +140,11 @@ class Worker:
         self.index.close()
         self.verification.close()
         log.info("worker ended", extra={"live": self.live})
+
+    def _needed_starts(self) -> set[str]:
+        """The start images of all instances. Raises StateError: then nobody knows which they are."""
+        paths = (self.folder / "instances").glob(f"*{SUFFIX}")
+        return {StateFile.origin_of(path).start for path in paths}
 
     @property
     def live(self) -> int:
@@ -189,47 +198,68 @@ class Worker:
             self._agreed.add(environment.digest)
 
     def find(self, instance_id: str) -> Instance:
-        """An instance, opened if it is idle. On an event loop that others need, `opened` comes first.
+        """An instance, opened if it is idle, by one who needs no event loop meanwhile. Others ask `opened`.
 
         Raises:
             NotFound: it was never launched, or it was closed.
             Conflict: its bundle has changed since.
         """
         instance = self._holding.find(instance_id)
-        if instance is None:
-            instance = self._open(instance_id, self.library.environment(self._origin(instance_id).environment))
-        return instance
+        if instance is not None:
+            return instance
+        origin = self._origin(instance_id)
+        environment = self.library.environment(origin.environment)
+        _refuse_another(origin, environment)
+        start = self.starts.load_here(origin.start, origin.content)
+        return self._registered(StateFile.read(self._path(instance_id), self.index), environment, start)
 
     async def opened(self, instance_id: str) -> Instance:
-        """An instance, opened if it is idle; its bundle is read outside of the event loop. Raises as `find` does."""
+        """An instance, opened if it is idle; what is large is read outside of the event loop. Raises as `find` does."""
         instance = self._holding.find(instance_id)
-        if instance is None:
-            origin = self._origin(instance_id)
-            name = origin.environment
-            environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
-            await self.starts.fetch(origin.start)
-            instance = self._holding.find(instance_id) or self._open(instance_id, environment)
-        return instance
+        if instance is not None:
+            return instance
+        async with self._opening.setdefault(instance_id, asyncio.Lock()):
+            return self._holding.find(instance_id) or await self._open(instance_id)
 
     def _origin(self, instance_id: str) -> Origin:
         self._see_that_it_is_there(instance_id)
         return StateFile.origin_of(self._path(instance_id))
 
-    def _open(self, instance_id: str, environment: Environment) -> Instance:
-        self._see_that_it_is_there(instance_id)
-        state = StateFile.open(self._path(instance_id), self.index)
+    async def _open(self, instance_id: str) -> Instance:
+        origin = self._origin(instance_id)
+        name = origin.environment
+        environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
+        _refuse_another(origin, environment)
+        start = await self.starts.load(origin.start, origin.content)
+        path, states = self._path(instance_id), list[StateFile]()
         try:
-            if environment.digest != state.origin.digest:
-                raise Conflict(
-                    f"the bundle {state.origin.environment} has changed since instance {instance_id} was launched; "
-                    "launch a new one"
-                )
-            pace = None if self.calls_per_second is None else Pace(self.calls_per_second)
-            start = self.starts.load(state.origin.start, state.origin.content)
-            instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
+            await self.verification.read_history(
+                name, self._size(path), lambda: states.append(StateFile.read(path, self.index))
+            )
+        except BaseException:
+            for state in states:  # nobody waits for it any more
+                state.close()
+            self._see_that_it_is_there(instance_id)  # what was closed meanwhile is not damaged
+            raise
+        return self._registered(states.pop(), environment, start)
+
+    def _size(self, path: Path) -> int:
+        """Bytes of a state file; nothing if there is none, which opening it tells."""
+        try:
+            return path.lstat().st_size
+        except OSError:
+            return 0
+
+    def _registered(self, state: StateFile, environment: Environment, start: Start) -> Instance:
+        """The instance of a state file that was read. Closes the file if the instance is there no longer."""
+        try:
+            self._see_that_it_is_there(state.origin.id)
+            state.settle()
         except BaseException:
             state.close()
             raise
+        pace = None if self.calls_per_second is None else Pace(self.calls_per_second)
+        instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
         self._holding.hold(instance)
         return instance
 
@@ -336,12 +366,11 @@ class Worker:
 
     async def tables(self, instance_id: str) -> list[Table]:
         """The tables of the state, without rows."""
-        async with self._reader(instance_id) as (reader, instance):
-            return await self.threads.run(
-                instance.environment.id,
-                lambda: [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()],
-                stop=reader.stop,
-            )
+
+        def listed(reader: Reader) -> list[Table]:
+            return [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()]
+
+        return await self._read(instance_id, listed)
 
     async def table(self, instance_id: str, name: str, page: Page) -> Table:
         """Rows of one table, by key.
@@ -349,17 +378,18 @@ class Worker:
         Raises:
             NotFound: there is no such table.
         """
-        async with self._reader(instance_id) as (reader, instance):
-            if name not in reader.tables():
-                raise NotFound(f"there is no table {name!r}; there are: {', '.join(reader.tables())}")
-            return await self.threads.run(
-                instance.environment.id, lambda: self._table(reader, name, page, with_rows=True), stop=reader.stop
-            )
+
+        def told(reader: Reader) -> Table:
+            tables = reader.tables()
+            if name not in tables:
+                raise NotFound(f"there is no table {name!r}; there are: {', '.join(tables)}")
+            return self._table(reader, name, page, with_rows=True)
+
+        return await self._read(instance_id, told)
 
     async def diff(self, instance_id: str) -> list[RowChange]:
         """The rows that differ from the start, computed from the two databases."""
-        async with self._reader(instance_id, more=COPIES * LARGEST_ANSWER) as (reader, instance):
-            return await self.threads.run(instance.environment.id, lambda: between(reader), stop=reader.stop)
+        return await self._read(instance_id, between, more=COPIES * LARGEST_ANSWER)
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         """The calls so far, oldest first, each with the rows that it changed."""
@@ -403,8 +433,7 @@ class Worker:
             rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
             return Rows(columns=answer.columns, rows=rows, more=answer.more)
 
-        async with self._reader(instance_id, more=COPIES * LARGEST_ANSWER) as (reader, instance):
-            return await self.threads.run(instance.environment.id, lambda: told(reader), stop=reader.stop)
+        return await self._read(instance_id, told, more=COPIES * LARGEST_ANSWER)
 
     async def snapshot(self, instance_id: str) -> bytes:
         """The rows now, as a SQLite file."""
@@ -419,24 +448,24 @@ class Worker:
             StateError: the state is damaged: no checkpoint is asked then, since what it says would not be the agent's.
             CheckpointError, GuestError: a checkpoint cannot be asked at all, or could not be asked to its end.
         """
-        async with self._reader(instance_id) as (reader, instance):
-            calls = [
-                {"tool": call.tool, "arguments": judge.parsed(call.arguments), "outcome": call.outcome}
-                for call in await self._calls(instance, limit=MOST_CALLS)
-            ]
-            return await judge.judge(
-                reader,
-                order.checkpoints,
-                answer=order.answer,
-                calls=calls,
-                now=instance.now(),
-                guests=self.guests,
-                run=lambda job: self.threads.run(instance.environment.id, job, stop=reader.stop),
-            )
+        instance = await self.opened(instance_id)
+        async with self._copied(instance):
+            async with instance.in_turn():
+                reader = await self._reader(instance)
+                calls = await self.verification.read(instance.state, lambda: _judged(instance.state))
+            with self._closed_after(reader, instance_id):
+                return await judge.judge(
+                    reader,
+                    order.checkpoints,
+                    answer=order.answer,
+                    calls=calls,
+                    now=reader.now,
+                    guests=self.guests,
+                    run=partial(self.threads.run, instance.environment.id, stop=reader.stop),
+                )
 
-    @asynccontextmanager
-    async def _reader(self, instance_id: str, *, more: int = 0) -> AsyncGenerator[tuple[Reader, Instance]]:
-        """A private copy of an instance's state beside its start, for reading. `more` is what the answer may take.
+    async def _read(self, instance_id: str, job: Callable[[Reader], T], *, more: int = 0) -> T:
+        """Read a private copy of a state beside its start. `more` is what the answer may take.
 
         Raises:
             StateError: the state is damaged.
@@ -444,14 +473,26 @@ class Worker:
         instance = await self.opened(instance_id)
         async with self._copied(instance, more=more):
             async with instance.in_turn():
-                image = await instance.image()
-            reader = Reader(image, instance.start.image, now=instance.now())
-            try:
-                yield reader, instance
-            except apsw.Error as error:
-                raise StateError(f"the rows of instance {instance_id} cannot be read: {error}") from None
-            finally:
-                reader.close()
+                reader = await self._reader(instance)
+
+            def done() -> T:
+                with self._closed_after(reader, instance_id):
+                    return job(reader)
+
+            return await self.threads.run(instance.environment.id, done, stop=reader.stop)
+
+    async def _reader(self, instance: Instance) -> Reader:
+        """A reader of the state as it is now, within its turn. Nothing is opened yet."""
+        return Reader(await instance.image(), instance.start.image, now=instance.now())
+
+    @contextmanager
+    def _closed_after(self, reader: Reader, instance_id: str) -> Generator[None]:
+        try:
+            yield
+        except apsw.Error as error:
+            raise StateError(f"the rows of instance {instance_id} cannot be read: {error}") from None
+        finally:
+            reader.close()
 
     def _copied(self, instance: Instance, *, more: int = 0) -> AbstractAsyncContextManager[None]:
         """Room for the copies of an instance's rows and history: to be taken before its turn, and by nobody twice."""
@@ -520,6 +561,20 @@ class Worker:
                 looked = time.monotonic()
                 self.guests.end_idle(self.idle_guest_seconds)
                 self._holding.let_go_of_idle(self.idle_seconds)
+
+
+def _refuse_another(origin: Origin, environment: Environment) -> None:
+    """Refuse to serve an instance by another version of its bundle. Raises Conflict."""
+    if environment.digest != origin.digest:
+        raise Conflict(
+            f"the bundle {origin.environment} has changed since instance {origin.id} was launched; launch a new one"
+        )
+
+
+def _judged(state: StateFile) -> list[dict[str, Any]]:
+    """The calls of a history, as checkpoints see them."""
+    calls = state.calls(limit=MOST_CALLS)
+    return [{"tool": call.tool, "arguments": judge.parsed(call.arguments), "outcome": call.outcome} for call in calls]
 
 
 def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ...], ...]:

@@ -42,8 +42,8 @@ class Counted(Express):
         super().__init__(SERVER_INFO)
         self.answered = 0
 
-    async def answer(self, scope: Scope, body: bytes, send: Send, find: Callable[[], Instance]) -> bool:
-        answered = await super().answer(scope, body, send, find)
+    async def answer(self, scope: Scope, body: bytes, send: Send, instance: Instance) -> bool:
+        answered = await super().answer(scope, body, send, instance)
         self.answered += answered
         return answered
 
@@ -54,7 +54,7 @@ class Closed(Express):
     def __init__(self) -> None:
         super().__init__(SERVER_INFO)
 
-    async def answer(self, scope: Scope, body: bytes, send: Send, find: Callable[[], Instance]) -> bool:
+    async def answer(self, scope: Scope, body: bytes, send: Send, instance: Instance) -> bool:
         return False
 
 

@@ -28,6 +28,7 @@ from servers.guests import Guests
 from servers.inspection import Source, inspected
 from servers.library import OWN_LIBRARY, Library
 from servers.orders import Launch
+from servers.state import SUFFIX, StateFile
 from servers.worker import Worker
 from synth.proving.proof import load_proof
 from tests.bundles import SOUND_SCENARIO, with_description
@@ -223,9 +224,10 @@ async def test_an_idle_instances_start_is_read_by_another_thread(shop: Path, tmp
     async with Worker(Library([shop.parent]), tmp_path / "state") as worker:
         start = next((tmp_path / "state" / "starts").iterdir()).stem
         opening = asyncio.ensure_future(worker.opened(ticket.instance))
-        await worker.starts.fetch(start)
+        content = StateFile.origin_of(worker.folder / "instances" / f"{ticket.instance}{SUFFIX}").content
+        assert (await worker.starts.load(start, content)).digest == start
         shutil.rmtree(tmp_path / "state" / "starts")  # what is held needs no file
-        assert (await opening).start is worker.starts.load(start, (await opening).state.origin.content)
+        assert (await opening).start is worker.starts.load_here(start, content)
 
 
 HEAVY: dict[str, tuple[str, Callable[[], str]]] = {

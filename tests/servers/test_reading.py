@@ -1,18 +1,27 @@
 """Queries that are not ours: one SELECT over the environment's rows, now and at the start, and nothing else."""
 
 import asyncio
-from contextlib import closing
+from contextlib import ExitStack, closing
 from typing import Any
 
 import apsw
 import pytest
 
-from servers.errors import NotFound, QueryError, RequestError
+from servers import sorting
+from servers.errors import NotFound, QueryError, RequestError, StateError
 from servers.instance import Instance
 from servers.reading import BrokenQuery, Reader, ReadingStopped
+from servers.sorting import MOST_SORTED, MOST_SORTED_AT_ONCE
 from servers.worker import Worker
 from tests.processes import until
 
+TEMPORARY = (
+    apsw.SQLITE_OPEN_TEMP_DB
+    | apsw.SQLITE_OPEN_READWRITE
+    | apsw.SQLITE_OPEN_CREATE
+    | apsw.SQLITE_OPEN_EXCLUSIVE
+    | apsw.SQLITE_OPEN_DELETEONCLOSE
+)
 ENDLESS = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
 
 
@@ -193,6 +202,21 @@ async def test_a_query_writes_so_much_into_temporary_files_and_no_more(
         await worker.query(instance.id, sql)
     sorted_ = f"WITH c AS ({ENDLESS} SELECT n FROM c LIMIT 100000) SELECT n FROM c ORDER BY -n LIMIT 1"
     assert (await worker.query(instance.id, sorted_)).rows == ((100000,),)
+
+
+async def test_all_queries_together_write_so_much_into_temporary_files_and_no_more(
+    instance: Instance, worker: Worker
+) -> None:
+    large = f"{ENDLESS[:-1]} LIMIT 100) SELECT hex(zeroblob(290000)) FROM c ORDER BY -n"
+    with ExitStack() as opened:
+        for _ in range(MOST_SORTED_AT_ONCE // MOST_SORTED):
+            sorting.begin()
+            file = apsw.VFSFile(sorting.VFS_NAME, None, [TEMPORARY, 0])
+            opened.callback(file.xClose)
+            file.xWrite(b"x", MOST_SORTED - 1)
+        with pytest.raises(StateError, match="the queries that run now sort too much together; try again"):
+            await worker.query(instance.id, large, limit=1)
+    assert len((await worker.query(instance.id, large, limit=1)).rows) == 1
 
 
 async def test_queries_see_the_time_of_the_instance(instance: Instance, worker: Worker) -> None:

@@ -7,7 +7,7 @@ import pytest
 from servers.guest.lean import connect
 from servers.guest.tables import tables_of
 from servers.library import OWN_LIBRARY
-from servers.schema_cost import LONGEST_PATTERN, MOST_COST, is_cheap
+from servers.schema_cost import LARGEST_SCHEMA, LONGEST_PATTERN, MOST_COST, is_cheap
 
 
 def cheap(schema: str) -> bool:
@@ -92,6 +92,13 @@ def test_a_rule_that_only_an_update_or_a_delete_evaluates_is_one_too() -> None:
     table = f"CREATE TABLE notes (id INTEGER PRIMARY KEY, g0 INTEGER, {nested})"
     assert cheap(table)
     assert not cheap(f"{table}; CREATE INDEX i ON notes (g16)")
+
+
+def test_a_schema_that_takes_long_to_parse_is_not_cheap() -> None:
+    table = "CREATE TABLE notes (id INTEGER PRIMARY KEY, p TEXT, q TEXT); "
+    short, long = (f"CREATE VIEW one AS SELECT 1 AS x /* {'x' * length} */" for length in (99, LARGEST_SCHEMA))
+    assert cheap(table + short)
+    assert not cheap(table + long)
 
 
 @pytest.mark.parametrize("path", sorted(OWN_LIBRARY.glob("*/schema.sql")), ids=lambda path: path.parent.name)

@@ -197,7 +197,7 @@ async def test_every_changed_byte_of_a_start_image_is_found(library: Library, tm
         for place in range(0, len(whole), 97):
             path.write_bytes(flipped(whole, place, place % 8))
             with pytest.raises(StateError, match=r"the start image \w+ is damaged; launch new instances"):
-                Starts(path.parent, worker.guests).load(start.digest, start.content)
+                Starts(path.parent, worker.guests).load_here(start.digest, start.content)
     async with Worker(library, tmp_path / "state") as worker:
         with pytest.raises(StateError, match=r"the start image \w+ is damaged; launch new instances"):
             await worker.judge(instance.id, Judge(checkpoints=()))
