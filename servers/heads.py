@@ -38,6 +38,10 @@ MOST_SMALL_CHUNKS = 64
 SMALL_CHUNK = 256
 """Bytes that the chunks of a body have on average, when there are more than so many. Each is a step of the event loop,
 however small it is. Requests that wait behind one another count as one."""
+SMALL_PIECE = 2048
+"""Bytes that come at once and are parsed at once."""
+MOST_PIECES = 4
+"""Longer ones, of all connections, that are parsed in one turn of the event loop. Each may hold many requests."""
 LINGER_SECONDS = 2.0
 """Seconds in which a client may read an answer that it got before it had sent all of its request."""
 MOST_CONNECTIONS = 4096
@@ -73,6 +77,7 @@ class Connections:
         self.received = BufferBudget(most_received)
         self.unread = BufferBudget(most_unread)
         self.turns = Turns()
+        self.pieces = Turns(MOST_PIECES)
         self.at_once = at_once
         self.seconds = seconds
 
@@ -126,6 +131,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._unread = 0
         self._unread_since = 0.0
         self._lingers_since: float | None = None
+        self._piece = b""
         self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
         self._under_way: RequestResponseCycle | None = None
 
@@ -138,12 +144,34 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.leave(self)
+        self._piece = b""
         if self._under_way is not None:  # uvicorn tells the request that came last alone, and that one may wait
             self._under_way.disconnected = True
             self._under_way.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
+        if self._piece:
+            self._piece += data  # uvicorn read on for a body
+        elif len(data) > SMALL_PIECE:
+            self._piece = data
+            self.transport.pause_reading()
+            self._connections.received.hold(self, self._raw + len(data))
+            self._connections.pieces.start(self._parse_piece)
+        else:
+            self._parse(data)
+
+    def _parse_piece(self) -> None:
+        """Parse a long piece in its turn, and read on."""
+        data, self._piece = self._piece, b""
+        if not data or self.transport.is_closing():
+            return
+        self._connections.received.release(self)
+        self._parse(data)
+        if not self.flow.read_paused and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    def _parse(self, data: bytes) -> None:
         if self._lingers_since is not None:  # the request was answered, and its rest is not even parsed
             self._raw += len(data)
             if self._raw > LARGEST_REQUEST:

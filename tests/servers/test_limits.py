@@ -21,7 +21,7 @@ from registry.up import Options, running
 from servers.errors import BundleError
 from servers.fair_pool import MOST_THREADS_EACH
 from servers.guest.building import build
-from servers.heads import Connections
+from servers.heads import SMALL_PIECE, Connections
 from servers.instance import Instance
 from servers.library import Library
 from servers.orders import Judge, Launch
@@ -384,6 +384,27 @@ async def test_a_burst_of_requests_is_started_in_turns_and_what_is_answered_at_o
         writer.write(GET.replace(b"/", b"/health", 1))
         assert (await reader.readuntil(b"fine")).startswith(ANSWER)
     assert started == ["/health"]
+
+
+async def test_long_pieces_are_parsed_in_turns_and_short_ones_wait_for_none() -> None:
+    connections = Connections()
+    connections.pieces = Turns(0)  # nobody's turn ever comes
+    long = GET.replace(b"\r\n\r\n", b"\r\nX: " + b"y" * SMALL_PIECE + b"\r\n\r\n")
+    async with hasty(fine, connections=connections, seconds=60) as connection:
+        _, waiting = await connection()
+        waiting.write(long)
+        await waiting.drain()
+        reader, writer = await connection()
+        writer.write(GET)
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+        assert connections.received.total > SMALL_PIECE
+        connections.pieces = Turns(1)
+        both = [await connection() for _ in range(2)]
+        for _, one in both:
+            one.write(long * 2)
+        for reader, _ in both:
+            for _ in range(2):
+                assert (await reader.readuntil(b"fine")).startswith(ANSWER)
 
 
 async def test_a_small_body_is_waited_for_before_its_request_takes_a_turn() -> None:
