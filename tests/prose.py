@@ -14,7 +14,7 @@ COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 LINK = re.compile(r"!?\[([^]]*)\]\([^)]*\)")
 CODE = re.compile(r"(`+).+?\1")
 NO_PROSE = re.compile(r"\||#|:::|-{3,}$")
-ITEM = re.compile(r"\s*(?:[-*]|\d+\.)\s")
+ITEM = re.compile(r"^\s*(?:[-*]|\d+\.)\s")
 END = re.compile(r"(?<=[.!?])[\"'”*_)]*\s+(?=[\"'“*_(]*[A-Z0-9])|(?<=:)\s*$")
 
 
@@ -55,14 +55,14 @@ class Measure(NamedTuple):
 def sentences(markdown: str) -> Iterator[str]:
     """The sentences of paragraphs and list items. Code, tables and headings are not prose; a code span is one word."""
     text = COMMENT.sub("", FENCE.sub("\n", markdown))
-    text = LINK.sub(r"\1", CODE.sub("code", text))
+    text = LINK.sub(r"\1", CODE.sub("Code", text))
     for paragraph in paragraphs(text):
         yield from (sentence for sentence in END.split(paragraph) if words(sentence))
 
 
 def cells(markdown: str) -> Iterator[str]:
     """The sentences in the cells of tables."""
-    text = LINK.sub(r"\1", CODE.sub("code", COMMENT.sub("", FENCE.sub("\n", markdown))))
+    text = LINK.sub(r"\1", CODE.sub("Code", COMMENT.sub("", FENCE.sub("\n", markdown))))
     for line in text.splitlines():
         if line.startswith("|"):
             for cell in line.strip("|").split(" | "):
