@@ -25,6 +25,17 @@ _MONTH_DAY = re.compile(
     rf"\b(?P<month>{_MONTH})\b\.?,? (?:the |el |le |den )?(?P<day>{_NTH})(?![\d:]"
     rf"|[.,]\d)(?:,? (?P<year>\d{{4}})(?![\d:]))?"
 )
+_SPAN = re.compile(
+    r"(?<![\w.,:/-])(?P<day>\d{1,2})\.(?: ?(?P<month>\d{1,2})\.(?P<year>\d{4})?)? ?(?:-|bis|to|until|al?) ?"
+    r"(?P<end>(?P<day2>\d{1,2})\. ?(?P<month2>\d{1,2})(?:\.(?P<year2>\d{4}|\d{2}(?!\d))?)?)(?![\w/:-])"
+)
+_SPAN_OF_MONTH = re.compile(
+    rf"(?<![\w.,:/-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)? ?- ?(?P<end>(?P<day2>\d{{1,2}})(?:st|nd|rd|th|\.)?"
+    rf" ?(?:of )?(?P<month>{_MONTH})\b\.?(?:,? (?P<year>\d{{4}})(?![\d:]))?)"
+)
+_OF_A_MONTH = re.compile(
+    rf"(?P<day>{_NTH})(?: day)? of (?P<which>this|the current|next|the next|last|the last) month\b"
+)
 _OTHER_DAYS = re.compile(
     rf"(?<![\w.:-])(?:{_NTH} ?(?:,|and|&|or|to|-|until|till|through|bis|und|et|y|oder|ou) ?(?:the )?)+$"
 )
@@ -54,7 +65,8 @@ _COUNTED = re.compile(
 )
 _BARE = re.compile(
     rf"\b(?:the|der|den|dem|am|le|el|am|il) (?P<day>\d{{1,2}}(?:st|nd|rd|th|\.)"
-    rf"|{alternatives(ORDINALS)})(?=$|[ ]?[.,;:!?)\n-]|[ ](?:and|or|at|of (?:this|next|the) month"
+    rf"|{alternatives(ORDINALS)})(?=$|[ ]?[.,;:!?()\n-]|'s\b|[ ](?:and|or|at|could|can|may|has|had|will|would"
+    r"|of (?:this|next|the) month"
     rf"|instead|not|but|to|until|as|rather|is|was|um|y|et|by|for|in|from|already|now|too|because)\b)"
     rf"|(?<=on )(?P<digits>\d{{1,2}})(?:st|nd|rd|th)\b|\bel (?P<es>\d{{1,2}})\b(?![.:,]?\d)"
 )
@@ -68,6 +80,13 @@ def dates(text: str, now: date) -> Iterator[Mention]:
             yield Mention("date", values, found.start(), found.end())
     for found in (*_DAY_MONTH.finditer(text), *_MONTH_DAY.finditer(text)):
         yield from _written(text, found)
+    for found in (*_SPAN.finditer(text), *_SPAN_OF_MONTH.finditer(text)):
+        yield from _both_ends(found)
+    for found in _OF_A_MONTH.finditer(text):
+        shift = 0 if "this" in found["which"] or "current" in found["which"] else -1 if "last" in found["which"] else 1
+        month = 12 * now.year + now.month - 1 + shift
+        days = _valid(month // 12, month % 12 + 1, _nth(found["day"]))
+        yield from (Mention("date", frozenset({day}), found.start(), found.end()) for day in days)
     for found in _LAST_DAY.finditer(text):
         month, year = MONTHS[found["month"] or found["month2"]], int(found["year"]) if found["year"] else None
         last = monthrange(year or now.year, month)[1]
@@ -95,6 +114,20 @@ def _numbered(found: re.Match[str]) -> Iterator[Day]:
     yield from _valid(year, second, first)
     if "." not in found[0]:
         yield from _valid(year, first, second)
+
+
+def _both_ends(found: re.Match[str]) -> Iterator[Mention]:
+    """The two days of a span whose month or year stands at its end."""
+    parts = found.groupdict()
+    month = MONTHS[parts["month"]] if "month2" not in parts else int(parts["month2"])
+    written = parts["year"] if "month2" not in parts else parts["year2"]
+    year = None if not written else int(written) if len(written) == 4 else 2000 + int(written)
+    first_year = int(parts["year"]) if "month2" in parts and parts["year"] else year
+    first_month = int(parts["month"]) if "month2" in parts and parts["month"] else month
+    for day in _valid(first_year, first_month, int(parts["day"])):
+        yield Mention("date", frozenset({day}), found.start(), found.start("end"))
+    for day in _valid(year, month, int(parts["day2"])):
+        yield Mention("date", frozenset({day}), found.start("end"), found.end())
 
 
 def _valid(year: int | None, month: int, day: int) -> Iterator[Day]:

@@ -21,8 +21,8 @@ _DIGITAL = re.compile(
     rf"(?: ?(?:{_HALF}|{_PART}|(?P<uhr>uhr|h\b|hrs\b|o'?clock)))?"
 )
 _HOUR = re.compile(
-    rf"(?<![\d.,:/-])(?P<hour>[01]?\d|2[0-4]|\b(?:{_HOURS}))(?: ?{_HALF}| ?(?P<clock>o'?clock|uhr"
-    rf"|heures|h(?= ?[.,;!?)]|$))(?:{_PART})?|{_PART.replace('part>', 'part2>')})"
+    rf"(?<![\d.,:/])(?<!\d-)(?P<hour>[01]?\d|2[0-4]|\b(?:{_HOURS}))(?: ?{_HALF}| ?(?P<clock>o'?clock|uhr"
+    rf"|heures|h(?= ?[.,;!?)-]| a \d|$))(?:{_PART})?|{_PART.replace('part>', 'part2>')})"
 )
 _AT = re.compile(
     rf"\b(?:at|by|from|until|till|um|a las|alle|ab|a la|op)(?: around)? (?P<hour>[01]?\d|2[0-3]"

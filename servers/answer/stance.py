@@ -37,11 +37,11 @@ _AFTER = re.compile(
     r"(?:not (?:the|it|right|correct|possible|available|free|one|your|on|valid|what|cleaned|ready"
     r"|among|included|in|due)|n't|full\b|taken|occupied|fully booked|already booked|booked out"
     r"|unavailable|closed|gone|sold|wrong"
-    r"|incorrect|cancelled|out of|lost|no longer|voll|belegt|nicht|complet|ocupad|history|void|expired"
+    r"|incorrect|cancelled|out of|lost|no longer|voll|belegt|nicht|complet\b|ocupad|history|void|expired"
     r"|replaced|other|in\b(?=[;.,]|$)|here|received|already there|in repair|under repair"
     r"|checked in already|someone else|another)"
-    r"|isn't|wasn't|aren't|weren't|won't work|doesn't|does not (?:apply|fit|count|work)|had no|has no"
-    r"|is for (?:another|someone|somebody)|belongs to|can't be|cannot be (?:the|right|used)|\((?:full"
+    r"|isn't|wasn't|aren't|weren't|won't work|doesn't|does not (?:apply|fit|count|work)|had no\b|has no\b"
+    r"|is for (?:another|someone|somebody)|belongs to|(?:can't|cannot) be (?:the|right|used)\b|\((?:full"
     r"|taken|not (?:free|available|possible|clean|ready)|occupied))"
 )
 DOUBT = re.compile(
@@ -94,14 +94,19 @@ _CLAUSE = re.compile(
 )
 
 
-def stance(text: Text, start: int, end: int, *, is_name: bool = True, is_rival: bool = False) -> Stance:
-    """How the text stands to what it mentions at a place. Of a name it can be said that it is taken, or full."""
+def stance(
+    text: Text, start: int, end: int, *, is_name: bool = True, is_rival: bool = False, is_reason: bool = False
+) -> Stance:
+    """How the text stands to what it mentions at a place.
+
+    Of a name it can be said that it is taken, or full; of a reason that it is not done: "the 300 have not been paid".
+    """
     first, last = text.sentence(start)
     sentence = text.text[first:last]
     if sentence.rstrip().endswith("?") and len(sentence.split()) > 1:
         return "asked"
     before, after = text.text[first:start], text.text[end:last]
-    if _is_denied(before, after, is_name=is_name, is_rival=is_rival):
+    if _is_denied(before, after, is_name=is_name, is_rival=is_rival, is_reason=is_reason):
         return "denied"
     if _ABOUT.search(before) or _COULD.search(before) or DOUBT.search(sentence):
         return "doubted"
@@ -110,12 +115,16 @@ def stance(text: Text, start: int, end: int, *, is_name: bool = True, is_rival: 
     return "told"
 
 
-def _is_denied(before: str, after: str, *, is_name: bool, is_rival: bool) -> bool:
+def _is_denied(before: str, after: str, *, is_name: bool, is_rival: bool, is_reason: bool) -> bool:
     """Whether the words of its sentence before or behind a value deny it."""
     clause = before[_clause_start(before) :]
     if _BEFORE.search(clause) and (is_rival or not _STILL_TOLD.search(clause) or _NOT_VALID.search(clause)):
         return True
-    if _NOT_THAT.search(before) or _NOT_SO.match(after) or _NOT_BEEN.match(after):
+    if _NOT_THAT.search(before) or _NOT_SO.match(after):
+        return True
+    if is_reason:
+        return False
+    if _NOT_BEEN.match(after):
         return True
     if is_name:
         return _AFTER.match(after) is not None

@@ -100,3 +100,55 @@ def test_a_value_of_the_question_itself_is_no_other_one() -> None:
     asked = "Does the answer tell on which day the ticket on 18 April was issued: 10 April?"
     answer = "- On which day the ticket on 18 April was issued: it had been issued on 10 April."
     assert tells(answer, {"type": "date", "value": "2026-04-10"}, asked, ("18 april",))
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("6 hoses came, and there are 26 hoses now.", True),
+        ("There are 26 pieces now, 6 hoses of them new.", True),
+        ("6 hoses are on the shelf, and there are 26 screws.", False),
+    ],
+)
+def test_a_number_does_not_count_what_the_task_names_for_something_else(answer: str, holds: bool) -> None:
+    task = "6 hoses were delivered. Have the parcel of screws called back. How many hoses do we have now?"
+    asked = "Does the answer tell how many hoses we have now: 26?"
+    assert tells(answer, {"type": "count", "value": 26}, asked, (task,)) is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "asked", "holds"),
+    [
+        ("SK 41 comes at 08:00–09:00.", "when SK 41 comes", False),
+        ("SK 41 comes at 09:00–10:00.", "when SK 41 comes", True),
+        ("It is open 08:00–09:00.", "until when it is open", True),
+    ],
+)
+def test_the_end_of_a_span_is_no_answer_to_when(answer: str, asked: str, holds: bool) -> None:
+    assert tells(answer, {"type": "time", "value": "09:00"}, asked) is holds
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "1.10.–31.10.2026", "15.–31.10.", "1–31 October", "from the 1st of next month to 31 October",
+    ],
+)  # fmt: skip
+def test_both_ends_of_a_span_of_days_are_read(answer: str) -> None:
+    now = datetime.fromisoformat("2026-09-15 10:00:00")
+    one = wanted(Fact.model_validate({"name": "told", "type": "date", "value": "2026-10-31"}))
+    given = ("from 1 October", "from 15 October")
+    assert verdicts([Question((one,), "until when it is frozen", given=given)], answer, now)[0].holds
+
+
+def test_of_a_reason_it_may_be_said_that_it_is_not_done() -> None:
+    answer = "1. The Kia: the 300.00 deposit hasn't been held."
+    assert tells(answer, {"type": "amount", "value": 300}, tell="any")
+    assert not tells("It is not 300.00, but more.", {"type": "amount", "value": 300}, tell="any")
+
+
+def test_a_name_that_something_is_not_done_with_is_told() -> None:
+    stuck = {"type": "name", "value": "NRHU4404025"}
+    assert tells("NRHU4404025 has not reached us.", stuck)
+    assert tells("NRHU4404025 can't be loaded.", stuck)
+    assert not tells("Not NRHU4404025, another one.", stuck)

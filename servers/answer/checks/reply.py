@@ -50,9 +50,9 @@ class Reply:
         """How it stands to what it mentions at a place."""
         return stance(self.text, start, end, is_name=is_name)
 
-    def stands(self, mention: Mention, *, is_rival: bool = False) -> Stance:
+    def stands(self, mention: Mention, *, is_rival: bool = False, is_reason: bool = False) -> Stance:
         """How it stands to a value. "Not until 6 pm" tells six, and denies it where another hour is told."""
-        return stance(self.text, mention.start, mention.end, is_name=False, is_rival=is_rival)
+        return stance(self.text, mention.start, mention.end, is_name=False, is_rival=is_rival, is_reason=is_reason)
 
     def said(self, mention: Mention) -> str:
         """A value as it is written."""

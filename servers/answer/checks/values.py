@@ -30,6 +30,10 @@ _PRICE_BEFORE = re.compile(
 _NOTHING = re.compile(r"\bnothing((?: \w+| 's){1,3})")
 _THERE_IS_NO = re.compile(r"\bthere (?:is|are|was|were|will be) no ((?:\w+ )?[^\W\d_]+)")
 _NONE_IS = re.compile(r"\bno ((?:\w+ ){1,3})(?:is|are|was|were|will be|has|have)\b")
+_UNTIL = re.compile(
+    r"\b(?:until|till|to|ends?|clos\w+|latest|last|through|by when|window|slot|long|land\w*|arriv\w*)\b"
+)
+_TO = re.compile(r" ?(?:-|to|until|till|bis) ?")
 _TODAY = frozenset(["today", "tonight", "heute", "aujourd'hui", "hoy"])
 _NEXT = re.compile(r"[,:;(]| - | but | so | because | since | while ")
 _NOT_DONE = re.compile(r"(?:\bnot|n't|\bnever) (?:be |been |to be )?(\w+)")
@@ -147,7 +151,8 @@ class ValueTold:
 
     def _is_surely_told(self, mention: Mention) -> bool:
         """Whether a value is told, and is no mere "one" or "both" in a sentence about something else."""
-        if self.reply.stands(mention) != "told" or self._is_denied_behind(mention):
+        is_reason = self.question.tell == "any"
+        if self.reply.stands(mention, is_reason=is_reason) != "told" or self._is_denied_behind(mention):
             return False
         if self.one.fact.type != "count" or self.reply.said(mention) not in _ONE:
             return True
@@ -197,6 +202,32 @@ class ValueTold:
             or plays_another_part(self.reply, self.question, mention)
             or is_labelled(self.reply, self.one, self.question, place, self.asked)
             or self._is_swapped(mention)
+            or self._ends_a_span(mention)
+            or self._counts_others(mention)
+        )
+
+    def _counts_others(self, mention: Mention) -> bool:
+        """Whether it counts things that the task names for something else, where another number counts those asked."""
+        unit = stem(mention.unit)
+        if self.one.fact.type != "count" or not unit or unit in self.question.words or self.question.tell == "any":
+            return False
+        is_named = any(unit in content_words(folded(text)) for text in self.question.given)
+        return is_named and any(
+            stem(other.unit) in self.question.plain_words
+            for other in self.reply.mentions
+            if other.type == "number" and other.unit and not self._fits(other)
+        )
+
+    def _ends_a_span(self, mention: Mention) -> bool:
+        """Whether something only ends then, and nobody asked when it does: "08:00-09:00" does not tell nine."""
+        if self.question.tell == "any" or self.one.fact.type != "time" or _UNTIL.search(self.question.subject):
+            return False
+        return any(
+            other.type == "time"
+            and other.end <= mention.start
+            and not self._fits(other)
+            and _TO.fullmatch(self.reply.folded[other.end : mention.start]) is not None
+            for other in self._there
         )
 
     def _is_swapped(self, mention: Mention) -> bool:
