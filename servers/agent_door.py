@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 from starlette.types import Message, Receive, Scope, Send
 
-from servers.doors.http import TooLarge, again, bearer, body_of, header, is_json, misled
+from servers.doors.http import MOST_KINDS, TooLarge, again, bearer, body_of, header, is_json, misled
 from servers.doors.json_rpc import REFUSED, Problem, error_body, problem_of
 from servers.doors.stdio import LineWire
 from servers.environment import Tool
@@ -43,6 +43,7 @@ LEASE_OVER = "the lease of this instance is over; whoever launched it can prolon
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
 NO_ANSWER_NOW = "the environment cannot answer now, and nothing was changed; try again"
 PLAIN_FORM = [(b"content-type", b"application/json"), (b"accept", b"application/json, text/event-stream")]
+PLAIN_NAMES = {name for name, _ in PLAIN_FORM}
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
@@ -100,8 +101,6 @@ class AgentDoor:
             raise trouble
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # RFC 9110, 5.5: blanks around a header's value are none of it; uvicorn's faster parser leaves those behind it.
-        scope = {**scope, "headers": [(name, value.strip(b" \t")) for name, value in scope["headers"]]}
         instance_id = _instance_in(scope["path"])
         refusal = self._refusal(scope, instance_id)
         if refusal is not None or instance_id is None:
@@ -133,9 +132,9 @@ class AgentDoor:
         if isinstance(instance, Refusal):
             await self._refuse(send, instance)
             return
-        scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
         if await self._express.answer(scope, body, send, instance):
             return
+        scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
         problem = problem_of(body)
         if problem is not None:
             self._worker.watch.refused("agent", 400)
@@ -298,6 +297,7 @@ def _malformed(scope: Scope) -> Refusal | None:
     return None
 
 
+@lru_cache(MOST_KINDS)
 def _accepts_json(accept: str) -> bool:
     kinds = {one.partition(";")[0].strip().lower() for one in accept.split(",")}
     return not kinds.isdisjoint({"application/json", "application/*", "*/*"})
@@ -305,7 +305,7 @@ def _accepts_json(accept: str) -> bool:
 
 def _in_plain_form(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Headers in which content types stand as the SDK compares them; the door has read them as HTTP does."""
-    kept = [(name, value) for name, value in headers if name not in dict(PLAIN_FORM)]
+    kept = [(name, value) for name, value in headers if name not in PLAIN_NAMES]
     return [*kept, *PLAIN_FORM]
 
 

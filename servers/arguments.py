@@ -188,12 +188,14 @@ class ArgumentCheck:
         return _shortened(f"{kinds} ({bounds})" if bounds else kinds, LONGEST_QUOTE)
 
 
-def _has_float(value: Any) -> bool:
-    if isinstance(value, dict):
-        return any(map(_has_float, cast("dict[str, Any]", value).values()))
-    if isinstance(value, list):
-        return any(map(_has_float, cast("list[Any]", value)))
-    return isinstance(value, float)
+def _has_float(value: dict[str, Any] | list[Any]) -> bool:
+    """Whether an array or an object holds a number with a point or an exponent."""
+    for part in value.values() if isinstance(value, dict) else value:
+        if isinstance(part, float):
+            return True
+        if isinstance(part, dict | list) and _has_float(cast("dict[str, Any] | list[Any]", part)):
+            return True
+    return False
 
 
 def _is_exact(value: float) -> bool:

@@ -20,6 +20,7 @@ META = "io.modelcontextprotocol/"
 MODERN_META = {f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"}
 CALL_FAILED = "farm.call_failed"
 """In a request's scope: the farm could not make its call, and told the log why."""
+TEXT_ENCODER = json.JSONEncoder(ensure_ascii=False)
 ORDINARY_HEADERS = {
     b"accept",
     b"accept-encoding",
@@ -72,7 +73,7 @@ class Express:
         pieces = [
             f'{{"jsonrpc":"2.0","id":{json.dumps(call.id)},"result":'.encode(),
             b'{"content":[{"type":"text","text":',
-            json.dumps(outcome.text, ensure_ascii=False).encode(),
+            TEXT_ENCODER.encode(outcome.text).encode(),
             b"}]",
         ]
         if outcome.structured is not None:

@@ -6,7 +6,6 @@ What a guest says is text: it is bounded and checked before anybody believes it.
 import asyncio
 import logging
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -54,6 +53,7 @@ MOST_BUFFERED = 32 * 1024 * 1024
 SMALL_BUFFER = 256 * 1024
 """Bytes up to which a buffer is not counted: a socket's kernel buffer takes as much."""
 
+NONCE_BYTES = 7
 CLOSED = "closed its socket"
 
 Reply = tuple[dict[str, Any], list[bytes]]
@@ -215,7 +215,9 @@ class Guest:
         """
         if self.ended is not None or self._frames is None or self._frames.transport is None:
             raise GuestDied(f"a guest ended: {self.ended}")
-        nonce = secrets.randbits(53)  # what a tool says on the socket cannot pass for the answer to a later request
+        nonce = int.from_bytes(
+            os.urandom(NONCE_BYTES)
+        )  # what a tool says on the socket cannot pass for the answer to a later request
         self._answer = asyncio.get_running_loop().create_future()
         self._frames.largest = LARGEST_CALL_REPLY if head["do"] not in IMAGE_REQUESTS else LARGEST_REPLY
         self._frames.transport.write(packed({**head, "nonce": nonce}, *parts))

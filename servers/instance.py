@@ -8,9 +8,10 @@ import json
 import time
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import Any, cast
+from functools import cached_property
+from typing import Any, NamedTuple, cast
 
 from servers.answer.contract import HOW_TO_ANSWER
 from servers.bundle import Environment
@@ -38,8 +39,7 @@ MOST_MICROS = 3_600_000_000
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What one tool call did, as the agent is told. `structured` is the result of a call that went well."""
 
     kind: OutcomeKind
@@ -138,9 +138,12 @@ class Instance:
 
     def now(self, seq: int | None = None) -> str:
         """The instance's time at call `seq` (from 1); by default at the next one."""
-        begin = datetime.fromisoformat(self.state.origin.clock)
         passed = (self.state.last if seq is None else seq - 1) * SECONDS_PER_CALL
-        return (begin + timedelta(seconds=passed)).isoformat(sep=" ")
+        return (self._begin + timedelta(seconds=passed)).isoformat(sep=" ")
+
+    @cached_property
+    def _begin(self) -> datetime:
+        return datetime.fromisoformat(self.state.origin.clock)
 
     def _given(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], str]:
         """The arguments as the tool is to have them, and their JSON, or nothing where they are none."""
@@ -161,7 +164,8 @@ class Instance:
         return None
 
     def _is_too_much_to_check(self, tool: str, told: str) -> bool:
-        return values_in(told) * self.environment.widths[tool] > MOST_CHECKS_A_CALL
+        width = self.environment.widths[tool]  # there are no more values than bytes, and to count those takes time
+        return len(told) * width > MOST_CHECKS_A_CALL and values_in(told) * width > MOST_CHECKS_A_CALL
 
     def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> Outcome | None:
         """What is wrong with a call that no guest needs to see."""
@@ -260,7 +264,7 @@ class Instance:
             changes = await self.verification.verify(
                 self.environment, self.start, self.state, outcome.changes, now=self.now()
             )
-            return replace(outcome, changes=changes)
+            return outcome._replace(changes=changes)
         except ChangesError as error:
             self.state.disown()
             if self.guest is not None:

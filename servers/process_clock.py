@@ -7,7 +7,6 @@ its worker is stopped.
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
@@ -86,10 +85,12 @@ class Deadline:
         self._handle: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> None:
-        with suppress(OSError):  # it has ended, which its socket tells
+        try:
             self._begin = cpu_seconds(self._pid)
-            pause = min(self._seconds, LONGEST_LOOK)
-            self._handle = self._loop.call_later(pause, self._look, pause)
+        except OSError:
+            return  # it has ended, which its socket tells
+        pause = min(self._seconds, LONGEST_LOOK)
+        self._handle = self._loop.call_later(pause, self._look, pause)
 
     def __exit__(self, *_: object) -> None:
         if self._handle is not None:

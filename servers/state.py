@@ -34,7 +34,9 @@ HEAD = struct.Struct("<III")
 """Bytes of a record's text, bytes of its changes, and a checksum of these two numbers."""
 DIGEST_BYTES = 16
 LARGEST_NET_KEPT = 64 * 1024
-"""Bytes of the changes since the start that an open state file keeps in memory. More are computed when asked for."""
+"""Bytes of changes that an open state file keeps in memory. Then they are put together, and kept if they are half as
+many: what calls change again and again is not read again from the disk, however long the history is."""
+ENCODER = json.JSONEncoder(ensure_ascii=False)
 LARGEST_ORIGIN = 64 * 1024
 """Bytes of the first record, which holds ids and digests alone."""
 
@@ -112,7 +114,11 @@ class StateFile:
     """What the file must end with when it is read again."""
     file: tuple[int, int] | None
     net: list[bytes] | None = field(default=None, repr=False)
-    """Changesets that together are the changes since the start. None if they are many, or were not read yet."""
+    """Changesets that together are the changes since the start. None if they are large, or were not read yet."""
+    net_added: int = 0
+    """Bytes of these changesets."""
+    net_joined: int = 0
+    """Bytes of the changes since the start when they were put together the last time."""
 
     @classmethod
     def create(cls, path: Path, index: StateIndex, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
@@ -248,16 +254,16 @@ class StateFile:
             self.changed = call.seq
             if self.net is not None:
                 self.net.append(call.changes)
-                if sum(map(len, self.net)) > LARGEST_NET_KEPT:
-                    self.net = None
+                self.net_added += len(call.changes)
+                if self.net_added > LARGEST_NET_KEPT:
+                    self._put_together(self.net)
 
     @_named
     def changes_since_start(self) -> bytes:
         """Everything that the calls changed, as one changeset."""
-        parts = self.net if self.net is not None else [call.changes for call in self._calls()]
-        net = parts[0] if len(parts) == 1 else _joined(parts)
-        self.net = [net] if len(net) <= LARGEST_NET_KEPT else None
-        return net
+        if self.net is not None and len(self.net) == 1:
+            return self.net[0]
+        return self._put_together(self.net if self.net is not None else [call.changes for call in self._calls()])
 
     @_named
     def calls(self, *, after: int = 0, limit: int = 1000) -> list[KeptCall]:
@@ -287,7 +293,8 @@ class StateFile:
         opened = StateFile.open(self.path, self.index)
         os.close(self.handle)
         self.handle, self.origin, self.last, self.changed = opened.handle, origin, seq, opened.changed
-        self.beginning, self.end, self.file, self.net = opened.beginning, opened.end, opened.file, opened.net
+        self.beginning, self.end, self.file = opened.beginning, opened.end, opened.file
+        self.net, self.net_added, self.net_joined = opened.net, 0, 0
 
     def _cut_to_beginning(self) -> None:
         """Undo calls that changed nothing: the rows, and so their revision, stay as they are."""
@@ -323,6 +330,14 @@ class StateFile:
                 yield _call(record)
         except (ValueError, TypeError, LookupError) as error:
             raise StateError(f"state file {self.path.name} is damaged: {error}") from None
+
+    def _put_together(self, parts: Sequence[bytes]) -> bytes:
+        """The changes since the start as one changeset; it is kept in memory if more can be added to it."""
+        net = _joined(parts)
+        self.net_joined = len(net)
+        is_small = len(net) <= LARGEST_NET_KEPT // 2
+        self.net, self.net_added = ([net], len(net)) if is_small else (None, 0)
+        return net
 
     def _append(self, record: bytes) -> None:
         end = End(self.end.generation, self.end.size + len(record), record[-DIGEST_BYTES:])
@@ -429,7 +444,7 @@ def _records(whole: bytes) -> Iterator[_Record]:
 
 def _text_of(call: KeptCall) -> bytes:
     said: list[Any] = [call.seq, call.tool, call.arguments, call.outcome, call.text, call.detail, call.micros, call.at]
-    return json.dumps(said, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    return ENCODER.encode(said).encode("utf-8", "surrogatepass")
 
 
 def _call(record: _Record) -> KeptCall:

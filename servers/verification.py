@@ -72,7 +72,7 @@ class Verification:
         """
         if len(changes) > LARGEST_CHANGES:
             raise ChangesError(f"it says that it changed {len(changes)} bytes")
-        if start.is_cheap and len(changes) <= LARGEST_HERE:
+        if start.is_cheap and len(changes) <= LARGEST_HERE and state.net_joined <= LARGEST_NET_HERE:
             net = None if self._has_rows(start, state) else await self.changes_since_start(state)
             if net is None or len(net) <= LARGEST_NET_HERE:
                 kept = self._verified_here(start, state, net, changes, now)
@@ -141,7 +141,11 @@ class Verification:
         try:
             desk = self._desk(start)
             desk.until = time.monotonic() + MOST_SECONDS
-            rows = desk.seat(state.origin.id, net) if net is not None else desk.use(state.origin.id)
+            if net is None:
+                rows = desk.use(state.origin.id)
+            else:
+                rows = desk.seat(state.origin.id, net)
+                self._keep_to_most_held()
             kept = rows.apply(changes, now=now)
         except (ChangesError, apsw.Error):
             self.release(start.digest, state.origin.id)
@@ -160,9 +164,11 @@ class Verification:
         if desk is None:
             desk = self._held[start.digest] = _Desk(start)
         self._held.move_to_end(start.digest)
+        return desk
+
+    def _keep_to_most_held(self) -> None:
         while len(self._held) > 1 and sum(held.size for held in self._held.values()) > MOST_HELD:
             self._held.popitem(last=False)[1].close()
-        return desk
 
     async def _ask(
         self,

@@ -1,8 +1,12 @@
 """What both doors ask of a request before they read it: its token, and whether it may be meant for them at all."""
 
+from functools import lru_cache
+
 from starlette.types import Message, Receive, Scope
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+MOST_KINDS = 64
+"""Values of a header that are remembered with what they mean: a client sends the same ones with every request."""
 
 
 class TooLarge(Exception):
@@ -11,7 +15,10 @@ class TooLarge(Exception):
 
 def header(scope: Scope, name: bytes) -> str:
     """The first header of a name, or nothing."""
-    return next((value for key, value in scope["headers"] if key == name), b"").decode("latin-1").strip(" \t")
+    for key, value in scope["headers"]:
+        if key == name:
+            return value.decode("latin-1")
+    return ""
 
 
 def bearer(scope: Scope) -> bytes:
@@ -20,6 +27,7 @@ def bearer(scope: Scope) -> bytes:
     return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
 
 
+@lru_cache(MOST_KINDS)
 def is_json(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/json"
 
@@ -38,6 +46,7 @@ def misled(scope: Scope) -> tuple[int, str] | None:
     return None
 
 
+@lru_cache(MOST_KINDS)
 def _is_loopback(host: str) -> bool:
     """Whether an address, with its port or without, is one of this machine."""
     name, colon, port = host.lower().rpartition(":")

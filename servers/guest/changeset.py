@@ -4,7 +4,7 @@ What is kept is written here and not copied from a guest: two readers of strange
 """
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 INSERT, DELETE, UPDATE = 18, 9, 23
@@ -20,16 +20,20 @@ def header(table: str, columns: int, keys: Sequence[int]) -> bytes:
     return b"T" + varint(columns) + bytes(flags) + table.encode() + b"\0"
 
 
-def record(before: Sequence[Any] | None, after: Sequence[Any] | None, keys: Sequence[int]) -> bytes:
-    """What happened to one row; nothing if it is as it was."""
+def record(
+    before: Sequence[Any] | None, after: Sequence[Any] | None, changed: Sequence[int], keys: Sequence[int]
+) -> bytes:
+    """What happened to one row; nothing if it is as it was. `changed` are the columns that an update changed."""
     if before is None or after is None:
-        return bytes((INSERT if before is None else DELETE, 0)) + _values(after or before or ())
-    changed = [place for place, (old, new) in enumerate(zip(before, after, strict=True)) if not equal(old, new)]
+        return bytes((INSERT if before is None else DELETE, 0)) + b"".join(map(_value, after or before or ()))
     if not changed:
         return b""
-    old = b"".join(_value(v) if place in changed or place in keys else UNCHANGED for place, v in enumerate(before))
-    new = b"".join(_value(v) if place in changed else UNCHANGED for place, v in enumerate(after))
-    return bytes((UPDATE, 0)) + old + new
+    old, new = [UNCHANGED] * len(before), [UNCHANGED] * len(after)
+    for place in keys:
+        old[place] = _value(before[place])
+    for place in changed:
+        old[place], new[place] = _value(before[place]), _value(after[place])
+    return bytes((UPDATE, 0)) + b"".join(old + new)
 
 
 def equal(one: Any, other: Any) -> bool:
@@ -43,10 +47,6 @@ def varint(number: int) -> bytes:
     while number := number >> 7:
         found.append(number & 0x7F | 0x80)
     return bytes(reversed(found))
-
-
-def _values(values: Iterable[Any]) -> bytes:
-    return b"".join(map(_value, values))
 
 
 def _value(value: Any) -> bytes:

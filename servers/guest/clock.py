@@ -4,13 +4,15 @@ The time is set for the thread that runs a statement, before it is run.
 """
 
 import threading
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import apsw
 
 VFS_NAME = "farm"
 UNIX_EPOCH_IN_JULIAN_MS = 210866760000000
 BEGINNING = "1970-01-01 00:00:00"
+EPOCH = datetime.fromisoformat(BEGINNING)
+MILLISECOND = timedelta(milliseconds=1)
 
 
 class _Time(threading.local):
@@ -38,5 +40,4 @@ _clock = _Clock()
 
 def set_time(now: str) -> None:
     """Set this thread's time to `YYYY-MM-DD HH:MM:SS` (no zone, as everywhere in an instance)."""
-    since = datetime.fromisoformat(now) - datetime(1970, 1, 1)
-    _clock.time.julian_ms = UNIX_EPOCH_IN_JULIAN_MS + round(since.total_seconds() * 1000)
+    _clock.time.julian_ms = UNIX_EPOCH_IN_JULIAN_MS + (datetime.fromisoformat(now) - EPOCH) // MILLISECOND

@@ -23,7 +23,7 @@ class FrameError(Exception):
 
 def packed(head: dict[str, Any], *parts: bytes) -> bytes:
     """One frame as bytes."""
-    text = ENCODER.encode({**head, "sizes": [len(part) for part in parts]}).encode()
+    text = ENCODER.encode({**head, "sizes": list(map(len, parts))}).encode()
     return LENGTHS.pack(len(text), sum(map(len, parts))) + text + b"".join(parts)
 
 
@@ -31,10 +31,10 @@ def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], lis
     """The head and the parts of a frame whose two pieces have been read. The parts are copies."""
     try:
         head: dict[str, Any] = json.loads(text.decode())
-        sizes = [operator.index(size) for size in head.pop("sizes")]
+        sizes = list(map(operator.index, head.pop("sizes")))
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise FrameError(f"a head that cannot be read: {error}") from None
-    if any(size < 0 for size in sizes) or sum(sizes) != len(body):
+    if min(sizes, default=0) < 0 or sum(sizes) != len(body):
         raise FrameError("the sizes of the parts do not add up")
     parts: list[bytes] = []
     offset = 0

@@ -6,7 +6,9 @@ be inverted, and applying the inverse restores every row. The worker and guests 
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple
 
 import apsw
@@ -53,10 +55,55 @@ class Table:
     keys: Places
     references: tuple[Reference, ...]
     referenced: tuple[Referenced, ...]
+    _updates: dict[Places, str] = field(default_factory=dict[Places, str], init=False, repr=False, compare=False)
 
     @property
     def key_columns(self) -> list[str]:
         return [self.columns[place] for place in self.keys]
+
+    @cached_property
+    def key_set(self) -> set[int]:
+        """The places of the keys, as SQLite names them for each change."""
+        return set(self.keys)
+
+    @cached_property
+    def header(self) -> bytes:
+        """What stands before this table's records in a changeset."""
+        return changeset.header(self.name, len(self.columns), self.keys)
+
+    @cached_property
+    def select(self) -> str:
+        """The statement that reads the row of a key."""
+        return f"SELECT {', '.join(map(quoted, self.columns))} FROM {self._named} WHERE {self._where}"
+
+    @cached_property
+    def insert(self) -> str:
+        """The statement that writes a row."""
+        values = ", ".join("?" for _ in self.columns)
+        return f"INSERT OR ABORT INTO {self._named} ({', '.join(map(quoted, self.columns))}) VALUES ({values})"
+
+    @cached_property
+    def delete(self) -> str:
+        """The statement that deletes the row of a key."""
+        return f"DELETE FROM {self._named} WHERE {self._where}"
+
+    def update(self, changed: Places) -> str:
+        """The statement that gives some columns of the row of a key new values."""
+        sql = self._updates.get(changed)
+        if sql is None:
+            if len(self._updates) >= MOST_STATEMENTS:
+                self._updates.clear()
+            to = ", ".join(f"{quoted(self.columns[place])} = ?" for place in changed)
+            sql = self._updates[changed] = f"UPDATE OR ABORT {self._named} SET {to} WHERE {self._where}"
+        return sql
+
+    @property
+    def _named(self) -> str:
+        return f"main.{quoted(self.name)}"
+
+    @property
+    def _where(self) -> str:
+        return " AND ".join(f"{quoted(column)} = ?" for column in self.key_columns)
 
 
 class Edit(NamedTuple):
@@ -66,6 +113,8 @@ class Edit(NamedTuple):
     key: Values
     before: Values | None
     after: Values | None
+    changed: Places
+    """The columns that an update changes."""
 
 
 class Tables:
@@ -74,7 +123,6 @@ class Tables:
     def __init__(self, connection: apsw.Connection, tables: dict[str, Table]) -> None:
         self._connection = connection
         self._tables = tables
-        self._statements: dict[tuple[str, str, Places], str] = {}
 
     def apply(self, changes: bytes) -> bytes:
         """Apply a changeset within a transaction; the same changeset, written by us.
@@ -106,7 +154,7 @@ class Tables:
             table = self._tables.get(change.name)
             if table is None or change.column_count != len(table.columns):
                 raise ChangesError(f"the changeset names {change.name!r}, and there is no such table here")
-            if change.pk_columns != set(table.keys):
+            if change.pk_columns != table.key_set:
                 raise ChangesError(f"the changeset gives {table.name!r} another primary key")
             edit = self._edit(table, change.op, change.old, change.new)
             if (table.name, edit.key) in seen:
@@ -117,24 +165,23 @@ class Tables:
 
     def _edit(self, table: Table, operation: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> Edit:
         known = old if old is not None else new or ()
-        key = tuple(known[place] for place in table.keys)
+        key = tuple(map(known.__getitem__, table.keys))
         row = self._row(table, key)
         if operation == "INSERT" and new is not None:
-            before, after = None, tuple(new)
+            edit = Edit(table, key, None, tuple(new), ())
             fits = row is None
         elif operation == "DELETE" and old is not None:
-            before, after = tuple(old), None
-            fits = _is_same(row, before)
+            edit = Edit(table, key, tuple(old), None, ())
+            fits = _is_same(row, edit.before)
         elif operation == "UPDATE" and old is not None and new is not None and row is not None:
-            before, after = row, _updated(table, row, old, new)
-            fits = all(value is apsw.no_change or equal(value, row[place]) for place, value in enumerate(old))
+            edit = _update_of(table, key, row, old, new)
+            fits = _is_as_told(row, old)
         else:
             raise ChangesError(f"the changeset changes a row of {table.name!r} that does not exist")
         if not fits:
             raise ChangesError(f"a row of {table.name!r} is not as the changeset says")
-        for value in after or ():
-            _check_value(table, value)
-        return Edit(table, key, before, after)
+        _check_values(edit)
+        return edit
 
     def _write(self, edits: list[Edit]) -> None:
         """Deletes first, inserts last. An update that another row is in the way of becomes a delete and an insert."""
@@ -143,31 +190,29 @@ class Tables:
             if edit.after is None:
                 self._delete(edit)
         for edit in edits:
-            if edit.before is not None and edit.after is not None and not self._update(edit, edit.before, edit.after):
+            if edit.before is not None and edit.after is not None and not self._update(edit, edit.after):
                 self._delete(edit)
                 moved.append(edit)
         for edit in [*moved, *(edit for edit in edits if edit.before is None)]:
-            sql = self._statement("insert", edit.table, ())
-            self._connection.execute(sql, edit.after).fetchall()
+            self._connection.execute(edit.table.insert, edit.after).fetchall()
 
-    def _update(self, edit: Edit, before: Values, after: Values) -> bool:
-        given = tuple(place for place, value in enumerate(after) if not equal(value, before[place]))
-        if not given:
+    def _update(self, edit: Edit, after: Values) -> bool:
+        if not edit.changed:
             return True
-        values = (*(after[place] for place in given), *edit.key)
+        values = (*map(after.__getitem__, edit.changed), *edit.key)
         try:
-            self._connection.execute(self._statement("update", edit.table, given), values).fetchall()
+            self._connection.execute(edit.table.update(edit.changed), values).fetchall()
         except apsw.ConstraintError:
             return False
         return True
 
     def _delete(self, edit: Edit) -> None:
-        self._connection.execute(self._statement("delete", edit.table, ()), edit.key).fetchall()
+        self._connection.execute(edit.table.delete, edit.key).fetchall()
 
     def _row(self, table: Table, key: Values) -> Values | None:
         """The row with exactly this key: a column's collation may find another."""
-        row = self._connection.execute(self._statement("select", table, ()), key).fetchone()
-        if row is None or not _is_same(tuple(row[place] for place in table.keys), key):
+        row = self._connection.execute(table.select, key).fetchone()
+        if row is None or not _is_same(tuple(map(row.__getitem__, table.keys)), key):
             return None
         return row
 
@@ -191,14 +236,6 @@ class Tables:
         for table in sorted(left):
             if self._connection.execute(f"PRAGMA main.foreign_key_check({quoted(table)})").fetchone() is not None:
                 raise ChangesError(f"a row of {table!r} points to a row that was deleted")
-
-    def _statement(self, kind: str, table: Table, given: Places) -> str:
-        sql = self._statements.get((kind, table.name, given))
-        if sql is None:
-            if len(self._statements) >= MOST_STATEMENTS:
-                self._statements.clear()
-            sql = self._statements[kind, table.name, given] = _statement(kind, table, given)
-        return sql
 
 
 def rows_in(changes: bytes) -> int:
@@ -267,19 +304,23 @@ def _foreign_keys(connection: apsw.Connection, table: str) -> list[tuple[str, li
     return list(keys.values())
 
 
-def _updated(table: Table, row: Values, old: Sequence[Any], new: Sequence[Any]) -> Values:
-    """A row after an UPDATE, which must say what each changed column was and must leave the key."""
+def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: Sequence[Any]) -> Edit:
+    """What an UPDATE does to a row: it must say what each changed column was, and must leave the key."""
+    after, changed = list(row), list[int]()
     for place, value in enumerate(new):
-        if value is not apsw.no_change and (place in table.keys or old[place] is apsw.no_change):
-            raise ChangesError(f"an update of {table.name!r} cannot be undone")
-    return tuple(was if value is apsw.no_change else value for was, value in zip(row, new, strict=True))
+        if value is not apsw.no_change:
+            if place in table.keys or old[place] is apsw.no_change:
+                raise ChangesError(f"an update of {table.name!r} cannot be undone")
+            if not equal(value, row[place]):
+                after[place] = value
+                changed.append(place)
+    return Edit(table, key, row, tuple(after), tuple(changed))
 
 
-def insert_into(table: Table) -> str:
-    """The statement that writes a row."""
-    listed = ", ".join(map(quoted, table.columns))
-    values = ", ".join("?" for _ in table.columns)
-    return f"INSERT OR ABORT INTO main.{quoted(table.name)} ({listed}) VALUES ({values})"
+def _is_as_told(row: Values, old: Sequence[Any]) -> bool:
+    """Whether a row has the values that an UPDATE says it had."""
+    told = [place for place, value in enumerate(old) if value is not apsw.no_change]
+    return _is_same(_at(row, told), _at(old, told))
 
 
 class Statement(NamedTuple):
@@ -291,56 +332,44 @@ class Statement(NamedTuple):
 
 def writing_statements(table: Table) -> Iterator[Statement]:
     """The statements that insert a row, delete one, and change every column of one but its key."""
-    yield Statement(insert_into(table), len(table.columns))
-    yield Statement(_statement("delete", table, ()), len(table.keys))
+    yield Statement(table.insert, len(table.columns))
+    yield Statement(table.delete, len(table.keys))
     given = tuple(place for place in range(len(table.columns)) if place not in table.keys)
     if given:
-        yield Statement(_statement("update", table, given), len(table.columns))
-
-
-def _statement(kind: str, table: Table, given: Places) -> str:
-    name = f"main.{quoted(table.name)}"
-    where = " AND ".join(f"{quoted(table.columns[place])} = ?" for place in table.keys)
-    listed = ", ".join(map(quoted, table.columns))
-    match kind:
-        case "select":
-            return f"SELECT {listed} FROM {name} WHERE {where}"
-        case "delete":
-            return f"DELETE FROM {name} WHERE {where}"
-        case "insert":
-            return insert_into(table)
-        case _:
-            to = ", ".join(f"{quoted(table.columns[place])} = ?" for place in given)
-            return f"UPDATE OR ABORT {name} SET {to} WHERE {where}"
+        yield Statement(table.update(given), len(table.columns))
 
 
 def _written(edits: list[Edit]) -> bytes:
     """The changeset of some edits, table by table."""
     records: dict[str, list[bytes]] = {}
-    tables = {edit.table.name: edit.table for edit in edits}
     for edit in edits:
-        record = changeset.record(edit.before, edit.after, edit.table.keys)
+        record = changeset.record(edit.before, edit.after, edit.changed, edit.table.keys)
         if record:
-            records.setdefault(edit.table.name, []).append(record)
-    return b"".join(
-        changeset.header(name, len(tables[name].columns), tables[name].keys) + b"".join(found)
-        for name, found in records.items()
-    )
+            records.setdefault(edit.table.name, [edit.table.header]).append(record)
+    return b"".join(chain.from_iterable(records.values()))
 
 
-def _check_value(table: Table, value: Any) -> None:
-    if isinstance(value, str):
-        size = len(value) if len(value) * 4 <= LARGEST_VALUE else len(value.encode())
-    else:
-        size = len(value) if isinstance(value, bytes) else 0
-    if size > LARGEST_VALUE:
-        raise ChangesError(f"a value of {table.name!r} is larger than {LARGEST_VALUE} bytes")
-    if isinstance(value, float) and not math.isfinite(value):
-        raise ChangesError(f"a value of {table.name!r} is a number that JSON cannot hold")
+def _check_values(edit: Edit) -> None:
+    """See that the values which a row is given can be kept. Those that it has can be."""
+    after = edit.after or ()
+    for value in map(after.__getitem__, edit.changed) if edit.before else after:
+        match value:
+            case int() | None:
+                continue
+            case float():
+                if not math.isfinite(value):
+                    raise ChangesError(f"a value of {edit.table.name!r} is a number that JSON cannot hold")
+            case _:
+                if len(value) * 4 > LARGEST_VALUE and _size(value) > LARGEST_VALUE:
+                    raise ChangesError(f"a value of {edit.table.name!r} is larger than {LARGEST_VALUE} bytes")
 
 
-def _at(row: Values | None, places: Places) -> Values | None:
-    return None if row is None else tuple(row[place] for place in places)
+def _size(value: str | bytes) -> int:
+    return len(value.encode()) if isinstance(value, str) else len(value)
+
+
+def _at(row: Sequence[Any] | None, places: Sequence[int]) -> Values | None:
+    return None if row is None else tuple(map(row.__getitem__, places))
 
 
 def _is_same(one: Values | None, other: Values | None) -> bool:

@@ -407,6 +407,22 @@ async def test_long_pieces_are_parsed_in_turns_and_short_ones_wait_for_none() ->
                 assert (await reader.readuntil(b"fine")).startswith(ANSWER)
 
 
+async def test_a_head_goes_out_with_the_first_piece_of_its_body_or_when_none_comes() -> None:
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
+        if scope["path"] != "/nothing":
+            await send({"type": "http.response.body", "body": b"fine"})
+
+    async with hasty(app, seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(GET)
+        assert (await reader.read(65536)).endswith(b"\r\n\r\nfine")
+        writer.write(GET.replace(b"GET", b"HEAD", 1))
+        assert (await reader.read(65536)).endswith(b"\r\n\r\n")
+        writer.write(GET.replace(b"/", b"/nothing", 1))
+        assert (await reader.read()).startswith(ANSWER)  # and the connection ends
+
+
 async def test_a_small_body_is_waited_for_before_its_request_takes_a_turn() -> None:
     came = asyncio.Queue[bytes]()
 
