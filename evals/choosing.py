@@ -7,6 +7,7 @@ from evals.suite import Choice
 from registry.client import FarmClient
 from registry.wire import ScenarioCard
 from servers.errors import BundleError, RequestError
+from servers.suggestion import suggestion
 
 PART = 100
 
@@ -53,7 +54,8 @@ async def _environments(farm: FarmClient, choice: Choice) -> list[str]:
     wanted = list(choice.environments) or [*ids, *broken]
     missing = [name for name in wanted if name not in ids and name not in broken]
     if missing:
-        raise RequestError(f"no environment {', '.join(missing)} on this farm; there are: {', '.join(ids)}")
+        found = suggestion(missing[0], ids, lister="farm environments")
+        raise RequestError(f"scenarios.environments: no environment {missing[0]!r} on this farm; {found}")
     unreadable = [broken[name] for name in wanted if name in broken]
     if unreadable:
         raise BundleError(f"{'; '.join(unreadable)} (name the environments that you mean to leave it out)")
@@ -73,7 +75,8 @@ def _all_named_are_there(choice: Choice, every: list[Chosen]) -> None:
     there = {one.name for one in every} | {one.card.id for one in every}
     missing = [name for name in choice.ids if name not in there]
     if missing:
-        raise RequestError(f"scenarios.ids: no scenario {', '.join(missing)} among the {len(every)} there are")
+        found = suggestion(missing[0], sorted(there), lister="farm scenarios ENVIRONMENT")
+        raise RequestError(f"scenarios.ids: no scenario {missing[0]!r} among {len(every)}; {found}")
 
 
 def _passes(choice: Choice, one: Chosen) -> bool:

@@ -16,7 +16,7 @@ from registry.client import FarmClient
 from registry.up import private
 from servers.library import OWN_LIBRARY
 from servers.plural import counted
-from servers.terminal import Terminal, marked
+from servers.terminal import Terminal, hints, marked
 
 app = typer.Typer()
 out = Terminal()
@@ -40,10 +40,12 @@ def demo(
     out.print("The reference solutions earn 1, doing nothing earns 0, and leaving out the last step never succeeds.")
     first = shown[0]
     out.print(
-        "\nWhere to look next:\n"
-        f"  farm play {first.environment} --scenario {first.scenario.id} --gold   watch one episode\n"
-        f"  farm connect claude {first.environment} --write          let Claude Code act in it\n"
-        "  farm up                                            a farm that stays, with its API at /v1/docs"
+        hints(
+            "\nWhere to look next:",
+            (f"farm play {first.environment} --scenario {first.scenario.id} --gold", "watch one episode"),
+            (f"farm connect claude {first.environment} --write", "let Claude Code act in it"),
+            ("farm up", "a farm that stays, with its API at /v1/docs"),
+        )
     )
 
 

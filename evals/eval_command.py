@@ -12,7 +12,7 @@ from evals.players import Endpoint, players
 from evals.progress import Prices, Progress
 from evals.run_folder import RunFolder
 from evals.suite import ChatAgent, Suite, read_suite
-from registry.client import FarmClient
+from registry.client import FarmClient, WrongToken
 from registry.up import Address, Options, private, running
 from servers.command_options import shelves
 from servers.endpoint_option import BaseUrl
@@ -48,8 +48,6 @@ def evaluate(
     if farm is not None and (library or workers > 1):
         raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")
     given = token_from(token, token_file) or ""
-    if farm is not None and not given:
-        raise RequestError(f"--farm {farm} wants its control token: FARM_TOKEN or --token-file")
     if isinstance(told.agent, ChatAgent) and not api_key and told.agent.base_url is None and "openai.com" in base_url:
         raise RequestError("the agent's endpoint needs a key: OPENAI_API_KEY (or another --base-url)")
     shelf = (*shelves(library), OWN_LIBRARY)
@@ -74,11 +72,20 @@ async def _evaluate(
     async with AsyncExitStack() as stack:
         address = Address(farm, token) if farm is not None else await _own_farm(stack, library, workers)
         client = await stack.enter_async_context(FarmClient(address.url, address.token))
-        await client.environments(limit=1)  # a farm that is not there, or a wrong token, is told first
+        await _make_sure_of(client, has_token=bool(address.token))
         playing = await stack.enter_async_context(players(suite, endpoint))
         stack.enter_context(progress.live())
         await Evaluation(client, suite, playing, folder, progress).run()
         progress.state = "done"
+
+
+async def _make_sure_of(farm: FarmClient, *, has_token: bool) -> None:
+    """See that a farm is there and takes the token, before anything is played."""
+    try:
+        await farm.environments(limit=1)
+    except WrongToken as error:
+        wants = f"the farm at {farm.url} wants its control token"
+        raise RequestError(f"{error if has_token else wants}: FARM_TOKEN or --token-file") from None
 
 
 async def _own_farm(stack: AsyncExitStack, library: tuple[Path, ...], workers: int) -> Address:

@@ -17,7 +17,7 @@ from evals.evaluating import reference_of
 from evals.played import Header, Played, Subject
 from evals.players import Endpoint, players
 from evals.reading import changed_rows, verdicts_of
-from evals.rollout import Rollout, rollout
+from evals.rollout import Rollout, closed, rollout
 from evals.run_folder import RunFolder
 from evals.suite import Agent, ChatAgent, Choice, Plan, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
 from registry.client import FarmClient
@@ -136,6 +136,7 @@ async def _played(suite: Suite, folder: Path, endpoint: Endpoint, *, is_kept: bo
         detail = await farm.scenario(folder.name, scenario_id)
         _check_user(suite, detail)
         playing = await stack.enter_async_context(players(suite, endpoint, on_retry=_show_retry))
+        await _make_sure_it_starts(farm, detail, suite.run.seed)
         reference = await reference_of(farm, detail, seed=suite.run.seed) if is_kept else None
         subject = Subject(detail=detail, writers=(), reference=reference)
         run = await rollout(
@@ -149,6 +150,12 @@ async def _played(suite: Suite, folder: Path, endpoint: Endpoint, *, is_kept: bo
             on_event=show(out),
         )
         return Episode(subject, run)
+
+
+async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, seed: int) -> None:
+    """Launch an instance and close it. Raises BundleError where a file of the bundle keeps it from starting."""
+    [lease] = await farm.launch(detail.environment, detail.scenario.id, seed=seed)
+    await closed(farm, lease)
 
 
 def _check_user(suite: Suite, detail: ScenarioDetail) -> None:

@@ -207,7 +207,6 @@ def close(
     token_file: TokenFile = None,
 ) -> None:
     """End instances of the running farm, and delete their state. Exit code 1 when one could not be ended."""
-    _make_sure_of(*instances)
     failures = asyncio.run(_asked(state, token_from(token, token_file), lambda farm: _closed(farm, instances)))
     for failure in failures:
         err.print(f"farm: {failure}", markup=False)
@@ -241,19 +240,21 @@ def instances(
 
 
 async def _leases(farm: FarmClient, environment: str | None, status: LeaseStatus | None) -> list[Lease]:
-    """All leases of a farm, part by part."""
+    """All leases of a farm, part by part. Raises NotFound where it has neither them nor their environment."""
     found: list[Lease] = []
     while True:
         part = await farm.leases(status=status, environment=environment, offset=len(found), limit=PART)
         found += part.items
         if not part.items or len(found) >= part.total:
-            return found
+            break
+    if not found and environment is not None:
+        await farm.environment(environment)  # one that is not there is told
+    return found
 
 
-def _make_sure_of(*instances: str) -> None:
-    for instance in instances:
-        if not INSTANCE_ID.fullmatch(instance):
-            raise RequestError(f"{instance}: not the id of an instance; `farm launch` prints it as `instance`")
+def _make_sure_of(instance: str) -> None:
+    if not INSTANCE_ID.fullmatch(instance):
+        raise RequestError(f"{instance}: not the id of an instance; `farm launch` prints it as `instance`")
 
 
 async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
@@ -261,6 +262,7 @@ async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
     failures: list[FarmError] = []
     for instance in instances:
         try:
+            _make_sure_of(instance)
             await farm.close(instance)
         except FarmError as error:
             failures.append(error)

@@ -19,6 +19,7 @@ from servers.private_files import FILE_MODE
 from servers.state import identity
 
 DIALECTS = ("sqlite", "postgresql")
+FORMS = "SQLite (sqlite:///FILE) or PostgreSQL (postgresql+psycopg://USER@HOST/NAME)"
 BUSY_MILLISECONDS = 5000
 MIGRATION_SECONDS = 600.0
 
@@ -46,6 +47,8 @@ def engine_of(url: str) -> Engine:
     """
     try:
         parsed = make_url(url)
+        if parsed.get_backend_name() not in DIALECTS:
+            raise LedgerError(f"a ledger is kept in {FORMS}, not in {parsed.get_backend_name()}")
         engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     except ArgumentError as error:
         raise LedgerError(f"the ledger's URL is not one of SQLAlchemy: {error}") from None
@@ -55,8 +58,6 @@ def engine_of(url: str) -> Engine:
         raise LedgerError(
             f"no driver for the ledger ({error}); for PostgreSQL: pip install 'envfarm[postgres]'"
         ) from None
-    if engine.dialect.name not in DIALECTS:
-        raise LedgerError(f"a ledger is kept in SQLite or PostgreSQL, not in {engine.dialect.name}")
     if engine.dialect.name == "sqlite":
         _make_private(parsed)
         event.listen(engine, "connect", _prepare_sqlite)

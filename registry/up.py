@@ -158,6 +158,8 @@ def address_of(state: Path, token: str | None = None) -> Address:
     try:
         url = (state / URL_FILE).read_text(encoding="utf-8").strip()
     except OSError:
+        if state.is_file():
+            raise NotFound(f"{state} is a file; the state of a farm is a folder") from None
         raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
     try:
         return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())

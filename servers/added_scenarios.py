@@ -11,6 +11,7 @@ from servers.check import findings
 from servers.errors import BundleError, RequestError
 from servers.guests import Guests
 from servers.paraphrases import PARAPHRASES_FILE
+from servers.proved import PROOF_FILE
 from servers.scenario import Scenario
 
 MOST_TOLD = 20
@@ -38,8 +39,7 @@ async def add_scenarios(folder: Path, file: Path) -> list[str]:
 async def _sound(folder: Path, file: Path, text: str) -> list[Scenario]:
     """The scenarios of a file, checked as those of the bundle. Raises BundleError with all that is wrong."""
     with tempfile.TemporaryDirectory(prefix="farm-") as scratch:
-        others = shutil.ignore_patterns(PARAPHRASES_FILE)  # they are of the scenarios that are there
-        trial = Path(shutil.copytree(folder, Path(scratch) / folder.name, ignore=others))
+        trial = _copied(folder, Path(scratch))
         write_text(trial / "scenarios.jsonl", text)
         found, new = read_scenarios(trial, load(folder))
         if not found:
@@ -53,6 +53,19 @@ async def _sound(folder: Path, file: Path, text: str) -> list[Scenario]:
         if not new:
             raise RequestError(f"{file}: there is no scenario in it")
         return new
+
+
+def _copied(folder: Path, scratch: Path) -> Path:
+    """A copy that can be written, whatever may be done with the bundle.
+
+    What speaks of the scenarios that are there, or of what was true before, stays behind.
+    """
+    copy = scratch / folder.name
+    copy.mkdir()
+    for path in folder.iterdir():
+        if path.is_file() and path.name not in (PARAPHRASES_FILE, PROOF_FILE):
+            shutil.copyfile(path, copy / path.name)
+    return copy
 
 
 def _twice(new: Sequence[Scenario], there: Sequence[Scenario]) -> Iterator[str]:

@@ -117,6 +117,11 @@ class BundleFolder:
             raise BundleError(f"{path}: larger than {_told(largest)}")
 
 
+def name_in_commands(folder: Path) -> str:
+    """What a command is given for a bundle: the id of one of the farm's own, the folder of any other."""
+    return folder.name if folder.parent == PACKAGED else str(folder)
+
+
 @contextmanager
 def opened(folder: Path) -> Generator[BundleFolder]:
     """Open the folder of a bundle. The way to it is the operator's and may hold links; the folder itself is none.

@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from servers.bundle import Environment, read_environment, read_scenarios, tool_problems
-from servers.bundle_files import PACKAGED, text_of
+from servers.bundle_files import name_in_commands, text_of
 from servers.certified import is_current
 from servers.checkpoint_findings import never_findings, question_findings, text_findings
 from servers.environment import Tool
@@ -17,6 +17,7 @@ from servers.inspection import Source, function_findings, gate_of, inspected
 from servers.paraphrases import paraphrase_findings
 from servers.phrases import read_phrases
 from servers.plural import counted, noun
+from servers.proved import proof_findings
 from servers.record import Record
 from servers.rules import RULES_FILE, load_rules, rule_findings
 from servers.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlCheckpoint
@@ -53,6 +54,7 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
             for why in reference_findings(scenario, environment)
         ]
         found += _certificate_findings(environment, scenarios)
+        found += proof_findings(folder)
         found += await _start_findings(environment, scenarios, guests)
     return found
 
@@ -131,12 +133,11 @@ def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -
     if not outdated:
         return []
     folder = environment.folder
-    name = folder.name if folder.parent == PACKAGED else folder
     named = ", ".join(outdated[:SHOWN]) + (", …" if len(outdated) > SHOWN else "")
     told = f"{len(outdated)} of {counted(len(kept), 'certificate')} {noun(len(outdated), 'is', 'are')} out of date"
     return [
         f"{folder / 'scenarios.jsonl'}: {told} ({named}): the scenario, its environment or the judge "
-        f"has changed since; `farm certify {name} --stale --write` renews what is out of date"
+        f"has changed since; `farm certify {name_in_commands(folder)} --stale --write` renews what is out of date"
     ]
 
 

@@ -1,5 +1,6 @@
 """Arguments and options that several commands have in common: bundles, libraries, JSON."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +12,7 @@ from servers.errors import NotFound, RequestError
 from servers.suggestion import suggestion
 
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
-Bundles = Annotated[list[Path], typer.Argument(help="Bundles' folders, or ids of the farm's own.")]
+Bundles = Annotated[list[Path], typer.Argument(help="Bundles' folders, folders of them, or ids of the farm's own.")]
 Shelves = Annotated[list[Path] | None, typer.Option("--library", help="Folders of bundles, beside the farm's own.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
@@ -48,6 +49,22 @@ def folder_of(bundle: Path) -> Path:
         raise NotFound(f"{bundle}: no such bundle; there is none in {bundle.parent}")
     found = suggestion(bundle.name, [*near, *own], lister="farm environments")
     raise NotFound(f"{bundle}: no such bundle; {found}")
+
+
+def folders_of(bundles: Sequence[Path]) -> list[Path]:
+    """The folders of bundles, each as `folder_of` finds it; a folder of bundles gives all of its own.
+
+    Raises:
+        NotFound: one is not there.
+    """
+    return [one for bundle in bundles for one in _bundles_in(folder_of(bundle))]
+
+
+def _bundles_in(folder: Path) -> list[Path]:
+    """The bundles that lie in a folder, unless it is a bundle, or holds none."""
+    if (folder / "environment.json").exists():
+        return [folder]
+    return sorted(path.parent for path in folder.glob("*/environment.json")) or [folder]
 
 
 def bundle_of(bundle: Path) -> Path:

@@ -11,13 +11,13 @@ import typer
 from servers import check as checking
 from servers.bundle import load, load_scenarios
 from servers.bundle_files import text_of, write_text
-from servers.command_options import AsJson, Bundle, Bundles, folder_of
+from servers.command_options import AsJson, Bundle, Bundles, folder_of, folders_of
 from servers.errors import BundleError
 from servers.guest.walls import WALLS
 from servers.guests import Guests
 from servers.new_bundle import new_bundle
 from servers.plural import counted
-from servers.terminal import Terminal, marked
+from servers.terminal import Terminal, hints, marked
 
 app = typer.Typer()
 out = Terminal()
@@ -31,13 +31,13 @@ def new(
     folder = new_bundle(name, Path())
     out.print(f"{folder}/ is a complete environment: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     out.print(
-        f"Next:\n"
-        f"  farm check {name}                                   is anything wrong with it?\n"
-        f"  farm play {name} --scenario swap_a_game --gold      watch its reference solution\n"
-        f"docs/reference/bundles.md goes on from there.",
-        markup=False,
-        soft_wrap=True,
+        hints(
+            "Next:",
+            (f"farm check {name}", "is anything wrong with it?"),
+            (f"farm play {name} --scenario swap_a_game --gold", "watch its reference solution"),
+        )
     )
+    out.print("docs/reference/bundles.md goes on from there.")
 
 
 class Checked(NamedTuple):
@@ -54,7 +54,7 @@ class Checked(NamedTuple):
 @app.command()
 def check(bundles: Bundles, as_json: AsJson = False) -> None:
     """Print everything that is wrong with bundles. Exit code 1 when anything is."""
-    seen = asyncio.run(_check([folder_of(bundle) for bundle in bundles], lambda one: None if as_json else _tell(one)))
+    seen = asyncio.run(_check(folders_of(bundles), lambda one: None if as_json else _tell(one)))
     if as_json:
         out.print_data([{"sound": not one.findings, **one._asdict()} for one in seen])
     if any(one.findings for one in seen):

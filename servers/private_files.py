@@ -57,6 +57,9 @@ def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING) -> None:
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         _close(folder, known)
+    except (FileExistsError, NotADirectoryError):
+        file = next(one for one in (folder, *folder.parents) if one.exists())
+        raise StateError(f"the state folder {folder} cannot be used: {file} is a file; choose a folder") from None
     except OSError as error:
         raise StateError(f"the state folder {folder} cannot be used: {error.strerror}") from None
 

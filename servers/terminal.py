@@ -11,9 +11,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from rich import box
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.live_render import LiveRender
 from rich.markup import escape
+from rich.panel import Panel
 from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
@@ -41,10 +42,16 @@ def lines(first: str, *others: str) -> Table:
     return Table(Column(first, no_wrap=True), *others, box=box.SIMPLE_HEAD, pad_edge=False)
 
 
+def hints(first: str, *commands: tuple[str, str]) -> str:
+    """A line, and below it commands with what each does, one under another."""
+    width = max(len(command) for command, _ in commands)
+    return "\n".join([first, *(f"  {command:{width}}  {what}" for command, what in commands)])
+
+
 class Terminal(Console):
     """A console that draws clean text as it stands, and follows no link.
 
-    Where it is no terminal (a file, a pipe), no table is cut to a width.
+    Where it is no terminal (a file, a pipe), no table is cut to a width or filled up with blanks, and no panel framed.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
@@ -54,9 +61,14 @@ class Terminal(Console):
         """The segments of what is drawn: only those of rich itself hold characters of control."""
         if isinstance(renderable, LiveRender) and not self.is_terminal:
             renderable = renderable.renderable  # what is drawn live is drawn once here
-        if isinstance(renderable, Table) and not self.is_terminal:
+        if isinstance(renderable, Panel) and not self.is_terminal:
+            renderable = _unframed(renderable)
+        if isinstance(renderable, Table | Group) and not self.is_terminal:
             options = (options or self.options).update(width=UNCUT)
-        for segment in super().render(renderable, options):
+        drawn = super().render(renderable, options)
+        if isinstance(renderable, Table) and not self.is_terminal:
+            drawn = _unfilled(drawn)
+        for segment in drawn:
             if segment.control:
                 yield segment
             else:
@@ -75,6 +87,22 @@ class Terminal(Console):
         if clean(text) != text:
             text = json.dumps(data, indent=2)  # in which characters of control are written as numbers
         self.print(text, markup=False, soft_wrap=True)
+
+
+def _unframed(panel: Panel) -> Group:
+    """What a panel holds, below its title."""
+    return Group(*(part for part in (panel.title, panel.renderable, panel.subtitle) if part))
+
+
+def _unfilled(drawn: Iterable[Segment]) -> Iterable[Segment]:
+    """Lines without the blanks at their ends."""
+    for line in Segment.split_lines(drawn):
+        while line and not line[-1].text.strip():
+            line.pop()
+        if line:
+            line[-1] = Segment(line[-1].text.rstrip(), line[-1].style, line[-1].control)
+        yield from line
+        yield Segment.line()
 
 
 def marked(text: str, *values: object) -> Text:

@@ -5,6 +5,7 @@ import ctypes
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import sys
@@ -15,10 +16,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+import pytest
+
 LONG = 60.0
 """Seconds that bound every wait here. They measure nothing."""
 PR_SET_CHILD_SUBREAPER = 36
 TELLS_ITS_URL = re.compile(r"Farm at (http://\S+)")
+
+WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-all", "--inh-caps=-all") if os.geteuid() == 0 else ()
+"""Before a command: root may then write no more than anybody else."""
+AS_ANYBODY = pytest.mark.skipif(
+    bool(WITHOUT_RIGHTS) and not shutil.which("setpriv"), reason="root, and no setpriv to be less"
+)
+"""For tests of what may not be written."""
 
 
 class Done(NamedTuple):

@@ -27,7 +27,9 @@ from servers.library import OWN_LIBRARY, Library
 from servers.process_clock import cpu_seconds
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
 from tests.processes import (
+    AS_ANYBODY,
     LONG,
+    WITHOUT_RIGHTS,
     farm,
     farm_up,
     free_ports,
@@ -37,9 +39,6 @@ from tests.processes import (
     watching_for_orphans,
     workers,
 )
-
-WITHOUT_RIGHTS = ("setpriv", "--bounding-set=-all", "--inh-caps=-all")
-"""Before a command: root may then write no more than anybody else."""
 
 
 async def called(lease: Lease, tool: str, **arguments: object) -> str:
@@ -172,13 +171,12 @@ async def test_a_library_that_is_not_there_says_so(tmp_path: Path) -> None:
     assert done == (2, "", f"farm: --library {tmp_path / 'no'}: no such folder\n")
 
 
-@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="root, and no setpriv to be less")
+@AS_ANYBODY
 async def test_a_state_folder_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
-    launcher = WITHOUT_RIGHTS if os.geteuid() == 0 else ()
     for state in (locked, locked / "state"):
-        done = await farm("up", "--state", state, "--port", "0", home=tmp_path, launcher=launcher)
+        done = await farm("up", "--state", state, "--port", "0", home=tmp_path, launcher=WITHOUT_RIGHTS)
         assert done == (1, "", f"farm: the state folder {state} cannot be used: Permission denied\n")
 
 

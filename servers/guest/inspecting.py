@@ -18,7 +18,8 @@ def inspect(source: str, gate: str) -> dict[str, Any]:
     except NOT_PYTHON as error:
         number = error.lineno if isinstance(error, SyntaxError) else None
         where = f"line {number}" if number else "the whole"
-        return {"not_python": f"{where}: not Python: {error or 'nested too deep'}"[:500]}
+        why = error.msg if isinstance(error, SyntaxError) else str(error)
+        return {"not_python": f"{where}: not Python: {why or 'nested too deep'}"[:500]}
     functions = [_signature(node) for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     problems = [problem[:500] for problem in GATES[gate](source)]
     more = len(problems) - MOST_PROBLEMS

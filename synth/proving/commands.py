@@ -10,16 +10,18 @@ import uvloop
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from servers.command_options import AsJson, folder_of
+from servers.bundle_files import name_in_commands
+from servers.command_options import AsJson, folders_of
 from servers.errors import RequestError
 from servers.plural import counted, noun
+from servers.proved import PROOF_FILE, digests
 from servers.rules import RULES_FILE
 from servers.terminal import Terminal, marked
 from servers.whole import make_sure_of, write_whole
 from synth.proving.apart import Proving
 from synth.proving.picture import card_of, picture
 from synth.proving.pinned_bundle import PinnedBundle
-from synth.proving.proof import PROOF_FILE, Proof, digests, load_proof, write_proof
+from synth.proving.proof import Proof, load_proof, write_proof
 from synth.proving.prove import CALLS, TIMES_MADE, prove
 from synth.run.together import together
 from synth.spread.at_once import run_alone
@@ -64,7 +66,7 @@ def prove_bundles(
         raise RequestError("--check makes no proof: leave it out, or --stale and --engine ray")
     if report is not None:
         make_sure_of(report, "--report")
-    folders = [folder_of(bundle) for bundle in bundles]
+    folders = folders_of(bundles)
     kept = {folder: _kept(folder) for folder in folders if check or stale}
     todo = [folder for folder in folders if not check and kept.get(folder) is None]
     made = _made(todo, Proving(calls, seed), jobs, engine, write_proof if write else _left)
@@ -145,10 +147,11 @@ def _data(folder: Path, proof: Proof | None) -> dict[str, Any]:
 
 def _tell(folder: Path, proof: Proof | None, *, details: bool, written: bool) -> None:
     if proof is None:
-        out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; `farm prove {folder.name} --write`")
+        made = f"`farm prove {name_in_commands(folder)} --write` makes one"
+        out.print(f"{folder.name}: no {PROOF_FILE} about its files as they are; {made}", soft_wrap=True)
         return
     _show(proof, details=details)
-    if not proof.rules:
+    if proof.sound and RULES_FILE not in proof.files:
         out.print(WITHOUT_RULES, soft_wrap=True)
     if written:
         out.print(f"written: {folder / PROOF_FILE}", soft_wrap=True)

@@ -4,17 +4,17 @@ Bundles are read where the work is done, which may be another machine. One that 
 files, knows nothing about it: that is the machine's fault, and never a finding about the bundle.
 """
 
-import hashlib
 import socket
-from collections.abc import Generator, Iterable
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers.bundle_files import SERVED_FILES, opened
+from servers.bundle_files import SERVED_FILES
 from servers.errors import BundleError, CheckpointError, InfraError
 from servers.examples import EXAMPLES_FILE
 from servers.paraphrases import PARAPHRASES_FILE
+from servers.proved import digests_of
 from servers.rules import RULES_FILE
 from synth.spread.job import WorkerFault
 
@@ -78,14 +78,3 @@ class PinnedBundle:
 
 def _fault(error: Exception) -> WorkerFault:
     return WorkerFault(f"{socket.gethostname()}: {error}")
-
-
-def digests_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """The digest of each of these files of a bundle, of those that there are.
-
-    Raises:
-        BundleError: the folder, or one of the files, cannot be read.
-    """
-    with opened(folder) as files:
-        texts = {name: files.text_if_there(name) for name in names}
-    return {name: hashlib.sha256(text.encode()).hexdigest() for name, text in texts.items() if text is not None}

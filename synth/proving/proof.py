@@ -6,15 +6,12 @@ from typing import Literal
 from pydantic import ValidationError
 
 from servers.bundle import as_json
-from servers.bundle_files import SERVED_FILES, text_if_there, write_text
+from servers.bundle_files import name_in_commands, text_if_there, write_text
 from servers.errors import BundleError
-from servers.examples import EXAMPLES_FILE
+from servers.proved import PROOF_FILE, digests
 from servers.record import Record
-from servers.rules import RULES_FILE, Holder
-from synth.proving.pinned_bundle import digests_of
+from servers.rules import Holder
 
-PROOF_FILE = "proof.json"
-PROVED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE)
 FORMAT = 1
 COVERAGE_WEIGHT, RULES_WEIGHT = 60, 40
 Check = Literal[
@@ -88,11 +85,6 @@ def score_of(findings: tuple[Finding, ...], coverage: Coverage, rules: dict[str,
     return round(COVERAGE_WEIGHT * covered + RULES_WEIGHT * shown, 1)
 
 
-def digests(folder: Path) -> dict[str, str]:
-    """The digest of each file that a proof is about, of those that there are."""
-    return digests_of(folder, PROVED_FILES)
-
-
 def load_proof(folder: Path) -> Proof | None:
     """The proof of a bundle, if there is one and it is about the files as they are now.
 
@@ -107,7 +99,7 @@ def load_proof(folder: Path) -> Proof | None:
         proof = Proof.model_validate_json(text)
     except ValidationError:
         raise BundleError(
-            f"{path}: is not a proof of this version; `farm prove BUNDLE --write` makes it anew"
+            f"{path}: is not a proof of this version; `farm prove {name_in_commands(folder)} --write` makes it anew"
         ) from None
     return proof if proof.files == digests(folder) else None
 

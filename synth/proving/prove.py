@@ -10,12 +10,13 @@ from servers.errors import BundleError, GuestError, QueryError
 from servers.examples import load_examples
 from servers.guest.covering import branches
 from servers.guests import Guests
+from servers.proved import digests
 from servers.reading import Reader
 from servers.rules import Rule, load_rules
 from synth.proving.exploring import Explorer
 from synth.proving.pinned_bundle import PinnedBundle
 from synth.proving.places import Places, places_of, refusing
-from synth.proving.proof import Coverage, Proof, RuleShown, ToolShown, digests, score_of
+from synth.proving.proof import Coverage, Proof, RuleShown, ToolShown, score_of
 from synth.proving.repeating import interleave, repeat
 from synth.proving.stage import Stage
 from synth.proving.walk import Found

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from servers.bundle import as_json
-from synth.proving.proof import PROOF_FILE, Finding, Proof
+from servers.proved import PROOF_FILE
+from synth.proving.proof import Finding, Proof
 from synth.proving.prove import prove
 from synth.run.asker import Asker
 from synth.run.stage import GoBack, Made, Stage

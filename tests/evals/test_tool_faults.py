@@ -41,3 +41,12 @@ async def test_the_agent_is_told_of_a_fault_and_not_of_its_text(tmp_path: Path) 
         ("ok", False),
         ("failed", True),
     ]
+
+
+async def test_play_says_what_keeps_a_bundle_from_starting(tmp_path: Path) -> None:
+    tools = new_bundle("games", tmp_path) / "tools.py"
+    whole = tools.read_text()
+    tools.write_text(f"{whole}def broken(:\n")
+    done = await farm("play", "games", "--scenario", "swap_a_game", "--gold", home=tmp_path)
+    line = whole.count("\n") + 1
+    assert done == (1, "", f"farm: games/tools.py: line {line}: not Python: invalid syntax\n")

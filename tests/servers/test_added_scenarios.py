@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from servers.bundle import load, load_scenarios
 from tests.bundles import SOUND_SCENARIO
-from tests.processes import Done, farm
+from tests.processes import AS_ANYBODY, WITHOUT_RIGHTS, Done, farm
 
 SCENARIO: dict[str, Any] = {**SOUND_SCENARIO, "id": "again", "title": "Once more"}
 UNSOUND = {**SCENARIO, "id": "unsound", "checkpoints": [{**SOUND_SCENARIO["checkpoints"][0], "sql": "SELECT x FROM y"}]}
@@ -62,3 +63,25 @@ async def test_nothing_is_added_where_one_cannot_be(shop: Path, scenario: dict[s
 async def test_a_file_without_scenarios_has_nothing_to_add(shop: Path) -> None:
     done = await added(shop)
     assert (done.code, "there is no scenario in it" in done.err) == (2, True)
+
+
+async def test_a_proof_that_is_out_of_date_is_in_nobodys_way(shop: Path) -> None:
+    (shop / "proof.json").write_text('{"files": {}}')
+    assert (await added(shop, SCENARIO)).code == 0
+
+
+@pytest.fixture
+def closed_shop(shop: Path) -> Iterator[Path]:
+    """A bundle in whose folder nothing can be written."""
+    shop.chmod(0o500)
+    yield shop
+    shop.chmod(0o700)
+
+
+@AS_ANYBODY
+async def test_a_folder_that_cannot_be_written_is_named_as_it_was_given(closed_shop: Path) -> None:
+    shop = closed_shop
+    file = shop.parent / "more.jsonl"
+    file.write_text(json.dumps(SCENARIO))
+    done = await farm("scenarios", shop, "--add", file, home=shop.parent, launcher=WITHOUT_RIGHTS)
+    assert done == (1, "", f"farm: {shop}/scenarios.jsonl: cannot be written: Permission denied\n")

@@ -12,7 +12,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from servers.terminal import KEPT, OBEYED, Terminal, clean, marked
+from servers.terminal import KEPT, OBEYED, Terminal, clean, hints, lines, marked
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m",
@@ -95,3 +95,27 @@ def test_a_table_that_is_drawn_live_is_not_cut_where_there_is_no_terminal() -> N
     with Live(Table("x" * 300, "y"), console=terminal):
         pass
     assert "x" * 300 in terminal.file.getvalue()
+
+
+def test_a_table_is_not_filled_up_with_blanks_where_there_is_no_terminal() -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    table = lines("one", "two")
+    table.add_row("a", "x" * 300)
+    table.add_row("b", "y")
+    terminal.print(table)
+    drawn = terminal.file.getvalue().splitlines()
+    assert all(line == line.rstrip() for line in drawn)
+    assert [line.split() for line in drawn if line and line.isascii()] == [["one", "two"], ["a", "x" * 300], ["b", "y"]]
+
+
+def test_a_panel_is_its_title_and_its_text_where_there_is_no_terminal() -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    terminal.print(Panel(Text("word " * 40 + "end\n[bold]"), title=Text("task"), subtitle=Text("3 turns")))
+    assert terminal.file.getvalue() == f"task\n{'word ' * 40}end\n[bold]\n3 turns\n"
+
+
+def test_what_commands_do_stands_one_under_another() -> None:
+    told = hints("Next:", ("farm check shop", "is it sound?"), ("farm up", "a farm"))
+    assert told == "Next:\n  farm check shop  is it sound?\n  farm up          a farm"

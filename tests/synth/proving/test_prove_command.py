@@ -19,7 +19,8 @@ async def test_a_proof_is_made_written_and_looked_at(tmp_path: Path) -> None:
     assert (await farm("prove", str(bundle), "--check", home=tmp_path)).code == 0
     (bundle / "policy.md").write_text("Another.")
     done = await farm("prove", str(bundle), "--check", home=tmp_path)
-    assert (done.code, done.out) == (1, "shop: no proof.json about its files as they are; `farm prove shop --write`\n")
+    made = f"`farm prove {bundle} --write` makes one"
+    assert (done.code, done.out) == (1, f"shop: no proof.json about its files as they are; {made}\n")
 
 
 async def test_a_picture_shows_every_environment_and_what_its_scenarios_are_worth(tmp_path: Path) -> None:
@@ -71,3 +72,12 @@ async def test_the_farms_own_environments_are_named_by_id(tmp_path: Path) -> Non
     done = await farm("prove", *names, "--check", home=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert [line.split()[0] for line in done.out.splitlines() if not line.startswith(" ")] == names
+
+
+async def test_a_bundle_that_does_not_start_is_told_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
+    bundle = await write_bundle(tmp_path / "shop", scenarios=())
+    (bundle / "schema.sql").write_text("CREATE TABEL things (id TEXT);")
+    done = await farm("prove", str(bundle), "--calls", "20", home=tmp_path)
+    assert done.code == 1
+    assert "schema.sql" in done.out
+    assert "rules.json" not in done.out
