@@ -33,9 +33,10 @@ HINTS = {
 class PassingError(EndpointDown):
     """Trouble that may pass; `wait` is how long the endpoint asked us to wait."""
 
-    def __init__(self, message: str, wait: float | None = None) -> None:
+    def __init__(self, message: str, wait: float | None = None, *, nobody_listens: bool = False) -> None:
         super().__init__(message)
         self.wait = wait
+        self.nobody_listens = nobody_listens
 
 
 class Endpoint:
@@ -44,6 +45,7 @@ class Endpoint:
     Rate limits, server errors and broken connections are tried again, `attempts` times in all; `backoff` seconds
     are the first wait, and each next one is twice as long. A refusal is final at once. Who is cancelled while it waits
     for the next attempt finds the trouble as the cause of the CancelledError. `on_retry` is told of each wait.
+    Where nothing listens, and nothing ever has, one attempt is enough: a wrong address does not pass.
     """
 
     def __init__(
@@ -63,6 +65,7 @@ class Endpoint:
         self._backoff = backoff
         self._sleep = sleep
         self._on_retry = on_retry or _ignore
+        self._has_listened = False
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True)
         self._client = AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=seconds, http_client=http)
@@ -85,6 +88,8 @@ class Endpoint:
                 return await self._post(path, body, kind)
             except PassingError as error:
                 trouble = error
+                if error.nobody_listens and not self._has_listened:
+                    raise EndpointDown(str(error)) from error
             except asyncio.CancelledError as cancelled:
                 raise cancelled from trouble
         raise EndpointDown(f"{trouble} ({self._attempts} attempts)") from trouble
@@ -135,10 +140,13 @@ class Endpoint:
         try:
             # The bytes: the library's own types promise what not every endpoint keeps.
             response = await self._client.post(path, cast_to=httpx2.Response, body=body)
+            self._has_listened = True
             return kind.model_validate_json(response.content)
         except APIConnectionError as error:
-            raise PassingError(self._unreachable(error)) from error
+            nobody_listens = isinstance(error.__cause__, httpx2.ConnectError)
+            raise PassingError(self._unreachable(error), nobody_listens=nobody_listens) from error
         except APIStatusError as error:
+            self._has_listened = True
             raise self._refusal(error) from error
         except ValidationError as error:
             raise PassingError(f"{self.base_url} answered no {_words(kind)}: {_brief(error)}") from error

@@ -10,11 +10,13 @@ import typer
 from evals.evaluating import Evaluation
 from evals.players import Endpoint, players
 from evals.progress import Prices, Progress
+from evals.report import report
+from evals.report_data import report_data
 from evals.run_folder import RunFolder
 from evals.suite import ChatAgent, Suite, read_suite
 from registry.client import FarmClient, WrongToken
 from registry.up import Address, Options, private, running
-from servers.command_options import shelves
+from servers.command_options import AsJson, shelves
 from servers.endpoint_option import BaseUrl
 from servers.endpoint_url import OPENAI
 from servers.errors import RequestError
@@ -26,6 +28,7 @@ from servers.terminal import Terminal, marked
 
 app = typer.Typer()
 out = Terminal()
+err = Terminal(stderr=True)
 
 
 @app.command("eval")
@@ -42,6 +45,7 @@ def evaluate(
     user_api_key: UserApiKey = "",
     prompt_price: Annotated[float, typer.Option(min=0, help="What a million tokens of prompts cost.")] = 0.0,
     completion_price: Annotated[float, typer.Option(min=0, help="What a million tokens of answers cost.")] = 0.0,
+    as_json: AsJson = False,
 ) -> None:
     """Play a suite and write its run. Killed or broken off, the same command goes on where it stopped."""
     told = read_suite(suite)
@@ -53,10 +57,13 @@ def evaluate(
     shelf = (*shelves(library), OWN_LIBRARY)
     folder = RunFolder(run)
     endpoint = Endpoint(base_url, api_key, user_api_key)
-    progress = Progress(out, told.name, Prices(prompt_price, completion_price))
+    progress = Progress(err if as_json else out, told.name, Prices(prompt_price, completion_price))
     with folder.writing():
         run_served(_evaluate(told, folder, endpoint, progress, farm, given, shelf, workers))
-    _tell_end(progress, folder)
+    if as_json:
+        out.print_data({"runs": [report_data(report(folder))], "comparisons": []})
+    else:
+        _tell_end(progress, folder)
 
 
 async def _evaluate(

@@ -21,6 +21,7 @@ from evals.rollout import Rollout
 from evals.run_folder import RunFolder
 from evals.selection import Selection, condition
 from servers.errors import FarmError, RequestError
+from servers.plural import counted
 from servers.terminal import Terminal, marked
 
 app = typer.Typer()
@@ -157,5 +158,9 @@ def _show(folder: Path, selection: Selection, taken: int, lacking: Counter[str])
     out.print(table)
     for kind, count in lacking.most_common():
         out.print(marked("[yellow]lost in this form[/]: {}: {}", kind, count))
+    if not taken:
+        seen = f"Nothing taken of {counted(selection.seen, 'rollout')}: there is no example in {folder}."
+        out.print(f"{seen} A wider --filter, --max-characters or --duplicates takes more.", soft_wrap=True)
+        return
     out.print(f"In the loss: {IN_THE_LOSS}.")
     out.print(f"Written: {folder}", soft_wrap=True)

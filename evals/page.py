@@ -11,6 +11,7 @@ from evals.comparison import Comparison
 from evals.openable import as_json, openable, packed
 from evals.played import Subject
 from evals.report import Report
+from evals.report_data import comparison_data, report_data
 from evals.run_folder import RunFolder
 from evals.summary import Summary
 
@@ -24,7 +25,7 @@ def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_o
     """The page of some runs; of each, so many rollouts can be opened in it, failures before successes."""
     data = {
         "runs": [_run(told, most_openable) for told in reports],
-        "comparisons": [_comparison(one) for one in comparisons],
+        "comparisons": [comparison_data(one) for one in comparisons],
         "meanings": MEANINGS,
     }
     script = "\n".join(_part(name) for name in SCRIPTS)
@@ -44,28 +45,9 @@ def in_script(data: Any) -> str:
 
 
 def _run(told: Report, most_openable: int) -> dict[str, Any]:
-    header = told.header
     opened = _opened(told, most_openable)
     return {
-        "name": header.suite.name,
-        "agent": header.suite.agent_name,
-        "path": told.path,
-        "began": header.began,
-        "version": header.version,
-        "suite": header.suite.model_dump(mode="json", exclude_defaults=True),
-        "suite_digest": header.suite_digest,
-        "agent_digest": header.agent_digest,
-        "planned": header.rollouts,
-        "torn": told.torn,
-        "all": told.all._asdict(),
-        "bounds": told.bounds,
-        "outcomes": told.outcomes,
-        "broken": told.broken[:20],
-        "passing": [one._asdict() for one in told.passing],
-        "groups": {name: [group._asdict() for group in groups] for name, groups in told.groups.items()},
-        "causes": [(cause, len(keys)) for cause, keys in told.causes],
-        "checkpoints": [one._asdict() for one in told.checkpoints[:200]],
-        "tools": [one._asdict() for one in told.tools[:200]],
+        **report_data(told),
         "rollouts": [_row(one) for one in told.rollouts],
         "opened": opened,
         "subjects": {name: packed(_subject(told.subjects[name])) for name in _names(told, opened)},
@@ -99,15 +81,6 @@ def _subject(subject: Subject) -> dict[str, Any]:
         "instructions": subject.reference.trace.instructions if subject.reference and subject.reference.trace else "",
         "checkpoints": [one.model_dump(mode="json") for one in scenario.checkpoints],
         "reference": openable(subject.reference) if subject.reference else None,
-    }
-
-
-def _comparison(one: Comparison) -> dict[str, Any]:
-    return {
-        **one._asdict(),
-        "scenarios": [beside._asdict() for beside in one.scenarios],
-        "success": one.success._asdict() if one.success else None,
-        "reward": one.reward._asdict() if one.reward else None,
     }
 
 

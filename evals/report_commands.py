@@ -9,13 +9,16 @@ from evals.comparison import compared
 from evals.page import MOST_OPENABLE, page
 from evals.reading import list_rollouts, show_rollout
 from evals.report import report as read_report
+from evals.report_data import comparison_data, report_data
 from evals.run_folder import RunFolder
 from evals.tables import show_comparison, show_report
+from servers.command_options import AsJson
 from servers.terminal import Terminal
 from servers.whole import make_sure_of, write_whole
 
 app = typer.Typer()
 out = Terminal()
+err = Terminal(stderr=True)
 
 
 @app.command()
@@ -25,19 +28,25 @@ def report(
     details: Annotated[
         int, typer.Option(min=0, help="The most rollouts of a run that can be opened in the file.")
     ] = MOST_OPENABLE,
+    as_json: AsJson = False,
 ) -> None:
     """Say how good the agents of runs are, how sure that is, and why they fail; compare them."""
     if html is not None:
         make_sure_of(html, "--html")
     reports = [read_report(RunFolder(run)) for run in runs]
     comparisons = [compared(reports[0], other) for other in reports[1:]]
-    for told in reports:
-        show_report(out, told)
-    for beside in comparisons:
-        show_comparison(out, beside)
+    if as_json:
+        out.print_data(
+            {"runs": list(map(report_data, reports)), "comparisons": list(map(comparison_data, comparisons))}
+        )
+    else:
+        for told in reports:
+            show_report(out, told)
+        for beside in comparisons:
+            show_comparison(out, beside)
     if html is not None:
         write_whole(html, page(reports, comparisons, most_openable=details))
-        out.print(f"\nWritten: {html} ({html.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
+        (err if as_json else out).print(f"\nWritten: {html} ({html.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
 
 
 @app.command()

@@ -85,7 +85,6 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
         (*model, "--base-url", "http:///v1"): "one looks like http://127.0.0.1:8000/v1",
         (*model, "--user", "m", "--base-url", "http://127.0.0.1:9/v1"): "scenario 'dearer' has no persona",
         ("score", "The one before"): "The one before: not the id of an instance; `farm launch` prints it",
-        ("close", "0123456789abcdef", "x"): "x: not the id of an instance",
         ("play", shop, "--scenario", "dearer", "--model", "m"): "the endpoint needs a key: OPENAI_API_KEY",
         ("export", "sft", "--reference", tmp_path / "no", "--out", "x"): f"--reference {tmp_path}/no: no such folder",
         ("environments", "--library", tmp_path / "no"): f"--library {tmp_path}/no: no such folder",
@@ -320,6 +319,7 @@ async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: 
             ("score", nobody): f"there is no instance '{nobody}'; it was never launched",
             ("score", "TOKEN"): "not the id of an instance",
             ("launch", "zoo"): "no environment 'zoo' in the library; there are: shop",
+            ("instances", "--environment", "shp"): "no environment 'shp' in the library; did you mean 'shop'?",
             ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; did you mean 'dearer'?",
         }
         answers = await side_by_side(*(farm(*arguments, home=tmp_path) for arguments in asked))
@@ -327,8 +327,12 @@ async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: 
             assert misused(done, words)
         [lease] = await client.launch("shop")
         assert misused(await farm("score", lease.instance, home=tmp_path), "nothing to judge by")
-        done = await farm("close", nobody, lease.instance, home=tmp_path)
-        assert done == (1, "", f"farm: there is no instance '{nobody}'; it was never launched\n")
+        done = await farm("close", nobody, "x", lease.instance, home=tmp_path)
+        assert (done.code, done.out) == (1, "")
+        assert done.err.splitlines() == [
+            f"farm: there is no instance '{nobody}'; it was never launched",
+            "farm: x: not the id of an instance; `farm launch` prints it as `instance`",
+        ]
         assert (await client.leases(status="live")).total == 0
 
 

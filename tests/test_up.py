@@ -182,9 +182,12 @@ async def test_a_state_folder_that_cannot_be_written_says_so(tmp_path: Path) -> 
 
 async def test_a_file_in_place_of_the_state_folder_is_an_error(shelf: Path, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
-    with pytest.raises(StateError, match="cannot be used"):
-        async with running(Options(library=(shelf,), state=tmp_path / "state", port=0)):
-            raise AssertionError("it has begun")
+    for state in (tmp_path / "state", tmp_path / "state" / "below"):
+        with pytest.raises(StateError, match=f"cannot be used: {tmp_path}/state is a file; choose a folder"):
+            async with running(Options(library=(shelf,), state=state, port=0)):
+                raise AssertionError("it has begun")
+    with pytest.raises(NotFound, match="state is a file; the state of a farm is a folder"):
+        address_of(tmp_path / "state")
 
 
 async def test_a_broken_bundle_does_not_stop_the_farm(shelf: Path, tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ class Environment:
         except Waiting as waiting:
             return End("waiting", str(waiting))
         except WriterUnreachable as error:
-            return End("stopped", str(error))
+            return End("stopped", str(error).removeprefix(f"{self.id}/"))
         except (WriterRefused, UnknownPrompt):
             raise
         except Exception as error:

@@ -48,7 +48,7 @@ class Start:
         progress = Progress(prices=plan.prices)
         with folder.locked():
             folder.note(json.loads(plan.model_dump_json()), utc_now())
-            async with self._served(plan, folder) as served, writer_for(served, folder, self.api_key) as writer:
+            async with self._served(plan, folder) as served, self._writer(served, folder) as writer:
                 run = Run(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
                 try:
                     with live(self.console, progress):
@@ -57,6 +57,10 @@ class Start:
                     summary = summed_up(folder, self.stages, plan.prices)
                     report = write_report(folder, summary)
                 return self._ended(progress, writer, folder, summary, str(report))
+
+    def _writer(self, plan: Plan, folder: RunFolder) -> AbstractAsyncContextManager[Writer]:
+        """The writer, whose waits for its endpoint are shown."""
+        return writer_for(plan, folder, self.api_key, on_retry=lambda why: self.console.print(f"the endpoint: {why}"))
 
     @asynccontextmanager
     async def _served(self, plan: Plan, folder: RunFolder) -> AsyncGenerator[Plan]:
@@ -122,8 +126,10 @@ class Start:
         return 1 if broken or not has_any else 0
 
     def _list(self, progress: Progress, *states: str) -> int:
-        """Say why environments went no further; how many they are."""
+        """Say why environments went no further, where that was not said when they ended; how many they are."""
         found = [(name, row) for name, row in progress.rows.items() if row.state in states]
+        if progress.on_end is not None:
+            return len(found)
         for name, row in found[:MOST_LISTED]:
             why = row.why if len(row.why) <= LONGEST_WHY else f"{row.why[: LONGEST_WHY - 1]}…"
             self.console.print(f"{name} {row.state}: {why}", soft_wrap=True, markup=False)

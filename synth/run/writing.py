@@ -1,6 +1,6 @@
 """The writer that a plan asks for."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -18,8 +18,10 @@ from synth.writers.writer import Writer
 
 
 @asynccontextmanager
-async def writer_for(plan: Plan, folder: RunFolder, api_key: str) -> AsyncGenerator[Writer]:
-    """Gives the writer, and closes its connections."""
+async def writer_for(
+    plan: Plan, folder: RunFolder, api_key: str, *, on_retry: Callable[[str], None] | None = None
+) -> AsyncGenerator[Writer]:
+    """Gives the writer, and closes its connections. `on_retry` is told of each wait for an endpoint."""
     cache = Cache(plan.cache or folder.path / "cache")
     recorder = Recorder(plan.record) if plan.record is not None else None
     if plan.writer == "recording":
@@ -28,7 +30,7 @@ async def writer_for(plan: Plan, folder: RunFolder, api_key: str) -> AsyncGenera
         yield _batch(plan, folder.path / "batch", cache, recorder)
     else:
         async with EndpointWriter(
-            _endpoint(plan, api_key),
+            _endpoint(plan, api_key, on_retry),
             plan.model,
             sampling=plan.sampling,
             cache=cache,
@@ -49,13 +51,14 @@ async def embedder_for(plan: Plan, api_key: str) -> AsyncGenerator[Embedder | No
         yield Embedder(endpoint, plan.embeddings)
 
 
-def _endpoint(plan: Plan, api_key: str) -> Endpoint:
+def _endpoint(plan: Plan, api_key: str, on_retry: Callable[[str], None] | None = None) -> Endpoint:
     return Endpoint(
         plan.base_url,
         api_key=api_key or "none",
         seconds=plan.seconds,
         attempts=plan.attempts,
         connections=plan.at_once,
+        on_retry=on_retry,
     )
 
 

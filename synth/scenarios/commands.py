@@ -191,8 +191,12 @@ def phrases(
 async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: str) -> Written:
     run = RunFolder(work)
     with run.locked("--work"):
-        async with writer_for(plan, run, api_key) as writing:
+        async with writer_for(plan, run, api_key, on_retry=_show_retry) as writing:
             return await written(folder, work, path, writing)
+
+
+def _show_retry(trouble: str) -> None:
+    err.print(f"the endpoint: {trouble}")
 
 
 async def _make(folder: Path, path: Path, n: int, wanted: Wanted, jobs: int | None, engine: Engine) -> Yield:

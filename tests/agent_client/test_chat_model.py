@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
@@ -204,10 +205,21 @@ async def test_an_endpoint_that_hangs_is_given_up() -> None:
         await ask(None, seconds=0.05, attempts=1)
 
 
-async def test_an_endpoint_that_is_down_is_tried_again_and_then_named() -> None:
+async def test_where_nothing_listens_one_attempt_is_enough() -> None:
     waits = Waits()
     async with ChatModel("http://127.0.0.2:9/v1", "stub-1", attempts=3, sleep=waits) as model:
         with pytest.raises(EndpointError, match=r"cannot reach http://127\.0\.0\.2:9/v1"):
+            await model.reply(TASK, [])
+    assert waits.asked == []
+
+
+async def test_an_endpoint_that_went_down_is_tried_again_and_then_named() -> None:
+    waits = Waits()
+    async with AsyncExitStack() as stack:
+        async with Endpoint([said("Done.")]).serve() as base_url:
+            model = await stack.enter_async_context(ChatModel(base_url, "stub-1", attempts=3, sleep=waits))
+            await model.reply(TASK, [])
+        with pytest.raises(EndpointError, match=r"cannot reach .*3 attempts"):
             await model.reply(TASK, [])
     assert len(waits.asked) == 2
 

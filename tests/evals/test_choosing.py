@@ -61,8 +61,9 @@ async def test_a_sample_depends_on_its_seed_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        (Choice(environments=("zoo",)), "no environment zoo on this farm; there are: shop, stall"),
-        (Choice(ids=("a", "shop/z")), "scenarios.ids: no scenario shop/z among the 4"),
+        (Choice(environments=("zoo",)), "no environment 'zoo' on this farm; there are: shop, stall"),
+        (Choice(environments=("stal",)), "no environment 'stal' on this farm; did you mean 'stall'?"),
+        (Choice(ids=("a", "shop/z")), "scenarios.ids: no scenario 'shop/z' among 4; did you mean"),
         (Choice(tags=("easy",)), "no scenario of 4 passes the filters of [scenarios]: tags = ('easy',)"),
     ],
     ids=str,

@@ -16,6 +16,7 @@ from evals.suite import Choice
 from registry.client import FarmClient
 from registry.up import private
 from servers.errors import InfraError, RequestError
+from servers.library import OWN_LIBRARY
 from tests.bundles import write_bundle
 from tests.doubles import Endpoint, refused, said
 from tests.evals.runs import SCENARIOS, evaluated, shop, suite
@@ -209,7 +210,6 @@ async def test_farm_eval_survives_kill_9_and_repeats_nothing(tmp_path: Path) -> 
         (SUITE + '[scenarios]\ntags = ["none"]\n', (), "passes the filters of [scenarios]: tags = ('none',)"),
         (SUITE.replace('kind = "gold"', 'kind = "chat"\nmodel = "m"'), (), "needs a key"),
         (SUITE, ("--farm", "http://127.0.0.1:9", "--workers", "2"), "are for a farm of its own"),
-        (SUITE, ("--farm", "http://127.0.0.1:9"), "wants its control token: FARM_TOKEN or --token-file"),
         (SUITE, ("--library", "no/such"), "--library no/such: no such folder"),
     ],
 )
@@ -220,6 +220,16 @@ async def test_a_user_s_mistake_is_one_line(
     done = await farm("eval", "suite.toml", "--out", "run", *arguments, home=tmp_path)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert said in done.err
+
+
+async def test_a_farm_that_is_asked_without_a_token_says_so_and_one_that_is_not_there_too(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text(SUITE)
+    async with private((OWN_LIBRARY,)) as address:
+        done = await farm("eval", "suite.toml", "--out", "run", "--farm", address.url, home=tmp_path)
+        wants = f"the farm at {address.url} wants its control token: FARM_TOKEN or --token-file"
+        assert done == (2, "", f"farm: {wants}\n")
+    done = await farm("eval", "suite.toml", "--out", "run", "--farm", address.url, home=tmp_path)
+    assert done == (1, "", f"farm: no farm answers at {address.url}; start one with `farm up`\n")
 
 
 async def test_an_interrupted_run_gives_its_leases_back(tmp_path: Path) -> None:

@@ -212,6 +212,14 @@ async def test_farm_export_writes_data_and_a_report_of_it(tmp_path: Path) -> Non
     assert row["messages"][2]["content"].startswith("<tool_call>")
 
 
+async def test_an_export_that_takes_nothing_says_so(tmp_path: Path) -> None:
+    async with shop(tmp_path / "shelf") as client:
+        await evaluated(client, tmp_path / "run", suite())
+    done = await farm("export", "sft", "run", "--out", "x", "--filter", "reward>1", home=tmp_path)
+    assert (done.code, done.err, "Written" in done.out) == (1, "", False)
+    assert "Nothing taken of 2 rollouts: there is no example in x. A wider --filter" in done.out
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [

@@ -175,6 +175,10 @@ async def test_farm_report_and_show_tell_a_person_what_happened(tmp_path: Path) 
     assert (done.code, done.err) == (0, "")
     assert "50.0" in done.out
     assert (tmp_path / "page.html").stat().st_size > 10_000
+    told = await farm("report", run.path, run.path, "--json", home=tmp_path)
+    data = json.loads(told.out)
+    assert [one["all"]["success"][0] for one in data["runs"]] == [0.5, 0.5]
+    assert [one["other"] for one in data["comparisons"]] == [str(run.path)]
     listed = await farm("show", run.path, "--failed", home=tmp_path)
     assert "shop/easy#1" in listed.out
     assert "shop/easy#0" not in listed.out

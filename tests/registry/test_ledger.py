@@ -123,7 +123,7 @@ def test_a_ledger_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> N
     [
         ("sqlite:////nowhere/ledger.db", "No such file or directory"),
         ("nonsense", "not one of SQLAlchemy"),
-        ("nobase://x", "not one of SQLAlchemy"),
+        ("nobase://x", "not in nobase"),
     ],
 )
 def test_a_ledger_that_is_not_there_is_refused_with_its_reason(where: str, why: str) -> None:
@@ -135,3 +135,8 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "ledger.db").write_bytes(b"spoilt" * 1000)
     with pytest.raises(LedgerError, match="file is not a database"):
         Ledger.open(url(tmp_path))
+
+
+def test_a_database_of_another_kind_is_told_which_there_are() -> None:
+    with pytest.raises(LedgerError, match=r"SQLite \(sqlite:///FILE\) or PostgreSQL \(.*\), not in mysql$"):
+        Ledger.open("mysql://farm@db/farm")

@@ -107,7 +107,7 @@ async def test_a_line_that_fails_time_and_again_stops_its_environment_alone(tmp_
             assert (await batch(tmp_path)).code == 0
     done = await batch(tmp_path)
     assert done.code == 1
-    assert 'loans stopped: loans/tables: failed in 3 batches: {"status_code": 500' in done.out
+    assert 'loans: stopped: tables: failed in 3 batches: {"status_code": 500' in done.out
     assert "overloaded" in done.out
     assert [line["body"]["messages"][1]["content"] for line in lines(tmp_path, 4)] != []
 
