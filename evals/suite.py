@@ -10,7 +10,8 @@ from pydantic import BaseModel, Field, ValidationError
 
 from agent_client.play import Limits
 from servers.endpoint_url import EndpointUrl
-from servers.errors import RequestError
+from servers.errors import BundleError, RequestError
+from servers.json_values import refuse_odd_numbers
 from servers.record import Record
 from servers.scenario import Solution
 from servers.validation import MOST, place_of, reason_of
@@ -124,8 +125,12 @@ def read_suite(path: Path) -> Suite:
         raise RequestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path}: not TOML: {error}") from None
+    text = json.dumps(written, default=str)
     try:
-        return Suite.model_validate_json(json.dumps(written, default=str))
+        refuse_odd_numbers(f"{path}", text)
+        return Suite.model_validate_json(text)
+    except BundleError as error:
+        raise RequestError(str(error)) from None
     except ValidationError as error:
         raise RequestError("; ".join(f"{path}: {problem}" for problem in _problems(error))) from None
 

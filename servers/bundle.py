@@ -19,7 +19,7 @@ from servers.arguments import ArgumentCheck
 from servers.bundle_files import SERVED_FILES, BundleFolder, opened
 from servers.environment import Description, Tool
 from servers.errors import BundleError
-from servers.json_values import refuse_many_values
+from servers.json_values import refuse_many_values, refuse_odd_numbers
 from servers.scenario import Scenario
 from servers.schema_subset import most_checks_of, schema_problems, validator
 from servers.validation import problems
@@ -174,6 +174,7 @@ def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[
             continue
         try:
             refuse_many_values(f"{path}: line {number}", line)
+            refuse_odd_numbers(f"{path}: line {number}", line)
             scenario = Scenario.model_validate_json(line)
         except BundleError as error:
             findings.append(str(error))

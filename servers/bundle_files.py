@@ -1,4 +1,4 @@
-"""The files of a bundle: UTF-8 text of bounded size in regular files of its own folder. Nothing is parsed here.
+"""The files of a bundle: UTF-8 text of bounded size in regular files of its own folder.
 
 A folder is opened once, and its files relative to it. No link is followed below what the operator has named: a link in
 a bundle could put the farm's own files, or another bundle's answers, before an agent.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from servers.errors import BundleError
+from servers.json_values import refuse_odd_numbers
 from servers.parsing import LARGEST_SOURCE
 from servers.whole import write_whole
 
@@ -72,7 +73,7 @@ class BundleFolder:
         """The text of a file.
 
         Raises:
-            BundleError: it is missing, no regular file, too large, or not UTF-8.
+            BundleError: it is missing, no regular file, too large, not UTF-8, or JSON with odd numbers.
         """
         found = self.text_if_there(name)
         if found is None:
@@ -91,7 +92,10 @@ class BundleFolder:
             raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
         with os.fdopen(handle, "rb", buffering=0) as file:
             self._refuse_others(path, os.fstat(handle))  # it may be another one by now
-            return _decoded(path, _bounded(path, file, LARGEST.get(name, LARGEST_OTHER)))
+            text = _decoded(path, _bounded(path, file, LARGEST.get(name, LARGEST_OTHER)))
+        if path.suffix == ".json":
+            refuse_odd_numbers(f"{path}", text)
+        return text
 
     def stamps(self, names: Iterable[str]) -> tuple[Stamp | None, ...]:
         """The stamp of each file; None for one that is not there."""

@@ -49,6 +49,11 @@ def test_a_suite_is_read_whole(tmp_path: Path) -> None:
         ('kind = "chat"', 'kind = "robot"', "agent: 'kind' must be one of 'gold', 'idle',"),
         ("[limits]", "[limit]", "limit: no such key; there are: name, agent, scenarios,"),
         ("turns = 20", "turns = ", "not TOML: Invalid value"),
+        (
+            'model = "qwen"',
+            'model = "qwen"\ntemperature = inf',
+            "agent.temperature: Infinity is not a finite number of at most 64",
+        ),
         ("turns = 20", "turns = 2026-01-01", "limits.turns: must be a whole number"),
     ],
 )

@@ -225,6 +225,40 @@ async def test_what_is_wrong_with_a_scenario_is_named_by_line_and_field(shop: Pa
     assert str(refusal.value) in await all_findings(shop)
 
 
+ODD_NUMBERS = ["NaN", "-Infinity", "1e999", "-1e999", str(2**63), str(-(2**63) - 1), "9" * 4200, "9" * 400 + ".5"]
+
+
+@pytest.mark.parametrize("number", ODD_NUMBERS)
+async def test_a_number_that_not_every_reader_takes_is_named_by_file_and_field(shop: Path, number: str) -> None:
+    with_scenarios(shop, {"id": "sound"}, {"checkpoints": [goal(expect={"op": ">=", "value": "here"})]})
+    described = json.loads((shop / "environment.json").read_text())
+    described["tools"][0]["arguments"]["properties"]["text"]["default"] = "here"
+    texts = {
+        "scenarios.jsonl": ((shop / "scenarios.jsonl").read_text(), "line 2: checkpoints.0.expect.value"),
+        "environment.json": (json.dumps(described), "tools.0.arguments.properties.text.default"),
+        "rules.json": ('[{"id": "one", "text": "NaN 1e999", "item": "here", "holder": "tool"}]', "0.item"),
+        "examples.json": ('[{"tool": "price", "arguments": {"cents": "here"}}]', "0.arguments.cents"),
+        "phrases.json": ('{"tools": {"price": ["here"]}}', "tools.price.0"),
+        "paraphrases.json": ('{"tells": "here"}', "tells"),
+    }
+    for name, (text, place) in texts.items():
+        before = (shop / name).read_text() if (shop / name).exists() else None
+        (shop / name).write_text(text.replace('"here"', number))
+        told = f"{shop / name}: {place}: {number[:40]}"
+        assert [one for one in await all_findings(shop) if one.startswith(told)], name
+        (shop / name).unlink()
+        if before is not None:
+            (shop / name).write_text(before)
+
+
+@pytest.mark.parametrize("number", [str(2**63 - 1), str(-(2**63)), "1e308", "0.1234567890123456789", '"NaN"', "1E+100"])
+def test_a_number_of_64_bits_is_taken(shop: Path, number: str) -> None:
+    with_scenarios(shop, {"checkpoints": [goal(expect={"op": ">=", "value": "here"})]})
+    text = (shop / "scenarios.jsonl").read_text()
+    (shop / "scenarios.jsonl").write_text(text.replace('"here"', number))
+    assert load_scenarios(load(shop)).keys() == {"dearer"}
+
+
 async def test_a_scenario_id_is_used_once(shop: Path) -> None:
     with_scenarios(shop, {}, {"id": "other"}, {})
     [finding] = await all_findings(shop)
