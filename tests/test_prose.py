@@ -1,0 +1,36 @@
+"""The pages are read quickly: sentences are short, few are long, and hardly any has a semicolon."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.prose import PAGES, ROOT, cells, measure, sentences, words
+
+
+def test_all_pages_together_keep_the_aims() -> None:
+    every = measure(PAGES)
+    assert every.words_a_sentence <= 15
+    assert every.percent_long < 4
+    assert every.semicolons_per_100 < 3
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_page_is_hard_to_read(page: Path) -> None:
+    one = measure([page])
+    assert one.words_a_sentence <= 17
+    assert one.percent_long < 8
+    assert one.semicolons_per_100 < 8
+
+
+def test_what_is_measured_is_prose() -> None:
+    text = (
+        "# One; two\n\nFirst `a; b`. Second\nline; [more](x;y)!\n\n"
+        "| a; b | c |\n\n```sh\nx; y\n```\n- Item. `x` is two.\n"
+    )
+    assert [words(one) for one in sentences(text)] == [
+        ["First", "Code."],
+        ["Second", "line;", "more!"],
+        ["Item."],
+        ["Code", "is", "two."],
+    ]
+    assert list(cells(text)) == ["a; b", "c"]
