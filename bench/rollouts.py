@@ -25,7 +25,6 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
 from verl.protocol import DataProto
 from verl.workers.rollout.replica import TokenOutput
 
-from agent_client.toolbox import connect
 from bench import processes
 from bench.farm_process import FarmProcess, running
 from registry.client import FarmClient
@@ -130,13 +129,12 @@ async def leased(address: Address) -> float:
 
 async def made_model(address: Address, folder: Path) -> None:
     """A tokenizer that knows the environment's texts, and shows a model all of its tools' schemas."""
-    async with FarmClient(address.url, address.token) as farm:
-        [lease] = await farm.launch(ENVIRONMENT, IN_SQL)
-        assert lease.mcp_url is not None
-        assert lease.token is not None
-        async with connect(lease.mcp_url, lease.token) as toolbox:
-            texts = [toolbox.instructions, *(tool.model_dump_json() for tool in toolbox.tools), *SCRIPT]
-        await farm.close(lease.instance)
+    async with (
+        FarmClient(address.url, address.token) as farm,
+        farm.leased(ENVIRONMENT, IN_SQL) as live,
+        live.connect() as toolbox,
+    ):
+        texts = [toolbox.instructions, *(tool.model_dump_json() for tool in toolbox.tools), *SCRIPT]
     make_model(folder, texts, size=Size(vocabulary=4000, hidden=16), seed=0)
     template = folder / "chat_template.jinja"
     text = template.read_text(encoding="utf-8")

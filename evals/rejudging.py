@@ -6,19 +6,20 @@ from typing import NamedTuple
 
 import httpx2
 
-from agent_client.errors import FarmUnreachable
-from agent_client.toolbox import connect
-from agent_client.trace import ToolCall, ToolResult, Trace
+from agent_client.model import Answer, Message, Reply
+from agent_client.play import Limits
+from agent_client.trace import ToolCall, ToolResult, ToolSpec, Trace
 from evals.effects import Effect, made
 from evals.evaluating import one_error
-from evals.rollout import Rollout, closed
+from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
-from registry.wire import Lease, ScenarioDetail, Score
-from servers.errors import FarmError, InfraError, NotFound
+from registry.wire import ScenarioDetail, Score
+from servers.errors import NotFound
 from servers.orders import Verdict
 from servers.record import Record
 
-TTL = 600
+SECONDS = 3600.0
+"""How long the calls of one rollout may take."""
 
 
 class Difference(Record):
@@ -57,6 +58,31 @@ class Stored(NamedTuple):
     run: Rollout
 
 
+class Sent(NamedTuple):
+    """A call that reached the instance: its number in the rollout, and its stored answer, if it got one."""
+
+    number: int
+    call: ToolCall
+    stored: ToolResult | None
+
+
+class StoredCalls:
+    """A model that makes calls as they were made, one a turn, and then gives the answer that was given."""
+
+    name = "stored calls"
+
+    def __init__(self, calls: Sequence[ToolCall], answer: str) -> None:
+        self._calls = tuple(calls)
+        self._answer = answer
+
+    async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
+        """The next call, or the answer."""
+        made_so_far = sum(isinstance(message, Answer) for message in messages)
+        if made_so_far == len(self._calls):
+            return Reply(text=self._answer, final=True)
+        return Reply(calls=(self._calls[made_so_far],))
+
+
 async def rejudged(
     farm: FarmClient,
     stored: Sequence[Stored],
@@ -90,16 +116,13 @@ async def _one(farm: FarmClient, of: Stored, http: httpx2.AsyncClient) -> Rejudg
         detail = await farm.scenario(run.environment, run.scenario)
     except NotFound:
         return _not_judged(of, "its scenario is not in the bundle any more")
-    try:
-        [lease] = await farm.launch(run.environment, run.scenario, seed=run.seed, ttl_seconds=TTL)
-        try:
-            difference = await _replayed(lease, run.trace, run.effects, http)
-            score = await farm.score(lease.instance, run.trace.answer)
-        finally:
-            await closed(farm, lease)
-    except (FarmError, FarmUnreachable) as error:
-        return _not_judged(of, f"the farm broke: {error}")
-    return _beside(of, detail, score, difference)
+    sent = list(_sent(run.trace, run.effects))
+    model = StoredCalls([call for _, call, _ in sent], run.trace.answer)
+    limits = Limits(turns=len(sent) + 1, seconds=SECONDS)
+    now = await rollout(farm, detail, model, limits=limits, seed=run.seed, http_client=http)
+    if now.outcome != "scored" or now.trace is None or now.score is None:
+        return _not_judged(of, f"the farm broke: {now.error}")
+    return _beside(of, detail, now.score, _difference(sent, now.trace))
 
 
 def _not_judged(of: Stored, why: str) -> Rejudged:
@@ -115,8 +138,6 @@ def _not_judged(of: Stored, why: str) -> Rejudged:
 
 
 def _beside(of: Stored, detail: ScenarioDetail, score: Score, difference: Difference | None) -> Rejudged:
-    if score.outcome != "scored":
-        return _not_judged(of, f"the farm broke: {score.error}")
     run = of.run
     return Rejudged(
         name=of.name,
@@ -150,27 +171,20 @@ def _says(verdict: Verdict) -> str:
     return "holds" if verdict.holds else f"breaks ({verdict.error[:80]})" if verdict.error else "does not hold"
 
 
-async def _replayed(
-    lease: Lease, trace: Trace, effects: Sequence[Effect] | None, http: httpx2.AsyncClient
-) -> Difference | None:
-    """Make the calls again, in their order; gives the first that is answered otherwise."""
-    if lease.mcp_url is None or lease.token is None:
-        raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
-    difference: Difference | None = None
-    async with connect(lease.mcp_url, lease.token, http_client=http) as toolbox:
-        for number, call, stored in _sent(trace, effects):
-            now = await toolbox.call(call.tool, call.arguments)
-            if difference is None and stored is not None and not _same(stored, now):
-                difference = Difference(call=number, tool=call.tool, stored=stored.text[:500], now=now.text[:500])
-    return difference
+def _difference(sent: Sequence[Sent], trace: Trace) -> Difference | None:
+    """The first call that was answered otherwise."""
+    for (number, call, stored), (_, now) in zip(sent, made(trace), strict=True):
+        if stored is not None and now is not None and not _same(stored, now):
+            return Difference(call=number, tool=call.tool, stored=stored.text[:500], now=now.text[:500])
+    return None
 
 
-def _sent(trace: Trace, effects: Sequence[Effect] | None) -> Iterator[tuple[int, ToolCall, ToolResult | None]]:
+def _sent(trace: Trace, effects: Sequence[Effect] | None) -> Iterator[Sent]:
     """The calls that reached the instance. One that was never answered did if the farm's history has it."""
     reached = {effect.call for effect in effects or ()}
     for number, (call, result) in enumerate(made(trace)):
         if not call.malformed and (result is not None or number in reached):
-            yield number, call, result
+            yield Sent(number, call, result)
 
 
 def _same(stored: ToolResult, now: ToolResult) -> bool:

@@ -1,11 +1,8 @@
-"""One rollout: launch a scenario, let a model play it over MCP, score what it left, close, and keep the record."""
+"""One rollout: an episode at a scenario, and the record of it, whatever broke."""
 
 import asyncio
 import math
-import time
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Literal
 
 import httpx2
@@ -14,13 +11,13 @@ from agent_client.errors import FarmUnreachable
 from agent_client.events import Event
 from agent_client.model import Model
 from agent_client.person import Person
-from agent_client.play import Limits, play
-from agent_client.toolbox import connect
+from agent_client.play import Limits
 from agent_client.trace import End, Trace
-from evals.effects import Effect, effects_of
+from evals.effects import Effect
+from evals.episode import Episode, Timings
 from registry.client import FarmClient
-from registry.wire import Lease, ScenarioDetail, Score
-from servers.errors import FarmError, InfraError
+from registry.wire import ScenarioDetail, Score
+from servers.errors import FarmError
 from servers.record import Record
 
 Outcome = Literal["scored", "agent_error", "timeout", "infra_error"]
@@ -35,15 +32,6 @@ OUTCOMES: dict[End, Outcome] = {
 """How a rollout ended, by how its episode did. What the state is worth is the reward of all but `infra_error`."""
 LONGEST_LEASE = 604_800
 SECONDS_TO_SPARE = 300
-
-
-class Timings(Record):
-    """When a rollout began (seconds since 1970), and how many seconds each part of it took."""
-
-    began: float
-    launch: float = 0.0
-    play: float = 0.0
-    score: float = 0.0
 
 
 class Rollout(Record):
@@ -67,26 +55,6 @@ class Rollout(Record):
     effects: tuple[Effect, ...] | None = None
 
 
-@dataclass
-class _Course:
-    """What is known so far of a rollout under way."""
-
-    began: float = field(default_factory=time.time)
-    marks: list[float] = field(default_factory=lambda: [time.monotonic()])
-    trace: Trace | None = None
-    score: Score | None = None
-    effects: tuple[Effect, ...] | None = None
-
-    def mark(self) -> None:
-        """One more part is over."""
-        self.marks.append(time.monotonic())
-
-    def timings(self) -> Timings:
-        parts = [later - earlier for earlier, later in zip(self.marks, self.marks[1:], strict=False)]
-        launch, played, score = [*parts, 0.0, 0.0, 0.0][:3]
-        return Timings(began=self.began, launch=launch, play=played, score=score)
-
-
 async def rollout(
     farm: FarmClient,
     scenario: ScenarioDetail,
@@ -103,79 +71,40 @@ async def rollout(
 
     With a `person` it is a conversation. `with_effects` asks the farm what each call changed, and records it.
     """
-    course = _Course()
+    episode = Episode()
     error = ""
+    leasing = farm.leased(
+        scenario.environment,
+        scenario.scenario.id,
+        seed=seed,
+        ttl_seconds=min(LONGEST_LEASE, math.ceil(limits.seconds) + SECONDS_TO_SPARE),
+        http_client=http_client,
+    )
     try:
-        ttl = min(LONGEST_LEASE, math.ceil(limits.seconds) + SECONDS_TO_SPARE)
-        lease = await _launched(farm, scenario, seed, ttl)
-        course.mark()
-        try:
-            task = scenario.scenario.task
-            course.trace = await _episode(lease, task, model, limits, person, http_client, on_event)
-            course.mark()
-            course.score = await farm.score(lease.instance, course.trace.answer)
-            course.mark()
-            if with_effects:
-                course.effects = await effects_of(farm, lease.instance, course.trace)
-            error = course.trace.error or course.score.error or ""
-        finally:
-            await closed(farm, lease)
+        await episode.run(
+            leasing,
+            model,
+            scenario.scenario.task,
+            limits=limits,
+            person=person,
+            with_effects=with_effects,
+            on_event=on_event,
+        )
+        error = episode.error
     except (FarmError, FarmUnreachable) as trouble:
         task = asyncio.current_task()
         if task is not None and task.cancelling():
             raise asyncio.CancelledError from trouble  # somebody wants us to stop, and the connection broke over it
-        broken_before = course.trace.error if course.trace is not None else ""  # what broke first caused the rest
+        broken_before = episode.trace.error if episode.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
-    return _record(scenario, seed, course, error)
+    return _record(scenario, seed, episode, error)
 
 
-async def _launched(farm: FarmClient, scenario: ScenarioDetail, seed: int, ttl: int) -> Lease:
-    """Launch; who is cancelled meanwhile gives back what was launched all the same."""
-    launching = asyncio.ensure_future(
-        farm.launch(scenario.environment, scenario.scenario.id, seed=seed, ttl_seconds=ttl)
-    )
-    try:
-        [lease] = await asyncio.shield(launching)
-    except asyncio.CancelledError:
-        with suppress(FarmError):
-            for lease in await launching:
-                await farm.close(lease.instance)
-        raise
-    return lease
-
-
-async def closed(farm: FarmClient, lease: Lease) -> None:
-    """Close to the end, also for who is cancelled. What cannot be closed now is closed when its lease ends."""
-    closing = asyncio.ensure_future(farm.close(lease.instance))
-    with suppress(FarmError):
-        try:
-            await asyncio.shield(closing)
-        except asyncio.CancelledError:
-            with suppress(FarmError):
-                await closing
-            raise
-
-
-async def _episode(
-    lease: Lease,
-    task: str,
-    model: Model,
-    limits: Limits,
-    person: Person | None,
-    http_client: httpx2.AsyncClient | None,
-    on_event: Callable[[Event], None] | None,
-) -> Trace:
-    if lease.mcp_url is None or lease.token is None:
-        raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
-    async with connect(lease.mcp_url, lease.token, http_client=http_client) as toolbox:
-        return await play(model, toolbox, task, limits=limits, person=person, on_event=on_event)
-
-
-def _record(scenario: ScenarioDetail, seed: int, course: _Course, error: str) -> Rollout:
+def _record(scenario: ScenarioDetail, seed: int, episode: Episode, error: str) -> Rollout:
     outcome: Outcome = "infra_error"
-    if course.trace is not None and course.score is not None and course.score.outcome == "scored":
-        outcome = OUTCOMES[course.trace.end]
-    judged = course.score if outcome != "infra_error" else None
+    if episode.trace is not None and episode.score is not None and episode.score.outcome == "scored":
+        outcome = OUTCOMES[episode.trace.end]
+    judged = episode.score if outcome != "infra_error" else None
     return Rollout(
         environment=scenario.environment,
         scenario=scenario.scenario.id,
@@ -184,10 +113,10 @@ def _record(scenario: ScenarioDetail, seed: int, course: _Course, error: str) ->
         reward=judged.reward if judged else None,
         success=judged.success if judged else None,
         error=error,
-        trace=course.trace,
-        score=course.score,
+        trace=episode.trace,
+        score=episode.score,
         scenario_digest=scenario.digest,
-        environment_digest=(course.score.environment_digest if course.score else None) or "",
-        timings=course.timings(),
-        effects=course.effects,
+        environment_digest=(episode.score.environment_digest if episode.score else None) or "",
+        timings=episode.timings,
+        effects=episode.effects,
     )

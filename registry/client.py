@@ -3,7 +3,10 @@
 Holds the registry's token, so it is for trainers, evaluations and commands, never for agents.
 """
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from dataclasses import dataclass
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
@@ -11,6 +14,7 @@ import httpx2
 from pydantic import BaseModel, ValidationError
 
 from agent_client.connections import Connections
+from agent_client.toolbox import Toolbox, connect
 from registry.wire import (
     LARGEST_ANSWER,
     Diff,
@@ -58,6 +62,7 @@ ERRORS: dict[ErrorKind, type[FarmError]] = {
 }
 
 Answer = TypeVar("Answer", bound=BaseModel)
+T = TypeVar("T")
 
 
 class WrongToken(RequestError):
@@ -121,6 +126,32 @@ class FarmClient:
             LaunchRequest, environment=environment, scenario=scenario, count=count, ttl_seconds=ttl_seconds, seed=seed
         )
         return list((await self._post("/instances", order, Launched)).items)
+
+    @asynccontextmanager
+    async def leased(
+        self,
+        environment: str,
+        scenario: str | None = None,
+        *,
+        seed: int = 0,
+        ttl_seconds: int = 3600,
+        http_client: httpx2.AsyncClient | None = None,
+    ) -> AsyncGenerator["LeasedInstance"]:
+        """An instance of one's own, closed on leaving, also for who is cancelled.
+
+        Agents reach it with `http_client`, which many instances may share. What cannot be closed ends with its lease.
+        """
+        launching = self.launch(environment, scenario, ttl_seconds=ttl_seconds, seed=seed)
+        [lease] = await _kept_through_cancellation(launching, self._close_all)
+        try:
+            yield LeasedInstance(self, lease.instance, *lease.address(), http_client)
+        finally:
+            await _done_though_cancelled(self._close_all([lease]))
+
+    async def _close_all(self, leases: list[Lease]) -> None:
+        for lease in leases:
+            with suppress(FarmError):
+                await self.close(lease.instance)
 
     async def leases(
         self,
@@ -229,6 +260,46 @@ class FarmClient:
         if response.status_code == UNAUTHORIZED:
             return WrongToken(f"the farm at {self.url} refuses the control token")
         return ERRORS.get(problem.kind, RequestError)(problem.message)
+
+
+@dataclass
+class LeasedInstance:
+    """An instance that is there: its id, and the URL and the token with which an agent reaches it."""
+
+    farm: FarmClient
+    id: str
+    url: str
+    token: str
+    http_client: httpx2.AsyncClient | None = None
+
+    def connect(self) -> AbstractAsyncContextManager[Toolbox]:
+        """What an agent holds of it: rules and tools. Raises FarmUnreachable."""
+        return connect(self.url, self.token, http_client=self.http_client)
+
+    async def score(self, answer: str = "") -> Score:
+        """Judge it."""
+        return await self.farm.score(self.id, answer)
+
+
+async def _kept_through_cancellation(work: Coroutine[Any, Any, T], undo: Callable[[T], Awaitable[None]]) -> T:
+    """What some work gives. It is finished also for who is cancelled meanwhile, and undone then."""
+    working = asyncio.ensure_future(work)
+    try:
+        return await asyncio.shield(working)
+    except asyncio.CancelledError:
+        with suppress(FarmError):
+            await undo(await working)
+        raise
+
+
+async def _done_though_cancelled(work: Coroutine[Any, Any, None]) -> None:
+    """Do some work to its end, also for who is cancelled meanwhile."""
+    working = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(working)
+    except asyncio.CancelledError:
+        await working
+        raise
 
 
 def _path(*parts: str) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from servers.environment import Provenance, Tool
+from servers.errors import InfraError
 from servers.orders import CallRecord, InstanceId, RowChange, Table, Verdict
 from servers.record import Clock, Name, Record
 from servers.scenario import Scenario
@@ -181,6 +182,12 @@ class Lease(Record):
         description="Of an expired lease whose state is kept: until when it can be read and scored, and a heartbeat"
         " revives it. Otherwise null."
     )
+
+    def address(self) -> tuple[str, str]:
+        """The URL and the token with which an agent reaches the instance. Raises InfraError where there are none."""
+        if self.mcp_url is None or self.token is None:
+            raise InfraError(f"the lease of instance {self.instance} has ended before it began")
+        return self.mcp_url, self.token
 
 
 class Launched(Record):

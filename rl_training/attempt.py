@@ -4,16 +4,17 @@ import time
 from typing import NamedTuple
 
 from agent_client.errors import FarmUnreachable
-from agent_client.play import Limits, play
+from agent_client.play import Limits
 from agent_client.trace import Trace
+from evals.episode import Episode
 from registry.wire import Score
 from rl_training.errors import RowError
 from rl_training.link import Link
 from rl_training.partner import Partner
-from rl_training.seat import Seat, seat
+from rl_training.seat import seat
 from rl_training.task import Task
 from rl_training.token_model import TokenModel
-from servers.errors import BundleError, FarmError, InfraError, NotFound, RequestError
+from servers.errors import BundleError, FarmError, InfraError, NotFound
 
 
 class Attempt(NamedTuple):
@@ -38,45 +39,40 @@ async def attempt(
         InfraError: the farm or the model's server broke; nothing is known about the policy.
     """
     begun = time.perf_counter()
+    episode = Episode()
     try:
-        async with seat(link, task) as taken:
-            launched = time.perf_counter()
-            trace = await _episode(taken, goal, model, limits, user)
-            played = time.perf_counter()
-            score = await _score(taken, trace)
-            scored = time.perf_counter()
+        await episode.run(seat(link, task), model, goal, limits=limits, person=user)
     except RowError:
         raise
-    except (NotFound, BundleError) as error:
-        raise RowError(f"{task.environment}/{task.scenario} cannot be played: {error}") from error
     except (FarmError, FarmUnreachable) as error:
+        if episode.trace is None and isinstance(error, NotFound | BundleError):
+            raise RowError(f"{task.environment}/{task.scenario} cannot be played: {error}") from error
+        if episode.trace is not None and episode.trace.end == "infra_error":
+            raise InfraError(episode.trace.error) from error  # what broke first caused the rest
         raise InfraError(f"{task.environment}/{task.scenario}: {type(error).__name__}: {error}") from error
+    trace, score = _with_a_result(episode, model)
+    took = episode.timings
     talked = 0.0 if user is None else user.seconds
     return Attempt(
         trace=trace,
         score=score,
-        launch_seconds=launched - begun,
-        tool_seconds=played - launched - model.generate_seconds - talked,
-        score_seconds=scored - played,
+        launch_seconds=took.launch,
+        tool_seconds=took.play - model.generate_seconds - talked,
+        score_seconds=took.score,
         user_seconds=talked,
         seconds=time.perf_counter() - begun,
     )
 
 
-async def _episode(taken: Seat, goal: str, model: TokenModel, limits: Limits, user: Partner | None) -> Trace:
-    trace = await play(model, await taken.toolbox(), goal, limits=limits, person=user)
+def _with_a_result(episode: Episode, model: TokenModel) -> tuple[Trace, Score]:
+    """What an episode left. Raises InfraError where it says nothing about the policy."""
+    trace, score = episode.trace, episode.score
+    if trace is None or score is None:
+        raise InfraError("the episode has no end")
     if trace.end == "infra_error":
         raise InfraError(trace.error)
     if not model.tokens.mask:
         raise InfraError(f"the model's server gave no token: {trace.error}")
-    return trace
-
-
-async def _score(taken: Seat, trace: Trace) -> Score:
-    try:
-        score = await taken.score(trace.answer)
-    except (NotFound, RequestError) as error:  # it was there when the episode began
-        raise InfraError(str(error)) from error
     if score.outcome == "infra_error" or score.reward is None:
         raise InfraError(f"it could not be judged: {score.error}")
-    return score
+    return trace, score

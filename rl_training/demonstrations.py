@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 from agent_client.chat_messages import chat_messages, chat_tools
 from agent_client.conversation import conversation
 from agent_client.model import Reply
-from agent_client.play import Limits, play
-from agent_client.scripted_model import ScriptedCall, ScriptedModel
-from agent_client.toolbox import connect
+from agent_client.play import Limits
 from agent_client.trace import Trace
 from agent_client.wire import shared_http
+from evals.demo import gold_model
+from evals.rollout import rollout
 from registry.client import FarmClient
 from registry.wire import ScenarioDetail
 from rl_training.errors import RowError
@@ -21,6 +21,7 @@ from servers.record import Record
 from servers.scenario import Solution
 
 AT_ONCE = 16
+LIMITS = Limits(turns=200)
 
 
 class Showing(NamedTuple):
@@ -68,27 +69,13 @@ async def played(farm: FarmClient, showings: Sequence[Showing], *, instructions:
         async def one(showing: Showing) -> Demonstration:
             detail = showing.detail
             async with room:
-                [lease] = await farm.launch(detail.environment, detail.scenario.id)
-                try:
-                    assert lease.mcp_url is not None  # noqa: S101 - it was launched just now
-                    assert lease.token is not None  # noqa: S101
-                    async with connect(lease.mcp_url, lease.token, http_client=http) as toolbox:
-                        limits = Limits(turns=200)
-                        trace = await play(_script(showing.solution), toolbox, detail.scenario.task, limits=limits)
-                    score = await farm.score(lease.instance, trace.answer)
-                finally:
-                    await farm.close(lease.instance)
-            if score.reward is None:
-                raise InfraError(f"{detail.environment}/{detail.scenario.id} could not be judged: {score.error}")
-            return _demonstration(detail, trace, score.reward, instructions)
+                run = await rollout(farm, detail, gold_model(showing.solution), limits=LIMITS, http_client=http)
+            if run.trace is None or run.reward is None:
+                raise InfraError(f"{detail.environment}/{detail.scenario.id} could not be judged: {run.error}")
+            return _demonstration(detail, run.trace, run.reward, instructions)
 
         tasks = [group.create_task(one(showing)) for showing in showings]
     return [task.result() for task in tasks]
-
-
-def _script(solution: Solution) -> ScriptedModel:
-    calls = [ScriptedCall(tool=call.tool, arguments=call.arguments) for call in solution.calls]
-    return ScriptedModel(calls, solution.answer, name="script")
 
 
 def _demonstration(detail: ScenarioDetail, trace: Trace, reward: float, instructions: bool) -> Demonstration:

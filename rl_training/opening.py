@@ -6,7 +6,6 @@ import httpx2
 
 from agent_client.toolbox import Toolbox, connect
 from registry.wire import Lease
-from servers.errors import InfraError
 
 
 class Opening:
@@ -23,15 +22,14 @@ class Opening:
         Raises:
             FarmUnreachable, InfraError: the instance does not answer, or its lease has ended.
         """
-        if lease.mcp_url is None or lease.token is None:
-            raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
+        url, token = lease.address()
         async with self._turn:
             if self._shown is None and not self._tried:
                 self._tried = True
-                self._shown = await _asked(lease.mcp_url, lease.token, http)
+                self._shown = await _asked(url, token, http)
         if self._shown is None:
-            self._shown = await _asked(lease.mcp_url, lease.token, http)
-        return self._shown.at(lease.mcp_url, lease.token)
+            self._shown = await _asked(url, token, http)
+        return self._shown.at(url, token)
 
 
 async def _asked(url: str, token: str, http: httpx2.AsyncClient) -> Toolbox:

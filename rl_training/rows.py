@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from agent_client.chat_messages import chat_tools
-from agent_client.toolbox import connect
-from agent_client.wire import shared_http
 from registry.client import FarmClient
 from registry.wire import EnvironmentDetail, ScenarioDetail
 from rl_training.selection import calls_of, kill_score_of, pass_rate_of
-from servers.errors import BundleError, InfraError
+from servers.errors import BundleError
 
 PAGE = 500
 AGENT = "farm"
@@ -67,14 +65,9 @@ def _clock(detail: ScenarioDetail, environments: dict[str, EnvironmentDetail]) -
 
 
 async def _shown(farm: FarmClient, detail: ScenarioDetail) -> Shown:
-    [lease] = await farm.launch(detail.environment, detail.scenario.id, ttl_seconds=60)
-    try:
-        if lease.mcp_url is None or lease.token is None:
-            raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
-        async with shared_http(1) as http, connect(lease.mcp_url, lease.token, http_client=http) as toolbox:
-            return Shown(toolbox.instructions, chat_tools(toolbox.tools))
-    finally:
-        await farm.close(lease.instance)
+    leasing = farm.leased(detail.environment, detail.scenario.id, ttl_seconds=60)
+    async with leasing as live, live.connect() as toolbox:
+        return Shown(toolbox.instructions, chat_tools(toolbox.tools))
 
 
 def _row(

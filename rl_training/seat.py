@@ -3,9 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+import httpx2
 
 from agent_client.toolbox import Toolbox
+from registry.client import LeasedInstance
 from registry.wire import Lease, Score
 from rl_training.launches import Launched
 from rl_training.link import Link
@@ -19,20 +22,21 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 
 
 @dataclass
-class Seat:
-    """A leased instance."""
+class Seat(LeasedInstance):
+    """An instance that was launched with others: what an agent is shown first is asked of one of them for all."""
 
-    link: Link
-    launched: Launched
+    launched: Launched = field(kw_only=True)
+    http: httpx2.AsyncClient = field(kw_only=True)
     given_back: bool = False
 
-    async def toolbox(self) -> Toolbox:
-        """What the agent holds of it. Raises FarmUnreachable and InfraError."""
-        return await self.launched.opening.toolbox(self.launched.lease, self.link.http)
+    @asynccontextmanager
+    async def connect(self) -> AsyncGenerator[Toolbox]:
+        """What the agent holds of it. Raises FarmUnreachable."""
+        yield await self.launched.opening.toolbox(self.launched.lease, self.http)
 
-    async def score(self, answer: str) -> Score:
+    async def score(self, answer: str = "") -> Score:
         """Judge it, for the last time: what can be judged is given back with it."""
-        score = await self.link.registry.score(self.launched.lease.instance, answer, close=True)
+        score = await self.farm.score(self.id, answer, close=True)
         self.given_back = score.outcome == "scored"
         return score
 
@@ -46,14 +50,16 @@ async def seat(link: Link, task: Task) -> AsyncGenerator[Seat]:
     Raises:
         FarmError: what the registry answered; CapacityError only after a long wait for room.
     """
-    taken = Seat(link, await _launched(link, task))
-    lease = taken.launched.lease
+    launched = await _launched(link, task)
+    lease = launched.lease
+    taken: Seat | None = None
     alive = asyncio.create_task(_keep_alive(link, lease))
     try:
+        taken = Seat(link.registry, lease.instance, *lease.address(), launched=launched, http=link.http)
         yield taken
     finally:
         alive.cancel()
-        if not taken.given_back:
+        if taken is None or not taken.given_back:
             await asyncio.shield(link.launches.give_back(lease))
 
 

@@ -7,19 +7,18 @@ has it scored. TRL waits for each call, so they are made on an event loop in a t
 import asyncio
 import threading
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import AsyncExitStack, suppress
+from contextlib import AsyncExitStack
 from typing import Any, Self, TypeVar
 
 from agent_client.errors import FarmUnreachable
-from agent_client.toolbox import Toolbox, connect
+from agent_client.toolbox import Toolbox
 from agent_client.trace import ToolSpec
 from agent_client.wire import shared_http
-from registry.client import FarmClient
-from registry.wire import Lease
+from registry.client import FarmClient, LeasedInstance
 from rl_training.errors import RowError
 from rl_training.rows import rows, scenarios_of
 from rl_training.trl_signature import as_function
-from servers.errors import FarmError, InfraError
+from servers.errors import FarmError
 
 CONNECTIONS = 64
 Got = TypeVar("Got")
@@ -31,7 +30,7 @@ class Place:
     def __init__(self, farm: "TrlEnvironments", environment: str) -> None:
         self.farm = farm
         self._environment = environment
-        self._lease: Lease | None = None
+        self._live: LeasedInstance | None = None
         self._toolbox: Toolbox | None = None
         self._stack = AsyncExitStack()
         self._broke = False
@@ -39,22 +38,16 @@ class Place:
     async def begin(self, scenario: str, seed: int) -> None:
         """Lease an instance at a scenario; the one of the episode before is given back."""
         await self.end()
-        launched = await self.farm.registry.launch(
-            self._environment, scenario, seed=seed, ttl_seconds=self.farm.ttl_seconds
+        leasing = self.farm.registry.leased(
+            self._environment, scenario, seed=seed, ttl_seconds=self.farm.ttl_seconds, http_client=self.farm.http
         )
-        self._lease = lease = launched[0]
-        if lease.mcp_url is None or lease.token is None:
-            raise InfraError(f"the lease of instance {lease.instance} has ended before it began")
-        connection = connect(lease.mcp_url, lease.token, http_client=self.farm.http)
-        self._toolbox = await self._stack.enter_async_context(connection)
+        self._live = await self._stack.enter_async_context(leasing)
+        self._toolbox = await self._stack.enter_async_context(self._live.connect())
 
     async def end(self) -> None:
         """Give the instance back."""
-        lease, self._lease, self._toolbox, self._broke = self._lease, None, None, False
+        self._live, self._toolbox, self._broke = None, None, False
         await self._stack.aclose()
-        if lease is not None:
-            with suppress(FarmError):
-                await self.farm.registry.close(lease.instance)
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
         """Make a call. TRL tells the model what is raised here, and goes on; `score` knows better."""
@@ -69,10 +62,10 @@ class Place:
 
     async def score(self, answer: str) -> float | None:
         """What the episode is worth; None, which TRL leaves out, where the farm broke under it."""
-        if self._lease is None or self._broke:
+        if self._live is None or self._broke:
             return None
         try:
-            return (await self.farm.registry.score(self._lease.instance, answer)).reward
+            return (await self._live.score(answer)).reward
         except FarmError:
             return None
 
