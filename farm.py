@@ -5,10 +5,12 @@ seconds to import, and most commands need none of them.
 """
 
 import importlib
+import importlib.util
 import os
 import signal
 import sys
 from importlib import metadata
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 INTERRUPTED = 130
@@ -20,6 +22,29 @@ def _end_quietly(*_: object) -> None:
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, _end_quietly)  # until a command is imported
+
+PACKAGES = ("agent_client", "bench", "evals", "registry", "rl_training", "servers", "synth")
+
+
+def _shadowed() -> list[str]:
+    """Packages of ours that are another distribution's on this import path, each with a line that says so."""
+    home = Path(__file__).resolve().parent
+    found: list[str] = []
+    for name in PACKAGES:
+        spec = importlib.util.find_spec(name)
+        places = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin or ""]
+        if places and home / name not in (Path(place).resolve() for place in places):
+            found.append(name)
+            sys.stderr.write(
+                f"farm: {places[0]} stands before envfarm's own package {name!r} on the import path; uninstall it, or"
+                f" take it out of PYTHONPATH and of this folder\n"
+            )
+    return found
+
+
+SHADOWED = _shadowed()
+if "servers" in SHADOWED:
+    sys.exit(1)
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -228,6 +253,10 @@ def main() -> None:
         if not _is_validation_error(error):
             raise
         sys.exit(_told("; ".join(importlib.import_module("servers.validation").problems(error)), 2))
+    except ImportError:
+        if not SHADOWED:
+            raise
+        sys.exit(1)  # what is in the way has been named
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 

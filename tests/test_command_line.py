@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import typer
 
+import envfarm
 from farm import LISTED, loaded
 from servers.library import OWN_LIBRARY, Library
 from tests.processes import Done, farm
@@ -112,3 +113,34 @@ async def completed(tmp_path: Path, words: str) -> Done:
 async def test_a_shell_completes_commands_and_options(tmp_path: Path, words: str, completions: list[str]) -> None:
     done = await completed(tmp_path, words)
     assert (done.code, done.out.split(), done.err) == (0, completions, "")
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "code"),
+    [
+        ("evals", ("environments",), 0),
+        ("evals", ("report", "run"), 1),
+        ("registry", ("instances",), 1),
+        ("servers", ("--help",), 1),
+    ],
+)
+async def test_a_package_of_others_with_a_name_of_ours_is_named(
+    tmp_path: Path, name: str, command: tuple[str, ...], code: int
+) -> None:
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("")
+    done = await farm(*command, home=tmp_path)
+    assert done.code == code
+    assert done.err.startswith(f"farm: {tmp_path / name} stands before envfarm's own package '{name}'")
+    assert done.err.count("\n") == 1
+
+
+async def test_a_module_of_others_with_a_name_of_ours_is_named(tmp_path: Path) -> None:
+    (tmp_path / "evals.py").write_text("")
+    done = await farm("report", "run", home=tmp_path)
+    assert (done.code, done.err.count("\n")) == (1, 1)
+    assert str(tmp_path / "evals.py") in done.err
+
+
+def test_the_public_names_are_all_there() -> None:
+    assert sorted(envfarm.__all__) == sorted(name for name in vars(envfarm) if not name.startswith("_"))

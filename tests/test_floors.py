@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 FLOORS = {"servers": 1, "agent_client": 1, "registry": 2, "evals": 3, "synth": 4, "rl_training": 4}
 SOURCES = sorted(
     path
-    for part in (*FLOORS, "bench", "tests", "farm.py")
+    for part in (*FLOORS, "bench", "tests", "farm.py", "envfarm.py")
     for path in ([ROOT / part] if part.endswith(".py") else (ROOT / part).rglob("*.py"))
 )
 BUNDLES = ROOT / "servers" / "library"
@@ -70,7 +70,7 @@ def test_imports_go_down(path: Path) -> None:
 
 
 def test_nobody_imports_the_root_command_or_the_tests() -> None:
-    assert importers("farm", "tests", "bench") == set()
+    assert importers("farm", "envfarm", "tests", "bench") == set()
 
 
 def test_the_protocol_is_spoken_in_two_files_and_each_model_library_in_one_place() -> None:
