@@ -206,7 +206,7 @@ async def test_farm_eval_survives_kill_9_and_repeats_nothing(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("suite_text", "arguments", "said"),
     [
-        (SUITE.replace("kind", "kin"), (), "suite.toml: agent: Unable to extract tag"),
+        (SUITE.replace("kind", "kin"), (), "suite.toml: agent: 'kind' is missing"),
         (SUITE + '[scenarios]\ntags = ["none"]\n', (), "passes the filters of [scenarios]: tags = ('none',)"),
         (SUITE.replace('kind = "gold"', 'kind = "chat"\nmodel = "m"'), (), "needs a key"),
         (SUITE, ("--farm", "http://127.0.0.1:9", "--workers", "2"), "are for a farm of its own"),
