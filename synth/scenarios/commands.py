@@ -441,7 +441,8 @@ def hack(
                 out.print(f"{one.scenario}: {one.problem}")
         runs = sum(one.runs for one in seen)
         searched = f"{counted(runs, 'run')} of {counted(len(seen), 'scenario')}"
-        found = f"{counted(len(holes), 'hole')} in {counted(len({hole.scenario for _, hole in holes}), 'scenario')}"
+        where = {(folder, hole.scenario) for folder, hole in holes}
+        found = f"{counted(len(holes), 'hole')} in {counted(len(where), 'scenario')}"
         out.print(f"{searched} in {time.perf_counter() - begin:.0f} s: {found}.")
     if holes or any(one.problem for one in seen):
         raise typer.Exit(1)

@@ -19,6 +19,7 @@ from synth.scenarios.holding import Held
 from synth.scenarios.otherwise import Refusal
 from synth.scenarios.reasons import reasons_of, told_beside, why_goals
 from synth.scenarios.reference import Reference, played
+from synth.scenarios.rivals import with_rivals
 from synth.scenarios.state_mutants import has_value
 from synth.scenarios.told import Place
 from synth.scenarios.words import without_question
@@ -36,6 +37,7 @@ async def mended(stage: Stage, scenario: Scenario) -> Scenario:
     scenario = await _closed(stage, scenario)
     if BACKWARD in scenario.tags:
         return await _explained(stage, await _rebuilt(stage, scenario))
+    scenario = await _rivalled(stage, scenario)
     seen = await examine(stage, scenario)
     return await _added(stage, seen) if any(one.alive for one in seen.told) else scenario
 
@@ -51,6 +53,12 @@ async def _closed(stage: Stage, scenario: Scenario) -> Scenario:
     )
     solution = Solution(calls=calls, answer=scenario.reference().answer)
     return scenario.model_copy(update={"solution": solution, "certificate": None})
+
+
+async def _rivalled(stage: Stage, scenario: Scenario) -> Scenario:
+    reference = await played(stage, scenario)
+    await reference.close()
+    return scenario.model_copy(update={"checkpoints": with_rivals(reference)})
 
 
 async def _rebuilt(stage: Stage, scenario: Scenario) -> Scenario:

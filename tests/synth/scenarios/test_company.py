@@ -108,6 +108,14 @@ async def test_a_search_finds_a_hole_and_it_can_be_played(tmp_path: Path) -> Non
     assert code == 0  # every checkpoint holds: that is what makes it a hole
 
 
+async def test_scenarios_of_one_name_in_two_bundles_are_two(tmp_path: Path) -> None:
+    scenario = with_checkpoints(GOAL, LOGGED, PASTED, GUARD, task=TWO)
+    scenario["solution"]["answer"] = "It was 200."
+    shops = [str(await write_bundle(tmp_path / name, scenarios=[scenario])) for name in ("shop", "store")]
+    done = await farm("hack", *shops, "--budget", "40", "--jobs", "1", home=tmp_path)
+    assert (done.code, "in 2 scenarios" in " ".join(done.out.split())) == (1, True)
+
+
 async def test_a_sound_scenario_has_no_hole_and_a_search_is_the_same_each_time(tmp_path: Path) -> None:
     await write_bundle(tmp_path / "shop", scenarios=[])
     async with Stage(tmp_path / "shop") as stage:

@@ -10,7 +10,14 @@ from servers.answer import JUDGE_VERSION
 from servers.bundle import load_scenarios
 from servers.certified import is_current
 from servers.library import OWN_LIBRARY
-from servers.paraphrases import FORMS, OtherWords, Paraphrases, paraphrase_findings, read_paraphrases, template_problems
+from servers.paraphrases import (
+    FORMS,
+    OtherWords,
+    Paraphrases,
+    paraphrase_findings,
+    read_paraphrases,
+    template_problems,
+)
 from servers.phrases import read_phrases
 from servers.scenario import Scenario
 from synth.certify.paraphrases import EVERYDAY, paraphrases_of
@@ -212,6 +219,7 @@ async def test_the_library_has_paraphrases_for_what_it_asks(name: str) -> None:
         phrases = read_phrases(environment.folder, environment)[1]
         assert phrases is not None
         assert set(found.tells) <= phrases.tells.keys()
+        assert [name for name, words in found.scenarios.items() if not words.is_enough] == []
 
 
 async def test_a_certificate_of_another_judge_is_out_of_date(tmp_path: Path) -> None:
