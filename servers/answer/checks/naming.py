@@ -2,17 +2,14 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
-from servers.answer.checks.labels import Asked, is_of_another
-from servers.answer.checks.question import Question, Told
-from servers.answer.checks.reply import Reply
+from servers.answer.checks.labels import is_of_another
+from servers.answer.checks.told import FactTold
 from servers.answer.names import named, occurrences, stem
 from servers.answer.stance import EITHER_THIS
 from servers.answer.text import folded
-from servers.answer.wanted import Wanted
 
 Place = tuple[int, int]
 SHORTEST_NUMBER = 3
@@ -47,21 +44,10 @@ _TITLES = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class NameTold:
+class NameTold(FactTold):
     """What an answer says of one fact whose values are names."""
 
-    reply: Reply
-    one: Wanted
-    question: Question
-    asked: Sequence[Asked]
-
-    def verdict(self) -> Told:
-        """Whether the answer tells the name, or each item of the list."""
-        fault = next(self._faults(), "")
-        return Told(not fault, fault and f"{self.one.fact.name}: {fault}")
-
-    def _faults(self) -> Iterator[str]:
+    def faults(self) -> Iterator[str]:
         """Why the answer does not tell the name, if it does not."""
         wanted = [str(value) for value in self.one.values]
         groups = [[item] for item in wanted] if self.one.fact.type == "list" else [wanted]

@@ -14,7 +14,11 @@ from servers.answer.wanted import Wanted
 _VALUES = frozenset(map(stem, (*MONTHS, *UNITS, *TENS, *CURRENCY_OF)))
 FEW_WORDS = 2
 """A name of more words is known by its first one alone."""
-_EVERYDAY = _VALUES | frozenset(map(stem, (*WEEKDAYS, *(word for words in LABELS.values() for word in words))))
+_EVERYDAY = _VALUES | frozenset(
+    stem(word)
+    for words in (WEEKDAYS, *({*labels, *frozenset[str]().union(*labels.values())} for labels in LABELS.values()))
+    for word in words
+)
 """Words that name nothing, though they may have a capital."""
 _LETTERS = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"(?<![^\W_])[a-z]{1,4}[ -]?\d+(?:[ -]?\d+)*(?:[ -]?[a-z]{1,2}(?![^\W_]))?(?![^\W_])")

@@ -2,22 +2,22 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
 
-from servers.answer.checks.labels import Asked, is_labelled, is_of_a_stranger, is_of_another
-from servers.answer.checks.question import Question, Told, content_words
-from servers.answer.checks.reply import Reply, sentences
+from servers.answer.checks.labels import is_labelled, is_of_a_stranger, is_of_another
+from servers.answer.checks.question import content_words
+from servers.answer.checks.reply import sentences
 from servers.answer.checks.roles import plays_another_part
+from servers.answer.checks.told import FactTold
 from servers.answer.fact import MEASURES
 from servers.answer.mention import Day, Mention
 from servers.answer.names import occurrences, stem
 from servers.answer.reading import as_date, mentions
 from servers.answer.stance import EITHER_THIS
 from servers.answer.text import folded
-from servers.answer.wanted import READ_AS, Wanted
+from servers.answer.wanted import READ_AS
 
 LARGE = 20
 """A confusable amount from here on is one whatever stands after it; below, it may count something."""
@@ -51,43 +51,32 @@ FEW_WORDS = 4
 _CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
 
 
-@dataclass(frozen=True)
-class ValueTold:
+class ValueTold(FactTold):
     """What an answer says of one fact with a value."""
 
-    reply: Reply
-    one: Wanted
-    question: Question
-    asked: Sequence[Asked]
-
-    def verdict(self) -> Told:
-        """Whether the answer tells the value."""
-        fault = next(self._faults(), "")
-        return Told(not fault, fault and f"{self.one.fact.name}{fault}")
-
-    def _faults(self) -> Iterator[str]:
+    def faults(self) -> Iterator[str]:
         """Why the answer does not tell the value, if it does not."""
         right = [mention for mention in self._there if self._fits(mention)]
         if any(self.reply.stands(mention) in ("doubted", "asked") for mention in right if not mention.is_weak):
-            yield ": it hedges"
+            yield "it hedges"
         told = [mention for mention in right if self._is_surely_told(mention)]
         if not told:
-            yield " is not told"
+            yield "it is not told"
             return
         told = [m for m in self._plainest(told) if not self._is_of_something_else(m)]
         if not told:
-            yield ": the value is told of something else"
+            yield "the value is told of something else"
             return
         if EITHER_THIS.search(self.reply.folded):
-            yield ": it leaves open which it is"
+            yield "it leaves open which it is"
         if all(self._is_on_another_day(mention) for mention in told):
-            yield ": it is told of another day"
+            yield "it is told of another day"
         if any(at >= told[0].end for at in self.reply.corrections):
-            yield ": it takes back what it tells"
+            yield "it takes back what it tells"
         if any(self.reply.is_unknown(mention.start) for mention in told):
-            yield ": it says that it does not know"
+            yield "it says that it does not know"
         if any(self._is_nothing(mention) for mention in told):
-            yield ": it says that there is nothing such"
+            yield "it says that there is nothing such"
         yield from self._disputes(told, right)
 
     def _disputes(self, told: Sequence[Mention], right: Sequence[Mention]) -> Iterator[str]:
@@ -96,14 +85,14 @@ class ValueTold:
             if any(other.start < one.end and one.start < other.end for one in right):
                 continue
             if any(self._is_joined(mention, other) or self._is_listed(mention, other) for mention in told):
-                yield f": it tells {self.reply.said(other)!r} as well"
+                yield f"it tells {self.reply.said(other)!r} as well"
         for rival in self._rivals(right):
             if self._is_range(rival) or self._is_of_named_other(rival):
                 continue
             if self._is_stranger(rival) and not self._explains(rival, told):
-                yield f": it also tells {self.reply.said(rival)!r}"
+                yield f"it also tells {self.reply.said(rival)!r}"
             if self._is_said_again(rival, told):
-                yield f": it tells {self.reply.said(rival)!r} in the same words"
+                yield f"it tells {self.reply.said(rival)!r} in the same words"
 
     def _is_nothing(self, mention: Mention) -> bool:
         """Whether the sentence says that there is nothing of what was asked for: "nothing is open, the 12 are paid"."""

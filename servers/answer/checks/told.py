@@ -1,0 +1,29 @@
+"""What an answer says of one fact: told, or the first reason why not."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from servers.answer.checks.labels import Asked
+from servers.answer.checks.question import Question, Told
+from servers.answer.checks.reply import Reply
+from servers.answer.wanted import Wanted
+
+
+@dataclass(frozen=True)
+class FactTold(ABC):
+    """What an answer says of one fact."""
+
+    reply: Reply
+    one: Wanted
+    question: Question
+    asked: Sequence[Asked]
+
+    def verdict(self) -> Told:
+        """Whether the answer tells the fact."""
+        fault = next(self.faults(), "")
+        return Told(not fault, fault and f"{self.one.fact.name}: {fault}")
+
+    @abstractmethod
+    def faults(self) -> Iterator[str]:
+        """Why the answer does not tell the fact, if it does not."""
