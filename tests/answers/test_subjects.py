@@ -152,3 +152,17 @@ def test_a_name_that_something_is_not_done_with_is_told() -> None:
     assert tells("NRHU4404025 has not reached us.", stuck)
     assert tells("NRHU4404025 can't be loaded.", stuck)
     assert not tells("Not NRHU4404025, another one.", stuck)
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("Elif: checked, by 5 May. Vera: checked, by 7 May.", True),
+        ("Checked: Elif by 5 May, Vera by 7 May.", True),
+        ("Elif: checked, by 7 May. Vera: checked, by 5 May.", False),
+    ],
+)
+def test_a_value_under_a_label_is_of_what_the_label_names(answer: str, holds: bool) -> None:
+    days = (("2026-05-05", "Elif Sarıkaya"), ("2026-05-07", "Vera Nilsson"))
+    facts = ({"name": f"told_{at}", "type": "date", "value": day, "about": [of]} for at, (day, of) in enumerate(days))
+    assert verdicts([Question(tuple(wanted(Fact.model_validate(one)) for one in facts))], answer, NOW)[0].holds is holds

@@ -14,6 +14,8 @@ _PER = re.compile(
     r"^ ?(?:(?:for )?(?:an?|per|every|each|/) ?(day|week|month|year|hour|night|person|piece|credit)\b"
     r"|(?:for )?each\b)"
 )
+_HEAD = re.compile(r"[^:|\n]{1,80}(?:: |\|)")
+"""A label at the head of a sentence or a row."""
 _NO_NAMES = frozenset({"told", "fact", "reason", "asked", "value"})
 """Words in the names of facts that say nothing of what they are of."""
 Place = tuple[int, int]
@@ -27,6 +29,8 @@ def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, a
     for other_question, other in asked if question.tell == "all" else ():
         if other is one or set(map(str, one.values)) & set(map(str, other.values)):
             continue
+        if _is_under(reply, place, _subjects(one, question), _subjects(other, other_question)):
+            return True
         theirs = _words(other, other_question)
         if not _are_alike(one, other):  # values of two types are only told of each other's people and things
             mine, others = question.names - theirs, other_question.names - own
@@ -40,6 +44,23 @@ def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, a
     if one.about:
         own = frozenset(word for text in one.about for word in _tokens(text))
     return bool(not_own - own) and _is_nearer(reply, place, own - not_own, not_own - own, None)
+
+
+def _subjects(one: Wanted, question: Question) -> frozenset[str]:
+    """The names of what a value is of: given with its fact, or else those in its question."""
+    names = [text for text in one.fact.about if not text.islower()]
+    return frozenset(word for text in names for word in label_words(folded(text))) or question.own_names
+
+
+def _is_under(reply: Reply, place: Place, own: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether a value stands under a label and behind the name of what another value is of, far from its own."""
+    mine, others = own - theirs, theirs - own
+    first, last = reply.text.sentence(place[0])
+    head = _HEAD.match(reply.folded, first, place[0])
+    if not (mine and others and head):
+        return False
+    before = set(label_words(reply.folded[first : place[0]]))
+    return bool(before & others) and not mine & set(label_words(reply.folded[first:last]))
 
 
 def is_of_a_stranger(reply: Reply, question: Question, place: Place) -> bool:
