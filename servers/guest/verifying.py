@@ -9,7 +9,7 @@ from collections import OrderedDict
 import apsw
 
 from servers.guest import clock
-from servers.guest.lean import LARGEST_VALUE, PAGE_SIZE, connect, distrust
+from servers.guest.lean import LARGEST_VALUE, PAGE_SIZE, connect, distrust, shrink
 from servers.guest.rows import MOST_GROWTH
 from servers.guest.tables import MOST_ROWS, ChangesError, Table, Tables, rows_in, tables_of
 
@@ -28,6 +28,7 @@ class VerifiedRows:
         self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, largest_value)
         most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
         self.connection.execute(f"PRAGMA max_page_count = {most_pages}", can_cache=False).fetchall()
+        shrink(self.connection)
         self._tables = Tables(self.connection, tables)
 
     def apply(self, changes: bytes, *, now: str) -> bytes:
