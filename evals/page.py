@@ -28,8 +28,12 @@ def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_o
         "comparisons": [comparison_data(one) for one in comparisons],
         "meanings": MEANINGS,
     }
+    return drawn(" · ".join(told.header.suite.name for told in reports), data)
+
+
+def drawn(title: str, data: Any) -> str:
+    """A page of this data, in today's look."""
     script = "\n".join(_part(name) for name in SCRIPTS)
-    title = " · ".join(told.header.suite.name for told in reports)
     filled = {
         "{{title}}": _escaped(title),
         "{{style}}": _part("look.css") + _part("page.css"),

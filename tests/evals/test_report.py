@@ -20,6 +20,7 @@ from evals.openable import as_json, packed
 from evals.page import in_script, page
 from evals.report import report
 from evals.run_folder import RunFolder
+from tests.evals.example_report import EXAMPLE, example_report
 from tests.evals.runs import evaluated, shop, suite
 from tests.processes import farm
 
@@ -208,3 +209,8 @@ async def test_a_user_s_mistake_is_one_line(tmp_path: Path, arguments: tuple[str
     done = await farm(*arguments, home=tmp_path)
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert said in done.err
+
+
+def test_the_example_of_the_documentation_has_today_s_look() -> None:
+    """What was measured stands in it, so that `python -m tests.evals.example_report` draws it anew."""
+    assert EXAMPLE.read_text(encoding="utf-8") == example_report()
