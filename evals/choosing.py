@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from evals.suite import Choice
 from registry.client import FarmClient
+from registry.paging import every_item
 from registry.wire import ScenarioCard
 from servers.errors import BundleError, RequestError
 from servers.suggestion import suggestion
@@ -63,12 +64,7 @@ async def _environments(farm: FarmClient, choice: Choice) -> list[str]:
 
 
 async def _cards(farm: FarmClient, environment: str) -> list[ScenarioCard]:
-    cards: list[ScenarioCard] = []
-    while True:
-        part = await farm.scenarios(environment, offset=len(cards), limit=PART)
-        cards += part.items
-        if not part.items or len(cards) >= part.total:
-            return cards
+    return await every_item(lambda offset: farm.scenarios(environment, offset=offset, limit=PART))
 
 
 def _all_named_are_there(choice: Choice, every: list[Chosen]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from agent_client.trace import ToolCall, ToolResult, Trace
 from registry.client import FarmClient
+from registry.paging import every_item
 from servers.orders import CallRecord, OutcomeKind, RowChange
 from servers.record import Record
 
@@ -29,14 +30,10 @@ async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Eff
     Raises:
         FarmError: it cannot be read.
     """
-    history: list[CallRecord] = []
     if not trace.calls:
         return ()
-    while True:
-        part = await farm.history(instance, offset=len(history), limit=PART)
-        history += part.items
-        if not part.items or len(history) >= part.total:
-            return tuple(matched(trace, history))
+    history = await every_item(lambda offset: farm.history(instance, offset=offset, limit=PART))
+    return tuple(matched(trace, history))
 
 
 def matched(trace: Trace, history: list[CallRecord]) -> Iterator[Effect]:

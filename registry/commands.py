@@ -16,6 +16,7 @@ import typer
 from registry.client import FarmClient, WrongToken
 from registry.client_file import keep_out_of_git, merge, refuse_tracked
 from registry.leases import KEEP_SECONDS
+from registry.paging import every_item
 from registry.up import TOKEN_FILE, URL_FILE, Options, address_of, running
 from registry.wire import Lease, LeaseStatus
 from servers.command_options import AsJson, bundle_of, shelves
@@ -241,15 +242,9 @@ def instances(
 
 async def _leases(farm: FarmClient, environment: str | None, status: LeaseStatus | None) -> list[Lease]:
     """All leases of a farm, part by part. Raises NotFound where it has neither them nor their environment."""
-    found: list[Lease] = []
-    while True:
-        part = await farm.leases(status=status, environment=environment, offset=len(found), limit=PART)
-        found += part.items
-        if not part.items or len(found) >= part.total:
-            break
-    if not found and environment is not None:
-        await farm.environment(environment)  # one that is not there is told
-    return found
+    return await every_item(
+        lambda offset: farm.leases(status=status, environment=environment, offset=offset, limit=PART)
+    )
 
 
 def _make_sure_of(instance: str) -> None:

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from agent_client.chat_messages import chat_tools
 from registry.client import FarmClient
-from registry.wire import EnvironmentDetail, ScenarioDetail
+from registry.paging import every_item
+from registry.wire import EnvironmentDetail, ScenarioDetail, ScenarioPart
 from rl_training.selection import calls_of, kill_score_of, pass_rate_of
 from servers.errors import BundleError
 
@@ -34,14 +36,13 @@ async def scenarios_of(farm: FarmClient, environments: Sequence[str]) -> list[Sc
         raise BundleError("; ".join(broken.values()))
     details: list[ScenarioDetail] = []
     for environment in ids:
-        total, ids_there = 1, list[str]()
-        while len(ids_there) < total:
-            part = await farm.scenarios(environment, offset=len(ids_there), limit=PAGE)
-            total, ids_there = part.total, [*ids_there, *(card.id for card in part.items)]
-            if not part.items:
-                break
-        details += await asyncio.gather(*(farm.scenario(environment, scenario) for scenario in ids_there))
+        cards = await every_item(partial(_part, farm, environment))
+        details += await asyncio.gather(*(farm.scenario(environment, card.id) for card in cards))
     return details
+
+
+async def _part(farm: FarmClient, environment: str, offset: int) -> ScenarioPart:
+    return await farm.scenarios(environment, offset=offset, limit=PAGE)
 
 
 async def rows(
