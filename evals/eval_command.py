@@ -29,6 +29,7 @@ from servers.terminal import Terminal, marked
 app = typer.Typer()
 out = Terminal()
 err = Terminal(stderr=True)
+NO_TOKEN = "none"  # noqa: S105 - what is sent where none was given, to learn whether a farm is there
 
 
 @app.command("eval")
@@ -77,9 +78,9 @@ async def _evaluate(
     workers: int,
 ) -> None:
     async with AsyncExitStack() as stack:
-        address = Address(farm, token) if farm is not None else await _own_farm(stack, library, workers)
+        address = Address(farm, token or NO_TOKEN) if farm is not None else await _own_farm(stack, library, workers)
         client = await stack.enter_async_context(FarmClient(address.url, address.token))
-        await _make_sure_of(client, has_token=bool(address.token))
+        await _make_sure_of(client, has_token=address.token != NO_TOKEN)
         playing = await stack.enter_async_context(players(suite, endpoint))
         stack.enter_context(progress.live())
         await Evaluation(client, suite, playing, folder, progress).run()
