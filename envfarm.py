@@ -19,25 +19,25 @@ An instance of your own, whose agent you drive yourself:
 Everything here is importable from where it is defined, too; those places may move, and these names stay.
 """
 
-from agent_client.chat_model import ChatModel
 from agent_client.errors import AgentError, EndpointError, FarmUnreachable
 from agent_client.model import Model, Reply
+from agent_client.models.chat_model import ChatModel
+from agent_client.models.prompted_model import PromptedModel
+from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
 from agent_client.play import Limits, play
-from agent_client.prompted_model import PromptedModel
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
-from agent_client.simulated_person import SimulatedPerson
 from agent_client.toolbox import Toolbox, connect
 from agent_client.trace import ToolCall, ToolResult, ToolSpec, Trace, Turn
 from evals.rollout import Rollout, rollout
-from evals.suite import Suite, read_suite
+from evals.runs.suite import Suite, read_suite
 from registry.client import FarmClient, LeasedInstance
-from registry.up import Address, address_of, private
-from registry.wire import Lease, ScenarioDetail, Score
-from servers.bundle import Environment, load, load_scenarios
+from registry.farm import Address, address_of, private
+from registry.messages import Lease, ScenarioDetail, Score
+from servers.bundle.environment import Environment, load, load_scenarios
+from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle.scenario import Scenario, Solution
 from servers.errors import BundleError, CapacityError, FarmError, InfraError, NotFound, RequestError
-from servers.library import OWN_LIBRARY, Library
-from servers.scenario import Scenario, Solution
 
 __all__ = [
     "OWN_LIBRARY",

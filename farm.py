@@ -50,8 +50,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from servers.errors import FarmError, RequestError
-from servers.logs import to_stderr
-from servers.terminal import clean
+from servers.telemetry.logs import to_stderr
+from servers.text.terminal import clean
 
 
 class Listed(NamedTuple):
@@ -130,7 +130,7 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         ),
         "prove": Listed(
             "Show by running it what is true of an environment. Exit code 1 when anything is not as it must be.",
-            "synth.proving.commands",
+            "synth.prove.commands",
         ),
         "certify": Listed(
             "Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate.",
@@ -145,10 +145,10 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "synth.commands",
             also="synth.scenarios.commands",
         ),
-        "import": Listed("Bring environments of others in as bundles.", "synth.envscaler.commands"),
+        "import": Listed("Bring environments of others in as bundles.", "synth.interop.commands"),
         "audit": Listed(
             "Run what was imported, and say which tools work, what the checks are worth, and what does not repeat.",
-            "synth.envscaler.commands",
+            "synth.interop.commands",
         ),
     },
     "Evaluate and train": {
@@ -158,19 +158,19 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         ),
         "report": Listed(
             "Say how good the agents of runs are, how sure that is, and why they fail; compare them.",
-            "evals.report_commands",
+            "evals.report.commands",
         ),
         "show": Listed(
             "List the rollouts of a run, or read one: calls, results, changed rows, verdicts, and the reference beside"
             " it.",
-            "evals.report_commands",
+            "evals.report.commands",
         ),
         "judge": Listed(
             "Make stored rollouts' calls again on fresh instances, judge by today's checkpoints, and say what changed.",
             "evals.judge_command",
         ),
         "export": Listed(
-            "Write runs and bundles in the formats of others.", "evals.export_command", also="synth.envscaler.commands"
+            "Write runs and bundles in the formats of others.", "evals.export.command", also="synth.interop.commands"
         ),
         "rl": Listed("Train agents on the farm with verl.", "rl_training.commands"),
         "bench": Listed(

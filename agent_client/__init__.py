@@ -1,1 +1,1 @@
-"""The agent side: whoever has one URL and one token can play."""
+"""The agent's side: one URL and one token, a model, a toolbox, a trace. It knows nothing of the farm."""

@@ -13,7 +13,7 @@ from bench import scale
 from bench.measuring import FULL, QUICK, measured
 from bench.table import as_json, page
 from servers.errors import RequestError
-from servers.terminal import Terminal, marked
+from servers.text.terminal import Terminal, marked
 
 app = typer.Typer()
 out = Terminal()

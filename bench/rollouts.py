@@ -28,11 +28,11 @@ from verl.workers.rollout.replica import TokenOutput
 from bench import processes
 from bench.farm_process import FarmProcess, running
 from registry.client import FarmClient
-from registry.up import Address
+from registry.farm import Address
 from rl_training.cpu.tiny_model import Size, make_model
-from rl_training.link import Farm, close_links, link_to
-from rl_training.task import Task
-from servers.library import OWN_LIBRARY
+from rl_training.data.task import Task
+from rl_training.episode.farm_connection import Farm, close_links, link_to
+from servers.bundle.library import OWN_LIBRARY
 
 EPISODES, ROUNDS, GROUP, LEASES = 64, 3, 8, 512
 GENERATION = 2.0

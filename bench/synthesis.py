@@ -17,14 +17,14 @@ import uvloop
 from rich.console import Console
 
 from bench import processes
-from servers.record import Record
-from synth.run.asker import Asker
-from synth.run.plan import Plan
-from synth.run.stage import Made, Stage
-from synth.run.start import Start
-from synth.run.topic import Topic
-from synth.writers.exchange import sent
-from synth.writers.writer import Message
+from servers.records import Record
+from synth.llm.exchange import sent
+from synth.llm.writer import Message
+from synth.pipeline.asker import Asker
+from synth.pipeline.plan import Plan
+from synth.pipeline.stage import Made, Stage
+from synth.pipeline.topic import Topic
+from synth.runner.launch import Start
 
 ENVIRONMENTS = 64
 STAGES = 30

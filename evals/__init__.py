@@ -1,1 +1,1 @@
-"""Playing and judging many rollouts."""
+"""Rollouts, suites, reports, judging again and training data. It reaches environments through a farm alone."""

@@ -13,10 +13,10 @@ from evals.demo import FIRST_FEW, Shown
 from evals.demo import demo as play_demo
 from evals.rollout import Rollout
 from registry.client import FarmClient
-from registry.up import private
-from servers.library import OWN_LIBRARY
-from servers.plural import counted
-from servers.terminal import Terminal, hints, marked
+from registry.farm import private
+from servers.bundle.library import OWN_LIBRARY
+from servers.text.plural import counted
+from servers.text.terminal import Terminal, hints, marked
 
 app = typer.Typer()
 out = Terminal()

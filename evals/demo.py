@@ -14,9 +14,9 @@ from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.wire import shared_http
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
-from registry.wire import EnvironmentDetail
+from registry.messages import EnvironmentDetail
+from servers.bundle.scenario import Scenario, Solution
 from servers.errors import BundleError
-from servers.scenario import Scenario, Solution
 
 AT_ONCE = 8
 FIRST_FEW = 2

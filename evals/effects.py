@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from agent_client.trace import ToolCall, ToolResult, Trace
 from registry.client import FarmClient
 from registry.paging import every_item
-from servers.orders import CallRecord, OutcomeKind, RowChange
-from servers.record import Record
+from servers.messages import CallRecord, OutcomeKind, RowChange
+from servers.records import Record
 
 PART = 200
 

@@ -12,8 +12,8 @@ from agent_client.play import Limits, play
 from agent_client.trace import Trace
 from evals.effects import Effect, effects_of
 from registry.client import LeasedInstance
-from registry.wire import Score
-from servers.record import Record
+from registry.messages import Score
+from servers.records import Record
 
 
 class Timings(Record):

@@ -7,24 +7,24 @@ from typing import Annotated
 
 import typer
 
-from evals.evaluating import Evaluation
-from evals.players import Endpoint, players
-from evals.progress import Prices, Progress
-from evals.report import report
-from evals.report_data import report_data
-from evals.run_folder import RunFolder
-from evals.suite import ChatAgent, Suite, read_suite
+from evals.report.report import report
+from evals.report.report_data import report_data
+from evals.runs.folder import RunFolder
+from evals.runs.players import Endpoint, players
+from evals.runs.progress import Prices, Progress
+from evals.runs.suite import ChatAgent, Suite, read_suite
+from evals.runs.suite_run import Evaluation
 from registry.client import FarmClient, WrongToken
-from registry.up import Address, Options, private, running
-from servers.command_options import AsJson, shelves
-from servers.endpoint_option import BaseUrl
-from servers.endpoint_url import OPENAI
+from registry.farm import Address, Options, private, running
+from servers.bundle.library import OWN_LIBRARY
+from servers.cli.command_options import AsJson, shelves
+from servers.cli.endpoint_option import BaseUrl
+from servers.cli.endpoint_url import OPENAI
+from servers.cli.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
+from servers.doors.server import run as run_served
 from servers.errors import RequestError
-from servers.library import OWN_LIBRARY
-from servers.plural import counted, noun
-from servers.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
-from servers.serving import run as run_served
-from servers.terminal import Terminal, marked
+from servers.text.plural import counted, noun
+from servers.text.terminal import Terminal, marked
 
 app = typer.Typer()
 out = Terminal()

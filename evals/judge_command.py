@@ -14,14 +14,14 @@ from rich.text import Text
 
 from agent_client.wire import shared_http
 from evals.rejudging import Rejudged, Stored, rejudged
-from evals.run_folder import RunFolder
+from evals.runs.folder import RunFolder
 from registry.client import FarmClient
-from registry.up import private
-from servers.command_options import bundle_of
+from registry.farm import private
+from servers.cli.command_options import bundle_of
 from servers.errors import RequestError
-from servers.plural import counted
-from servers.terminal import Terminal, marked
-from servers.whole import make_sure_of, write_whole
+from servers.files.atomic_write import make_sure_of, write_whole
+from servers.text.plural import counted
+from servers.text.terminal import Terminal, marked
 
 AT_ONCE = 8
 MOST_ROWS = 40

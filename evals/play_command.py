@@ -13,24 +13,24 @@ from rich.text import Text
 from agent_client.play import Limits
 from agent_client.show import show
 from evals.effects import made
-from evals.evaluating import reference_of
-from evals.played import Header, Played, Subject
-from evals.players import Endpoint, players
-from evals.reading import changed_rows, verdicts_of
+from evals.report.rollout_view import changed_rows, verdicts_of
 from evals.rollout import Rollout, closed, rollout
-from evals.run_folder import RunFolder
-from evals.suite import Agent, ChatAgent, Choice, Plan, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
+from evals.runs.folder import RunFolder
+from evals.runs.players import Endpoint, players
+from evals.runs.records import Header, Played, Subject
+from evals.runs.suite import Agent, ChatAgent, Choice, Plan, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
+from evals.runs.suite_run import reference_of
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import ScenarioDetail
-from servers.command_options import bundle_of
-from servers.endpoint_option import BaseUrl, well_formed
-from servers.endpoint_url import OPENAI
+from registry.farm import private
+from registry.messages import ScenarioDetail
+from servers.bundle.library import Library
+from servers.bundle.scenario import Solution
+from servers.cli.command_options import bundle_of
+from servers.cli.endpoint_option import BaseUrl, well_formed
+from servers.cli.endpoint_url import OPENAI
+from servers.cli.secret_options import ApiKey, UserApiKey
 from servers.errors import RequestError
-from servers.library import Library
-from servers.scenario import Solution
-from servers.secret_options import ApiKey, UserApiKey
-from servers.terminal import Terminal
+from servers.text.terminal import Terminal
 from servers.validation import first_problem
 
 app = typer.Typer()

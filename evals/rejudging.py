@@ -10,13 +10,13 @@ from agent_client.model import Answer, Message, Reply
 from agent_client.play import Limits
 from agent_client.trace import ToolCall, ToolResult, ToolSpec, Trace
 from evals.effects import Effect, made
-from evals.evaluating import one_error
 from evals.rollout import Rollout, rollout
+from evals.runs.suite_run import one_error
 from registry.client import FarmClient
-from registry.wire import ScenarioDetail, Score
+from registry.messages import ScenarioDetail, Score
 from servers.errors import NotFound
-from servers.orders import Verdict
-from servers.record import Record
+from servers.messages import Verdict
+from servers.records import Record
 
 SECONDS = 3600.0
 """How long the calls of one rollout may take."""

@@ -16,9 +16,9 @@ from agent_client.trace import End, Trace
 from evals.effects import Effect
 from evals.episode import Episode, Timings
 from registry.client import FarmClient
-from registry.wire import ScenarioDetail, Score
+from registry.messages import ScenarioDetail, Score
 from servers.errors import FarmError
-from servers.record import Record
+from servers.records import Record
 
 Outcome = Literal["scored", "agent_error", "timeout", "infra_error"]
 OUTCOMES: dict[End, Outcome] = {

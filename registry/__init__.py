@@ -1,1 +1,1 @@
-"""The control plane: catalogue, leases, placement, scores."""
+"""Which instances there are and who has them: catalogue, leases, fleet, API, `farm up`. It runs no tool."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TypeVar
 
-from registry.wire import (
+from registry.messages import (
     EnvironmentCard,
     EnvironmentDetail,
     EnvironmentPart,
@@ -14,12 +14,12 @@ from registry.wire import (
     ScenarioDetail,
     ScenarioPart,
 )
-from servers.bundle import Environment
+from servers.bundle.environment import Environment
+from servers.bundle.library import Library
+from servers.bundle.scenario import Scenario
 from servers.errors import BundleError, NotFound
-from servers.garbage import at_rest
-from servers.library import Library
-from servers.orders import Page
-from servers.scenario import Scenario
+from servers.limits.garbage_collection import at_rest
+from servers.messages import Page
 
 MOST_THREADS = 2
 """Threads that answer questions about a library: other work keeps the rest, however long reading takes."""

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from agent_client.connections import Connections
 from agent_client.toolbox import Toolbox, connect
-from registry.wire import (
+from registry.messages import (
     LARGEST_ANSWER,
     Diff,
     EnvironmentDetail,
@@ -41,8 +41,8 @@ from registry.wire import (
     Workers,
 )
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
-from servers.orders import Rows
-from servers.processor_budget import LONGEST_JUDGEMENT
+from servers.limits.processor_budget import LONGEST_JUDGEMENT
+from servers.messages import Rows
 from servers.validation import first_problem, problems
 
 SECONDS = 120.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.errors import RequestError
-from servers.private_files import FILE_MODE, write_private
+from servers.files.private_files import FILE_MODE, write_private
 
 GIT_SECONDS = 30.0
 

@@ -15,21 +15,21 @@ import typer
 
 from registry.client import FarmClient, WrongToken
 from registry.client_file import keep_out_of_git, merge, refuse_tracked
+from registry.farm import TOKEN_FILE, URL_FILE, Options, address_of, running
 from registry.leases import KEEP_SECONDS
+from registry.messages import Lease, LeaseStatus
 from registry.paging import every_item
-from registry.up import TOKEN_FILE, URL_FILE, Options, address_of, running
-from registry.wire import Lease, LeaseStatus
-from servers.command_options import AsJson, bundle_of, shelves
+from servers.bundle.library import OWN_LIBRARY, Library
+from servers.cli.command_options import AsJson, bundle_of, shelves
+from servers.cli.secret_options import Token, TokenFile, token_from, without_password
+from servers.doors.server import run
+from servers.doors.worker_process import until_told_to_stop
 from servers.errors import FarmError, RequestError
-from servers.garbage import settle
-from servers.library import OWN_LIBRARY, Library
-from servers.logs import Level, to_stderr
-from servers.plural import counted
-from servers.secret_options import Token, TokenFile, token_from, without_password
-from servers.serving import run
-from servers.terminal import Terminal, lines, marked
-from servers.worker import INSTANCE_ID
-from servers.worker_process import until_told_to_stop
+from servers.limits.garbage_collection import settle
+from servers.telemetry.logs import Level, to_stderr
+from servers.text.plural import counted
+from servers.text.terminal import Terminal, lines, marked
+from servers.worker.worker import INSTANCE_ID
 
 app = typer.Typer()
 out = Terminal()

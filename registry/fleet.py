@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from servers.errors import CapacityError, FarmError
-from servers.metrics import Family, families_of
-from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
-from servers.worker import Worker
+from servers.messages import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.worker.metrics import Family, families_of
+from servers.worker.worker import Worker
 
 
 class WorkerDoor(Protocol):

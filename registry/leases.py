@@ -6,16 +6,16 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from registry.catalogue import Catalogue
-from registry.database import LedgerError
+from registry.events import Watch
 from registry.fleet import Fleet, Seat, WorkerDoor, abandon
-from registry.lease_clock import LeaseClock, dated
-from registry.ledger import HELD, KeptLease, KeptWorker, Ledger, Status
-from registry.scores import judged
-from registry.watch import Watch
-from registry.wire import LaunchRequest, Lease, LeasePart, Score, WorkerCard
+from registry.ledger.database import LedgerError
+from registry.ledger.lease_clock import LeaseClock, dated
+from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
+from registry.messages import LaunchRequest, Lease, LeasePart, Score, WorkerCard
+from registry.scoring import judged
+from servers.bundle.library import Library
 from servers.errors import CapacityError, Conflict, FarmError, NotFound
-from servers.library import Library
-from servers.orders import Launch, Page, Ticket
+from servers.messages import Launch, Page, Ticket
 
 KEEP_SECONDS = 3600
 """Seconds for which the state of an expired lease is kept. By default an hour; `farm up --keep` changes it."""

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from registry.wire import Part
+from registry.messages import Part
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from registry.fleet import Seat
 from registry.leases import Registry
-from registry.ledger import KeptLease
+from registry.ledger.store import KeptLease
 from servers.errors import FarmError, NotFound
 
 BATCH = 100

@@ -6,7 +6,7 @@ import httpx
 from pydantic import TypeAdapter, ValidationError
 
 from servers import errors
-from servers.control_door import (
+from servers.doors.control import (
     OPERATIONS,
     SNAPSHOT,
     ForkInto,
@@ -19,11 +19,11 @@ from servers.control_door import (
     TableOf,
 )
 from servers.errors import CapacityError, FarmError, InfraError
-from servers.metrics import Family
-from servers.orders import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
-from servers.processor_budget import LONGEST_JUDGEMENT
-from servers.record import Record
+from servers.limits.processor_budget import LONGEST_JUDGEMENT
+from servers.messages import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.records import Record
 from servers.validation import first_problem
+from servers.worker.metrics import Family
 
 SECONDS = 60.0
 JUDGE_SECONDS = LONGEST_JUDGEMENT + SECONDS

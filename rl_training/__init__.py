@@ -1,1 +1,1 @@
-"""Training agents on the farm."""
+"""Training agents on a farm with verl or TRL."""

@@ -17,17 +17,17 @@ from verl.experimental.agent_loop.agent_loop import (  # pyright: ignore[reportM
 from verl.experimental.agent_loop.tool_parser import ToolParser  # pyright: ignore[reportMissingModuleSource]
 
 from agent_client.play import Limits
-from rl_training.attempt import Attempt, attempt
+from rl_training.data.pass_rates import Key, note
+from rl_training.data.task import Task
+from rl_training.episode.attempt import Attempt, attempt
+from rl_training.episode.farm_connection import Farm, Link, link_to
+from rl_training.episode.measures import measures, measures_of_lost
+from rl_training.episode.rendering import ChatMessage, shared_renderings
+from rl_training.episode.simulated_user import Partner, UserModel
+from rl_training.episode.token_model import TokenModel
+from rl_training.episode.tokens import Tokens
+from rl_training.episode.tool_call_parser import Speech
 from rl_training.errors import RolloutLost, RowError
-from rl_training.link import Farm, Link, link_to
-from rl_training.measures import measures, measures_of_lost
-from rl_training.partner import Partner, UserModel
-from rl_training.pass_rates import Key, note
-from rl_training.rendering import ChatMessage, shared_renderings
-from rl_training.spoken import Speech
-from rl_training.task import Task
-from rl_training.token_model import TokenModel
-from rl_training.tokens import Tokens
 from servers.errors import InfraError
 
 ATTEMPTS = 2

@@ -11,21 +11,21 @@ from typing import Annotated, Literal
 import typer
 
 from registry.client import FarmClient
-from registry.up import Address, private
+from registry.farm import Address, private
 from rl_training.config import TrainConfig, config_path, load_config
+from rl_training.data.prepare import Collected, Measure, Packed, collected
+from rl_training.data.prepare import prepare as write_data
+from rl_training.data.selection import Band, Selection
 from rl_training.demo.demo import Plan
 from rl_training.demo.demo import demo as run_demo
-from rl_training.prepare import Collected, Measure, Packed, collected
-from rl_training.prepare import prepare as write_data
-from rl_training.selection import Band, Selection
-from rl_training.sft import load_sft, model_of, sft_command, sft_environment
-from rl_training.trainer import command_of, environment_of, log_kept, need_verl, write_loop
-from rl_training.trainer import train as run_trainer
-from servers.command_options import shelves
+from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
+from rl_training.verl.trainer import command_of, environment_of, log_kept, need_verl, write_loop
+from rl_training.verl.trainer import train as run_trainer
+from servers.bundle.library import OWN_LIBRARY
+from servers.cli.command_options import shelves
 from servers.errors import RequestError
-from servers.library import OWN_LIBRARY
-from servers.plural import counted
-from servers.terminal import Terminal
+from servers.text.plural import counted
+from servers.text.terminal import Terminal
 
 app = typer.Typer()
 rl = typer.Typer(no_args_is_help=True, help="Train agents on the farm with verl.")

@@ -8,11 +8,11 @@ from typing import Any, Literal, Self, TypeVar, cast
 
 from pydantic import Field, ValidationError, model_validator
 
-from rl_training.curriculum import Curriculum
+from rl_training.data.curriculum import Curriculum
+from rl_training.episode.simulated_user import UserModel
 from rl_training.errors import TrainingError
-from rl_training.partner import UserModel
 from servers.errors import RequestError
-from servers.record import Record
+from servers.records import Record
 from servers.validation import problems
 
 CONFIGS = Path(__file__).parent / "configs"

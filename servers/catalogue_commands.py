@@ -7,15 +7,15 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from servers.added_scenarios import add_scenarios
-from servers.bundle import Environment
-from servers.certified import is_current
-from servers.command_options import AsJson, Bundle, bundle_of
+from servers.authoring.added_scenarios import add_scenarios
+from servers.bundle.certificate import is_current
+from servers.bundle.environment import Environment
+from servers.bundle.library import Library
+from servers.bundle.scenario import Scenario
+from servers.cli.command_options import AsJson, Bundle, bundle_of
 from servers.errors import RequestError
-from servers.library import Library
-from servers.plural import counted
-from servers.scenario import Scenario
-from servers.terminal import Terminal, in_one_line, lines, marked
+from servers.text.plural import counted
+from servers.text.terminal import Terminal, in_one_line, lines, marked
 
 app = typer.Typer()
 out = Terminal()

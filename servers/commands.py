@@ -8,16 +8,16 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from servers import check as checking
-from servers.bundle import load, load_scenarios
-from servers.bundle_files import text_of, write_text
-from servers.command_options import AsJson, Bundle, Bundles, folder_of, folders_of
+from servers.authoring import check as checking
+from servers.authoring.new_bundle import new_bundle
+from servers.bundle.environment import load, load_scenarios
+from servers.bundle.files import text_of, write_text
+from servers.cli.command_options import AsJson, Bundle, Bundles, folder_of, folders_of
 from servers.errors import BundleError
 from servers.guest.walls import WALLS
-from servers.guests import Guests
-from servers.new_bundle import new_bundle
-from servers.plural import counted
-from servers.terminal import Terminal, hints, marked
+from servers.sandbox.guest_pool import Guests
+from servers.text.plural import counted
+from servers.text.terminal import Terminal, hints, marked
 
 app = typer.Typer()
 out = Terminal()

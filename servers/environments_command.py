@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from servers.bundle_card import bundles_in, card_of
-from servers.bundle_files import PACKAGED
-from servers.command_options import AsJson, Shelves, shelves
-from servers.terminal import Terminal, in_one_line, lines
+from servers.bundle.card import bundles_in, card_of
+from servers.bundle.files import PACKAGED
+from servers.cli.command_options import AsJson, Shelves, shelves
+from servers.text.terminal import Terminal, in_one_line, lines
 
 app = typer.Typer()
 out = Terminal()

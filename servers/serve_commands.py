@@ -10,17 +10,17 @@ from typing import Annotated
 
 import typer
 
-from servers.agent_door import AgentDoor, serve_stdio
-from servers.command_options import Bundle, bundle_of
+from servers.bundle.library import Library
+from servers.cli.command_options import Bundle, bundle_of
+from servers.doors.mcp import AgentDoor, serve_stdio
+from servers.doors.server import listen, run, serving, url_of
 from servers.doors.stdio import standard_streams
-from servers.library import Library
-from servers.logs import Level, to_stderr
-from servers.orders import Launch, Ticket
-from servers.serving import listen, run, serving, url_of
-from servers.terminal import Terminal
-from servers.worker import Worker
-from servers.worker_process import die_with_parent, until_told_to_stop
-from servers.worker_process import serve as serve_worker
+from servers.doors.worker_process import die_with_parent, until_told_to_stop
+from servers.doors.worker_process import serve as serve_worker
+from servers.messages import Launch, Ticket
+from servers.telemetry.logs import Level, to_stderr
+from servers.text.terminal import Terminal
+from servers.worker.worker import Worker
 
 app = typer.Typer()
 err = Terminal(stderr=True)

@@ -1,1 +1,1 @@
-"""Writing environments and scenarios with a language model, and proving them."""
+"""Writing environments and scenarios, proving and certifying them."""

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal
 import typer
 import uvloop
 
-from servers.endpoint_option import well_formed
-from servers.secret_options import ApiKey
-from servers.terminal import Terminal
-from synth.run.folder import RunFolder
-from synth.run.plan import Plan
-from synth.run.start import Start
-from synth.stages.line import MINING, STAGES
+from servers.cli.endpoint_option import well_formed
+from servers.cli.secret_options import ApiKey
+from servers.text.terminal import Terminal
+from synth.environments.stages import MINING, STAGES
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.plan import Plan
+from synth.runner.launch import Start
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
@@ -89,6 +89,6 @@ def run(
     options = {name: value for name, value in given.items() if value is not None}
     plan = Plan.of(config, options) if config or out_ is None else Plan.resumed(RunFolder(out_), options)
     if plan.engine == "ray":
-        arguments = [sys.executable, "-m", "synth.ray_process", plan.model_dump_json()]
+        arguments = [sys.executable, "-m", "synth.runner.ray_process", plan.model_dump_json()]
         os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606
     raise typer.Exit(uvloop.run(Start(STAGES, MINING, api_key, out).run(plan)))

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment as Templates
 from jinja2 import FileSystemLoader, StrictUndefined
 
-from evals.page import PARTS
+from evals.report.page import PARTS
 
 MOST_BARS = 12
 

@@ -11,7 +11,7 @@ from agent_client.model import Message, Reply
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.trace import ToolSpec
 from registry.client import FarmClient
-from registry.up import Address, private
+from registry.farm import Address, private
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.processes import kill_next_guests
 

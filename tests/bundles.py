@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from servers.check import derived
-from servers.guests import Guests
+from servers.authoring.check import derived
+from servers.sandbox.guest_pool import Guests
 
 HEAD = """
 from typing import Any, Literal, NotRequired, TypedDict

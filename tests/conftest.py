@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from servers.instance import Instance
-from servers.library import OWN_LIBRARY, Library
-from servers.orders import Launch
-from servers.worker import Worker
+from servers.bundle.library import OWN_LIBRARY, Library
+from servers.messages import Launch
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 from tests.bundles import write_bundle
 
 

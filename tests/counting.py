@@ -9,8 +9,8 @@ from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import Toolbox, connect
 from agent_client.wire import shared_http
 from registry.client import FarmClient
-from registry.wire import Lease
-from servers.orders import CallRecord
+from registry.messages import Lease
+from servers.messages import CallRecord
 from tests.bundles import write_bundle
 
 SCHEMA = """

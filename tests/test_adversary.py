@@ -21,13 +21,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from registry.client import FarmClient
-from registry.wire import Lease
-from servers.guests import CALL_SECONDS
-from servers.heads import LARGEST_HEAD
-from servers.instance import LARGEST_STATE, MOST_WAITING
-from servers.library import OWN_LIBRARY, Library
-from servers.orders import CallRecord, Launch
-from servers.worker import Worker
+from registry.messages import Lease
+from servers.bundle.library import OWN_LIBRARY, Library
+from servers.doors.http_limits import LARGEST_HEAD
+from servers.messages import CallRecord, Launch
+from servers.sandbox.guest_pool import CALL_SECONDS
+from servers.worker.instance import LARGEST_STATE, MOST_WAITING
+from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import Running, farm_up, guests
 

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from evals.suite import ChatAgent
+from evals.runs.suite import ChatAgent
 from servers.errors import RequestError
-from synth.run.plan import Plan
+from synth.pipeline.plan import Plan
 from tests.processes import farm, side_by_side
 
 SECRET = "hunter2"

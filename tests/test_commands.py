@@ -17,12 +17,12 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
 from agent_client.toolbox import connect
-from evals.run_folder import RunFolder
+from evals.runs.folder import RunFolder
 from farm import LISTED
 from registry.client import FarmClient
-from registry.up import Options, running
-from registry.wire import Lease, Score
-from servers.library import OWN_LIBRARY, Library
+from registry.farm import Options, running
+from registry.messages import Lease, Score
+from servers.bundle.library import OWN_LIBRARY, Library
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.doubles import Endpoint, refused, said
 from tests.processes import Done, farm, side_by_side, started, until, watching_for_orphans

@@ -16,8 +16,8 @@ from sqlalchemy.engine import make_url
 from typer.main import get_command
 
 from farm import app, loaded
-from registry.up import LOOPBACK_HOSTS
-from servers.library import OWN_LIBRARY, Library
+from registry.farm import LOOPBACK_HOSTS
+from servers.bundle.library import OWN_LIBRARY, Library
 from tests.processes import farm_up, free_ports
 
 ROOT = Path(__file__).parent.parent

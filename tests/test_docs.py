@@ -17,18 +17,17 @@ import farm
 from agent_client import errors as client_errors
 from agent_client.trace import End
 from evals.rollout import Outcome, Rollout
-from registry.api import app
 from registry.fleet import Fleet
+from registry.http.app import app
 from registry.leases import Registry
-from registry.ledger import Ledger
-from registry.wire import ErrorKind
+from registry.ledger.store import Ledger
+from registry.messages import ErrorKind
 from servers import errors
-from servers.environment import Description, Imported, Provenance, Tool
-from servers.examples import Example
-from servers.library import Library
-from servers.orders import OutcomeKind
-from servers.rules import Rule
-from servers.scenario import (
+from servers.bundle.description import Description, Imported, Provenance, Tool
+from servers.bundle.examples import Example
+from servers.bundle.library import Library
+from servers.bundle.rules import Rule
+from servers.bundle.scenario import (
     Allowance,
     Comparison,
     FootprintCheckpoint,
@@ -38,6 +37,7 @@ from servers.scenario import (
     Solution,
     SqlCheckpoint,
 )
+from servers.messages import OutcomeKind
 from tests.processes import LONG, farm_up
 from tests.test_floors import FLOORS
 

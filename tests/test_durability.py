@@ -15,8 +15,8 @@ import pytest
 
 from agent_client.errors import FarmUnreachable
 from registry.client import FarmClient
-from registry.up import Options, running
-from registry.wire import Lease
+from registry.farm import Options, running
+from registry.messages import Lease
 from servers.errors import InfraError
 from tests.counting import SEED, Caller, check, connected, write_counter
 from tests.processes import (

@@ -21,13 +21,13 @@ from starlette.types import Scope, Send
 
 from agent_client.toolbox import connect
 from agent_client.trace import ToolResult
-from servers.agent_door import SERVER_INFO, AgentDoor
-from servers.express import Express
-from servers.instance import Instance
-from servers.library import Library
-from servers.orders import Launch, Ticket
-from servers.serving import listen, serving, url_of
-from servers.worker import Worker
+from servers.bundle.library import Library
+from servers.doors.fast_path import Express
+from servers.doors.mcp import SERVER_INFO, AgentDoor
+from servers.doors.server import listen, serving, url_of
+from servers.messages import Launch, Ticket
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 
 LONG = 30.0
 MODERN = "2026-07-28"

@@ -21,14 +21,14 @@ CODE = [path for path in OURS if BUNDLES not in path.parents]
 ALONE = {
     "servers/toolkit.py",
     *(
-        f"servers/{part}/{path.name}"
+        path.relative_to(ROOT).as_posix()
         for part in ("guest", "imported")
-        for path in (ROOT / "servers" / part).glob("*.py")
+        for path in (ROOT / "servers" / part).rglob("*.py")
     ),
 }
-READ_BY_GUESTS = {"allowed", "gate", "imported_gate", "parsing", "scopes"}
+GATE = {path.relative_to(ROOT).as_posix() for path in (ROOT / "servers" / "gate").glob("*.py")}
 """What inspects the text of Python: in guests for bundles, and nothing of it executes any."""
-TELL_THE_VERSION = {"registry/api.py"}  # by importlib.metadata
+TELL_THE_VERSION = {"registry/http/app.py"}  # by importlib.metadata
 BESIDE_THEM = {"apsw", "docstring_parser"}
 
 
@@ -74,10 +74,10 @@ def test_nobody_imports_the_root_command_or_the_tests() -> None:
 
 
 def test_the_protocol_is_spoken_in_two_files_and_each_model_library_in_one_place() -> None:
-    assert importers("mcp", "mcp_types") <= {"servers/agent_door.py", "agent_client/toolbox.py"}
+    assert importers("mcp", "mcp_types") <= {"servers/doors/mcp.py", "agent_client/toolbox.py"}
     assert len(importers("openai")) <= 1
     assert all(name.startswith("rl_training/") for name in importers("verl", "vllm", "torch"))
-    with_ray = {"synth/spread/over_ray.py", "synth/run/over_ray.py"}
+    with_ray = {"synth/processes/ray_workers.py", "synth/runner/ray_run.py"}
     assert all(name.startswith("rl_training/") for name in importers("ray") - with_ray)
 
 
@@ -109,7 +109,7 @@ def is_entry_point(path: Path) -> bool:
     return path.name in ("commands.py", "__main__.py") or guarded
 
 
-@pytest.mark.parametrize("name", sorted(ALONE | {f"servers/{name}.py" for name in READ_BY_GUESTS}))
+@pytest.mark.parametrize("name", sorted(ALONE | GATE))
 def test_what_runs_beside_untrusted_code_brings_nothing_of_ours(name: str) -> None:
     from_elsewhere = {
         imported
@@ -121,7 +121,7 @@ def test_what_runs_beside_untrusted_code_brings_nothing_of_ours(name: str) -> No
 
 IMPORTS_COMMANDS = "farm.py"
 """The one file that imports by name: the modules of the command that is to run, from its own table."""
-OWN_WRONG_AGENTS = "synth/scenarios/others.py"
+OWN_WRONG_AGENTS = "synth/certify/agents/user_agents.py"
 """Runs the file that a user names after `farm certify --against`: the user's own code, as tests are."""
 
 
@@ -132,7 +132,7 @@ def is_standard(name: str) -> bool:
 def is_alone(name: str) -> bool:
     """Whether a dotted name is one of the files that run in a guest, or something in one."""
     parts = name.split(".")
-    return parts[0] == "servers" and parts[1] in {"toolkit", "guest", "imported"} | READ_BY_GUESTS
+    return parts[0] == "servers" and parts[1] in {"toolkit", "gate", "guest", "imported"}
 
 
 def test_only_guests_execute_text() -> None:
@@ -154,7 +154,7 @@ def test_python_is_parsed_in_one_place_and_in_guests() -> None:
         for node in ast.walk(tree(path))
         if isinstance(node, ast.Attribute) and ast.unparse(node) == "ast.parse"
     }
-    assert parsers - ALONE == {"servers/parsing.py"}
+    assert parsers - ALONE == {"servers/gate/parser.py"}
 
 
 @pytest.mark.parametrize("path", sorted(BUNDLES.glob("*/tools.py")), ids=named)

@@ -19,13 +19,13 @@ from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from agent_client.toolbox import connect
 from bench.load import call_request
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import Lease
-from servers.library import Library
-from servers.logs import Lines, to_stderr
-from servers.orders import Launch
-from servers.otel import Spans
-from servers.worker import Worker
+from registry.farm import private
+from registry.messages import Lease
+from servers.bundle.library import Library
+from servers.messages import Launch
+from servers.telemetry.logs import Lines, to_stderr
+from servers.telemetry.opentelemetry import Spans
+from servers.worker.worker import Worker
 from tests.frail import write_frail
 from tests.processes import farm_up
 

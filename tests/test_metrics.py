@@ -16,16 +16,16 @@ from prometheus_client.parser import text_string_to_metric_families
 from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import connect
 from registry.client import FarmClient
+from registry.farm import Address, Options, running
 from registry.fleet import Seat
+from registry.messages import LARGEST_BODY, Lease
 from registry.remote_worker import RemoteWorker
-from registry.up import Address, Options, running
-from registry.wire import LARGEST_BODY, Lease
+from servers.bundle.library import Library
 from servers.errors import FarmError
 from servers.guest.walls import WALLS
-from servers.library import Library
-from servers.metrics import families_of
-from servers.orders import Launch
-from servers.worker import Worker
+from servers.messages import Launch
+from servers.worker.metrics import families_of
+from servers.worker.worker import Worker
 from tests.frail import write_frail
 from tests.processes import LONG, guests, until
 from tests.registry.farms import TOKEN, Clock

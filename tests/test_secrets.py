@@ -17,9 +17,9 @@ import pytest
 from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import connect
 from registry.client import FarmClient
-from registry.up import Options, running
+from registry.farm import Options, running
 from servers.errors import StateError
-from servers.private_files import keep_private
+from servers.files.private_files import keep_private
 from tests.processes import farm, farm_up
 
 TOKEN = "a-control-token-that-nobody-may-see"

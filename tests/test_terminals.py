@@ -1,4 +1,4 @@
-"""No module writes to a terminal but through `servers.terminal`, and none reads marks in what strangers say."""
+"""No module writes to a terminal but through `servers.text.terminal`, and none reads marks in what strangers say."""
 
 import ast
 from collections.abc import Iterator

@@ -20,11 +20,11 @@ from agent_client.play import Limits, play
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.toolbox import connect
 from registry.client import FarmClient
-from registry.up import Options, address_of, private, running
-from registry.wire import Lease
+from registry.farm import Options, address_of, private, running
+from registry.messages import Lease
+from servers.bundle.library import OWN_LIBRARY, Library
 from servers.errors import NotFound, RequestError, StateError
-from servers.library import OWN_LIBRARY, Library
-from servers.process_clock import cpu_seconds
+from servers.limits.process_clock import cpu_seconds
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
 from tests.processes import (
     AS_ANYBODY,
@@ -391,7 +391,7 @@ async def test_a_farm_ends_in_time_whatever_is_judged_and_logs_no_traceback(tmp_
 
 STUCK = """
 import asyncio, threading
-from servers.worker_process import until_told_to_stop
+from servers.doors.worker_process import until_told_to_stop
 
 async def main():
     task = asyncio.create_task(asyncio.to_thread(threading.Event().wait))

@@ -3,7 +3,7 @@
 from alembic import context
 from sqlalchemy import create_engine, pool
 
-from registry.tables import metadata
+from registry.ledger.tables import metadata
 
 engine = create_engine(context.config.attributes["url"], poolclass=pool.NullPool)
 with engine.connect() as connection:

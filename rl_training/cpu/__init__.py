@@ -1,1 +1,1 @@
-"""Training without a GPU: a platform and a rollout engine for verl, and a model small enough. A means of testing."""
+"""verl on a machine without an accelerator: a platform, an engine, a tiny model. For tests and demos."""

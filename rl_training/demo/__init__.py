@@ -1,1 +1,1 @@
-"""A small environment for showing that training works: short texts, few words, three steps to a goal."""
+"""A training that shows in minutes that training works."""

@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from registry.client import FarmClient
-from registry.up import Address, private
+from registry.farm import Address, private
 from rl_training.config import CONFIGS, load_config
-from rl_training.demo.clumsy import clumsy
-from rl_training.demo.room import ENVIRONMENT, make_room
-from rl_training.demonstrations import played
+from rl_training.data.demonstrations import played
+from rl_training.data.prepare import Collected, Measure, prepare
+from rl_training.data.rows import rows, scenarios_of
+from rl_training.data.selection import Selection, split
+from rl_training.demo.clumsy_policy import clumsy
+from rl_training.demo.scenarios import ENVIRONMENT, make_room
 from rl_training.errors import TrainingError
-from rl_training.prepare import Collected, Measure, prepare
-from rl_training.rows import rows, scenarios_of
-from rl_training.selection import Selection, split
-from rl_training.trainer import command_of, environment_of, train, write_loop
-from servers.record import Record
+from rl_training.verl.trainer import command_of, environment_of, train, write_loop
+from servers.records import Record
 
 REWARD = f"val-core/{ENVIRONMENT}/reward/mean@1"
 SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=0.08)
@@ -141,7 +141,7 @@ def _seed(
 
 
 def _taught(shown: Path, folder: Path, steps: int, seed: int) -> dict[str, float]:
-    command = [sys.executable, "-m", "rl_training.cpu.teach", str(shown), str(folder), str(steps), str(seed)]
+    command = [sys.executable, "-m", "rl_training.cpu.pretraining", str(shown), str(folder), str(steps), str(seed)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise TrainingError(f"the warm start failed: {done.stderr.strip().splitlines()[-1:]}")

@@ -6,4 +6,4 @@ HOW_TO_ANSWER = (
     "nobody asked for. Call things by the names that they have here. Begin the answer to a question of yes or no with "
     "that word. If there is nothing such, say that there is none."
 )
-"""`servers.answer.verdict` holds answers to this; docs/reference/answers.md says what follows from it."""
+"""`servers.answer.checks.verdict` holds answers to this; docs/reference/answers.md says what follows from it."""

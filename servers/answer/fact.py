@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from servers.record import Name, Record
+from servers.records import Name, Record
 
 Cell = str | int | float | None
 FactType = Literal["amount", "count", "date", "time", "duration", "name", "choice", "yes_no", "list", "none"]

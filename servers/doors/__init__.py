@@ -1,1 +1,4 @@
-"""What the doors have in common, below the protocol's SDK: messages, headers, standard input and output."""
+"""What listens: MCP and its fast path, the control door, HTTP limits, stdio.
+
+What a call does lives in `servers.worker`.
+"""

@@ -1,1 +1,4 @@
-"""The untrusted half: processes that run what a model wrote. They import the standard library, apsw and each other."""
+"""What runs in a guest, beside untrusted code, and the frames spoken with it.
+
+It imports nothing of ours but the gate, the toolkit and `servers.imported`.
+"""

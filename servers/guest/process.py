@@ -27,9 +27,17 @@ from typing import Any
 
 import apsw
 
-from servers.guest import building, calling, covering, describing, inspecting, judging, verifying
+from servers.guest import (
+    branch_coverage,
+    changeset_verifier,
+    python_checkpoint,
+    source_inspection,
+    tool_call,
+    tool_signatures,
+)
 from servers.guest.frames import packed, receive
-from servers.guest.rows import Rows
+from servers.guest.sqlite import start_image
+from servers.guest.sqlite.instance_rows import Rows
 from servers.guest.tool_module import ToolModule
 
 LONGEST_ERROR = 500
@@ -44,7 +52,7 @@ class Guest:
         self.tools: ToolModule | None = None
         self.taken: set[int] = set()
         self.rows = Rows()
-        self.verifier = verifying.Verifier()
+        self.verifier = changeset_verifier.Verifier()
         self._requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
             "load": self.load,
             "image": self.image,
@@ -66,12 +74,12 @@ class Guest:
     def load(self, head: dict[str, Any], parts: Parts) -> Reply:
         try:
             if head.get("covering"):
-                noting = covering.noting(parts[0].decode())
-                self.tools = ToolModule(noting, covering.notes(self.taken))
+                noting = branch_coverage.noting(parts[0].decode())
+                self.tools = ToolModule(noting, branch_coverage.notes(self.taken))
             else:
                 self.tools = ToolModule(ast.parse(parts[0]))
         except BaseException as error:
-            return {"error": calling.fault_text(error)}, []
+            return {"error": tool_call.fault_text(error)}, []
         return {"tools": list(self.tools.functions)}, []
 
     def image(self, head: dict[str, Any], parts: Parts) -> Reply:
@@ -103,13 +111,13 @@ class Guest:
         if rows is None:
             return {"need": "instance"}, []
         image = rows.image()
-        return {}, [verifying.canonical(image) if head["canonical"] else image]
+        return {}, [changeset_verifier.canonical(image) if head["canonical"] else image]
 
     def call(self, head: dict[str, Any], parts: Parts) -> Reply:
         tools = self.tools
         if tools is None:
             raise LookupError("no tools have been loaded")
-        answer, micros = calling.timed(lambda: calling.call(self.rows, tools, head, json.loads(parts[0])))
+        answer, micros = tool_call.timed(lambda: tool_call.call(self.rows, tools, head, json.loads(parts[0])))
         if answer is None:
             return {"need": "instance"}, []
         return {"outcome": answer.outcome, "micros": micros}, [answer.text, answer.changes]
@@ -119,28 +127,28 @@ class Guest:
 
     def build(self, head: dict[str, Any], parts: Parts) -> Reply:
         schema, seed, setup = (part.decode() for part in parts)
-        image, findings = building.build(schema, seed, setup, head["now"])
+        image, findings = start_image.build(schema, seed, setup, head["now"])
         return {"findings": findings}, [image]
 
     def describe(self, _head: dict[str, Any], parts: Parts) -> Reply:
         source = parts[0].decode()
         try:
             functions = ToolModule(ast.parse(source)).functions
-            tools, findings = describing.describe(source, functions)
+            tools, findings = tool_signatures.describe(source, functions)
         except BaseException as error:
-            return {"tools": [], "findings": [calling.fault_text(error)]}, []
+            return {"tools": [], "findings": [tool_call.fault_text(error)]}, []
         return {"tools": tools, "findings": findings}, []
 
     def inspect(self, head: dict[str, Any], parts: Parts) -> Reply:
-        return inspecting.inspect(parts[0].decode(), head["gate"]), []
+        return source_inspection.inspect(parts[0].decode(), head["gate"]), []
 
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
         source, start, final = parts
         try:
-            verdict = judging.holds(
+            verdict = python_checkpoint.holds(
                 source.decode(), start, final, now=head["now"], answer=head["answer"], calls=head["calls"]
             )
-        except judging.BrokenCheckpoint as error:
+        except python_checkpoint.BrokenCheckpoint as error:
             return {"broken": str(error)[:LONGEST_ERROR]}, []
         except BaseException as error:
             short = isinstance(error, (MemoryError, apsw.NoMemError))

@@ -12,10 +12,11 @@ import signal
 import socket
 import sys
 
-from servers.guest import process, ready, walls
+from servers.gate import allowed_modules
+from servers.guest import process, walls
 from servers.guest.frames import packed
 
-READY = ready.NAMES
+READY = allowed_modules.NAMES
 """Loaded here, so every guest has them."""
 
 
@@ -29,11 +30,11 @@ def run(control: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, _wake)
     signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
     while True:
-        ready, _, _ = select.select([control, woken], [], [])
-        if woken in ready:
+        allowed_modules, _, _ = select.select([control, woken], [], [])
+        if woken in allowed_modules:
             os.read(woken, 4096)
             tell_deaths(control)
-        if control in ready:
+        if control in allowed_modules:
             message, handles, _, _ = socket.recv_fds(control, 1, 1)
             if not message:
                 return
@@ -87,6 +88,6 @@ def silence() -> None:
 if __name__ == "__main__":
     walls.die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    ready.fix_shared_containers()
+    allowed_modules.fix_shared_containers()
     silence()
     run(socket.socket(fileno=int(sys.argv[1])))

@@ -1,1 +1,1 @@
-"""What a certificate tries on a scenario; nothing here makes scenarios."""
+"""The certificate of a scenario, and what its task and answers must hold for it."""

@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from servers.answer.fact import AnswerCheckpoint, Cell, Fact
+from servers.bundle.paraphrases import VALUE_HOLE, OtherWords, Paraphrases, read_paraphrases
+from servers.bundle.phrases import HOLE, Phrases, Tell
 from servers.errors import BundleError
-from servers.paraphrases import VALUE_HOLE, OtherWords, Paraphrases, read_paraphrases
-from servers.phrases import HOLE, Phrases, Tell
 from synth.certify.value_forms import ValueForms
-from synth.scenarios.answer_facts import fact_of, gives
-from synth.scenarios.lookup import leaf
-from synth.scenarios.reference import Reference
-from synth.scenarios.run import Made
+from synth.solutions.answer_facts import fact_of, gives
+from synth.solutions.call_run import Made
+from synth.solutions.reference_run import Reference
+from synth.solutions.row_lookup import leaf
 
 EVERYDAY = Path(__file__).with_name("everyday.json")
 QUESTION = re.compile(r"Does the answer tell (?P<asked>.+): .+\?")

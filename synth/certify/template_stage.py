@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from servers.answer.fact import FactType
-from servers.paraphrases import ENOUGH, OtherWords, Paraphrases, template_problems
-from servers.phrases import Phrases, Tell
-from synth.proving.stage import Stage
-from synth.run.asker import Asker
-from synth.run.stage import Made
-from synth.scenarios.answer_facts import TYPES
-from synth.scenarios.facts import kind_of, said
-from synth.scenarios.plausible import Rows
-from synth.writers.prompt import Prompt
+from servers.bundle.paraphrases import ENOUGH, OtherWords, Paraphrases, template_problems
+from servers.bundle.phrases import Phrases, Tell
+from synth.llm.prompt import Prompt
+from synth.pipeline.asker import Asker
+from synth.pipeline.stage import Made
+from synth.play.playground import Stage
+from synth.solutions.answer_facts import TYPES
+from synth.solutions.plausible_values import Rows
+from synth.solutions.value_texts import kind_of, said
 
 PROMPT = Prompt.load(Path(__file__).with_name("templates.md"))
 MOST_EXAMPLES = 4

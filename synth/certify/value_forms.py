@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from servers.answer.fact import Cell, FactType
 from servers.errors import BundleError
-from synth.scenarios.facts import MONTHS, day, in_words, money, said
+from synth.solutions.value_texts import MONTHS, day, in_words, money, said
 
 FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
 

@@ -1,1 +1,4 @@
-"""Scenarios whose reward can be trusted: certificates, and scenarios made backward from what the tools can do."""
+"""The commands about scenarios, and the work of their processes.
+
+How scenarios are made lives in `backward`, `forward` and `conversation`.
+"""

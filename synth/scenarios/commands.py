@@ -11,39 +11,39 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from servers.bundle import load_scenarios
-from servers.certified import is_current
-from servers.command_options import AsJson, Bundle, bundle_of
-from servers.endpoint_option import BaseUrl, well_formed
-from servers.endpoint_url import OPENAI
+from servers.bundle.certificate import is_current
+from servers.bundle.environment import load_scenarios
+from servers.bundle.library import Library
+from servers.bundle.paraphrases import PARAPHRASES_FILE
+from servers.cli.command_options import AsJson, Bundle, bundle_of
+from servers.cli.endpoint_option import BaseUrl, well_formed
+from servers.cli.endpoint_url import OPENAI
+from servers.cli.secret_options import ApiKey
 from servers.errors import NotFound, RequestError
-from servers.library import Library
-from servers.paraphrases import PARAPHRASES_FILE
-from servers.plural import counted, noun
-from servers.secret_options import ApiKey
-from servers.suggestion import suggestion
-from servers.terminal import Terminal, marked
-from servers.whole import make_sure_of, write_whole
-from synth.proving.pinned_bundle import PinnedBundle
-from synth.proving.stage import Stage
-from synth.run.folder import RunFolder
-from synth.run.plan import Plan
-from synth.run.together import together
-from synth.run.writing import writer_for
-from synth.scenarios.backward import Shelf, Yield
-from synth.scenarios.backward import backward as make_backward
-from synth.scenarios.certificates import write_certificate, write_scenario
-from synth.scenarios.certify import Examined
-from synth.scenarios.examining import Case, Examining, Searching
-from synth.scenarios.hacking import Hole, Searched
-from synth.scenarios.holding import BY_THE_TOOLS
+from servers.files.atomic_write import make_sure_of, write_whole
+from servers.text.plural import counted, noun
+from servers.text.suggestion import suggestion
+from servers.text.terminal import Terminal, marked
+from synth.backward.generator import Shelf, Yield
+from synth.backward.generator import backward as make_backward
+from synth.backward.profile import profile_of
+from synth.certify.agents.exploit_search import Hole, Searched
+from synth.certify.agents.user_agents import wrong_agents_in
+from synth.certify.certificates import write_certificate, write_scenario
+from synth.certify.certifier import Examined
+from synth.certify.value_guards import BY_THE_TOOLS
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.gather import together
+from synth.pipeline.plan import Plan
+from synth.play.pinned_bundle import PinnedBundle
+from synth.play.playground import Stage
+from synth.processes.inline_loop import run_alone
+from synth.processes.process_pool import Engine, hands
+from synth.runner.writer_choice import writer_for
+from synth.scenarios.certify_job import Case, Examining, Searching
 from synth.scenarios.kept_searches import KeptSearches
-from synth.scenarios.others import wrong_agents_in
-from synth.scenarios.phrasing import Written, written
-from synth.scenarios.profile import profile_of
-from synth.scenarios.start import Game, Player, made_with_models, show_outcome
-from synth.spread.at_once import run_alone
-from synth.spread.hands import Engine, hands
+from synth.scenarios.launch import Game, Player, made_with_models, show_outcome
+from synth.scenarios.phrase_stage import Written, written
 
 app = typer.Typer()
 synth = typer.Typer()

@@ -10,9 +10,9 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from servers.answer import JUDGE_VERSION
-from servers.whole import write_whole
-from synth.scenarios.examining import Case
-from synth.scenarios.hacking import Searched
+from servers.files.atomic_write import write_whole
+from synth.certify.agents.exploit_search import Searched
+from synth.scenarios.certify_job import Case
 
 SEARCHED_FILE = "searched.jsonl"
 LINES = TypeAdapter(tuple[str, Searched])

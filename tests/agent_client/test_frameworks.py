@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from registry.client import FarmClient
-from registry.up import private
-from servers.library import OWN_LIBRARY
+from registry.farm import private
+from servers.bundle.library import OWN_LIBRARY
 from tests.test_docs import DOCS, Block, blocks
 
 INSTALLS = "not run: pip install "

@@ -6,9 +6,9 @@ import pytest
 
 from agent_client.errors import ConversationTooLong, EndpointError
 from agent_client.model import Instructions, Message, Reply, User
+from agent_client.models.simulated_person import GREETING, STOP, SimulatedPerson
 from agent_client.person import Exchange, Person, ScriptedPerson
 from agent_client.play import Limits, play
-from agent_client.simulated_person import GREETING, STOP, SimulatedPerson
 from agent_client.toolbox import connect
 from agent_client.trace import ToolCall, ToolSpec, Trace
 from tests.doubles import RULES, TOKEN

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 from fastapi.responses import Response
 
-from agent_client.chat_model import ChatModel
 from agent_client.events import Answered, Ended, Event, Replied, Started
 from agent_client.model import Message, Model, Reply
+from agent_client.models.chat_model import ChatModel
 from agent_client.play import REMINDER, Limits, play
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.toolbox import connect

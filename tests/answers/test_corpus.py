@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from servers.answer.checks.question import Question
+from servers.answer.checks.verdict import verdicts
+from servers.answer.expected_fact import wanted
 from servers.answer.fact import AnswerCheckpoint
-from servers.answer.verdict import verdicts
-from servers.answer.wanted import wanted
 
 HERE = Path(__file__).parent
 PARTS = {

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import pytest
 
 from registry.client import FarmClient
-from registry.up import private
-from servers.library import OWN_LIBRARY
+from registry.farm import private
+from servers.bundle.library import OWN_LIBRARY
 
 SCRIPTS = Path(__file__).parent / "scripts"
 LONGEST_INSTALL, LONGEST_RUN = 600.0, 120.0

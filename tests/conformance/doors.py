@@ -12,10 +12,10 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
-from servers.agent_door import AgentDoor
-from servers.library import OWN_LIBRARY, Library
-from servers.orders import Launch, Ticket
-from servers.worker import Worker
+from servers.bundle.library import OWN_LIBRARY, Library
+from servers.doors.mcp import AgentDoor
+from servers.messages import Launch, Ticket
+from servers.worker.worker import Worker
 from tests.conformance.fixture import fixture_server
 from tests.conformance.scenarios import Target
 from tests.doubles import serving

@@ -5,7 +5,7 @@ import json
 import re
 from pathlib import Path
 
-from evals.page import drawn
+from evals.report.page import drawn
 
 EXAMPLE = Path(__file__).parents[2] / "docs" / "how-to" / "example-report.html"
 

@@ -8,7 +8,7 @@ import pytest
 
 from evals.demo import Shown, demo
 from registry.client import FarmClient
-from registry.up import private
+from registry.farm import private
 from servers.errors import BundleError
 from tests.bundles import SOUND_SCENARIO, write_bundle
 

@@ -7,7 +7,7 @@ from agent_client.play import Limits
 from agent_client.trace import ToolCall
 from evals.rollout import rollout
 from registry.client import FarmClient
-from registry.up import private
+from registry.farm import private
 from tests.evals.test_rollout import Talker
 
 CALLS = (

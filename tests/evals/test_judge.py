@@ -6,7 +6,7 @@ from typing import Any
 
 from evals.rejudging import Rejudged
 from tests.bundles import SOUND_SCENARIO, TOOLS, write_bundle
-from tests.evals.runs import SCENARIOS, evaluated, shop, suite
+from tests.evals.suite_runs import SCENARIOS, evaluated, shop, suite
 from tests.processes import Done, farm
 
 CHECK = SOUND_SCENARIO["checkpoints"][0]

@@ -11,19 +11,19 @@ from typing import Any
 import httpx2
 import pytest
 
-from agent_client.chat_model import ChatModel
 from agent_client.errors import AgentError
 from agent_client.events import Event, Started
 from agent_client.model import Message, Model, Reply
+from agent_client.models.chat_model import ChatModel
 from agent_client.play import Limits
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.trace import ToolCall, ToolSpec
-from evals.played import Played
-from evals.progress import Tally
 from evals.rollout import Rollout, rollout
+from evals.runs.progress import Tally
+from evals.runs.records import Played
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import ScenarioDetail
+from registry.farm import private
+from registry.messages import ScenarioDetail
 from tests.breaking import Breaker, farm_with_slow_checkpoint
 from tests.doubles import Endpoint, refused, said
 from tests.processes import LONG, farm_up

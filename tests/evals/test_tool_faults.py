@@ -6,8 +6,8 @@ from agent_client.play import Limits
 from evals.demo import gold_model
 from evals.rollout import rollout
 from registry.client import FarmClient
-from registry.up import private
-from servers.new_bundle import new_bundle
+from registry.farm import private
+from servers.authoring.new_bundle import new_bundle
 from tests.processes import farm
 
 FAULT = "division by zero of nobody"

@@ -9,16 +9,16 @@ from typing import Any
 
 import httpx
 
-from registry.api import app
 from registry.client import FarmClient
 from registry.fleet import EmbeddedWorker, Fleet, Seat
-from registry.lease_clock import LeaseClock
+from registry.http.app import app
 from registry.leases import KEEP_SECONDS, Registry
-from registry.ledger import KeptFarm, Ledger
+from registry.ledger.lease_clock import LeaseClock
+from registry.ledger.store import KeptFarm, Ledger
 from registry.reaper import Reaper
-from servers.library import Library
-from servers.serving import listen, serving, url_of
-from servers.worker import Worker
+from servers.bundle.library import Library
+from servers.doors.server import listen, serving, url_of
+from servers.worker.worker import Worker
 
 TOKEN = "token-of-the-registry"
 NEVER = 1e6

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from registry.catalogue import Catalogue
-from registry.wire import ScenarioCard
+from registry.messages import ScenarioCard
+from servers.bundle.library import Library
 from servers.errors import BundleError, NotFound
-from servers.library import Library
 from tests.bundles import SOUND_SCENARIO, with_description
 from tests.registry.farms import Clock, Farm, running
 

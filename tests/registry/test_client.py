@@ -9,8 +9,8 @@ import pytest_asyncio
 from fastapi import FastAPI
 
 from registry.client import FarmClient
+from servers.doors.server import listen, serving, url_of
 from servers.errors import InfraError, RequestError
-from servers.serving import listen, serving, url_of
 from tests.registry.farms import TOKEN, Farm
 
 

@@ -9,9 +9,9 @@ import pytest_asyncio
 
 from registry.fleet import EmbeddedWorker, Seat
 from registry.remote_worker import RemoteWorker
+from servers.bundle.library import Library
 from servers.errors import CapacityError, NotFound
-from servers.library import Library
-from servers.worker import Worker
+from servers.worker.worker import Worker
 from tests.registry.farms import Farm
 
 

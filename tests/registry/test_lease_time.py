@@ -6,10 +6,10 @@ from pathlib import Path
 import httpx
 import pytest
 
-from registry.lease_clock import LONGEST_GAP, LeaseClock
 from registry.leases import KEEP_SECONDS
+from registry.ledger.lease_clock import LONGEST_GAP, LeaseClock
+from servers.bundle.library import Library
 from servers.errors import Conflict
-from servers.library import Library
 from tests.registry.farms import Clock, Farm, running
 
 HOUR = 3600

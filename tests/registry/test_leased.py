@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import Lease
+from registry.farm import private
+from registry.messages import Lease
 from servers.errors import InfraError, NotFound
 
 

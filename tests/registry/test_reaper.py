@@ -9,9 +9,9 @@ from registry.fleet import Seat
 from registry.leases import KEEP_SECONDS
 from registry.reaper import GRACE_SECONDS, Reaper, Reconciled
 from registry.remote_worker import RemoteWorker
+from servers.bundle.library import Library
 from servers.errors import Conflict
-from servers.library import Library
-from servers.orders import Launch
+from servers.messages import Launch
 from tests.registry.farms import Clock, Farm, running
 
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from servers.bundle.library import Library
 from servers.errors import Conflict
-from servers.library import Library
-from servers.process_clock import cpu_seconds
+from servers.limits.process_clock import cpu_seconds
 from tests.bundles import SOUND_SCENARIO
 from tests.processes import until
 from tests.registry.farms import Clock, Farm, running

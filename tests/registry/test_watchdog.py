@@ -18,7 +18,7 @@ from registry.client import FarmClient
 from registry.fleet import Seat
 from registry.remote_worker import RemoteWorker
 from registry.watchdog import Watchdog, WatchedWorker
-from servers.loop_watch import watched_loop
+from servers.telemetry.loop_watchdog import watched_loop
 from tests.doubles import serving
 from tests.processes import farm_up, workers
 from tests.registry.farms import Clock

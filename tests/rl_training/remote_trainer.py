@@ -10,13 +10,13 @@ import os
 import sys
 
 from agent_client.play import Limits
-from rl_training.attempt import Attempt, attempt
-from rl_training.link import Farm, close_links, link_to
-from rl_training.rendering import Renderings
-from rl_training.spoken import Speech
-from rl_training.task import Task
-from rl_training.token_model import TokenModel
-from rl_training.tokens import Tokens
+from rl_training.data.task import Task
+from rl_training.episode.attempt import Attempt, attempt
+from rl_training.episode.farm_connection import Farm, close_links, link_to
+from rl_training.episode.rendering import Renderings
+from rl_training.episode.token_model import TokenModel
+from rl_training.episode.tokens import Tokens
+from rl_training.episode.tool_call_parser import Speech
 from tests.rl_training.letters import LetterParser, Letters, LetterServer, LetterTokenizer
 from tests.rl_training.texts import DEARER, LOOK, TASK
 

@@ -18,8 +18,8 @@ from verl.protocol import DataProto
 from verl.workers.rollout.replica import TokenOutput
 
 from registry.client import FarmClient
-from registry.up import Address, private
-from rl_training.link import close_links
+from registry.farm import Address, private
+from rl_training.episode.farm_connection import close_links
 from tests.rl_training.texts import TASK
 
 PROMPT_LENGTH, RESPONSE_LENGTH = 256, 256

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from agent_client.play import Limits
-from rl_training.attempt import attempt
-from rl_training.link import Farm, Link
-from rl_training.task import Task
+from rl_training.data.task import Task
+from rl_training.episode.attempt import attempt
+from rl_training.episode.farm_connection import Farm, Link
 from servers.errors import InfraError
 from tests.breaking import Breaker, farm_with_slow_checkpoint
 from tests.processes import LONG

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import ScenarioDetail
-from rl_training.demo.clumsy import clumsy
-from rl_training.demonstrations import demonstrations, played
+from registry.farm import private
+from registry.messages import ScenarioDetail
+from rl_training.data.demonstrations import demonstrations, played
+from rl_training.data.rows import scenarios_of
+from rl_training.demo.clumsy_policy import clumsy
 from rl_training.errors import RowError
-from rl_training.rows import scenarios_of
-from servers.scenario import Scenario
+from servers.bundle.scenario import Scenario
 
 
 async def parcel_room(farm: FarmClient, count: int) -> list[ScenarioDetail]:

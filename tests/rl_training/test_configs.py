@@ -9,7 +9,7 @@ from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
 from rl_training.config import CONFIGS, load_config, overrides
-from rl_training.sft import load_sft
+from rl_training.verl.sft import load_sft
 
 pytestmark = pytest.mark.rl
 

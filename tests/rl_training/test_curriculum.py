@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from rl_training.config import TrainConfig
-from rl_training.curriculum import Curriculum, Draw, weight
-from rl_training.pass_rates import Key, PassRates, note
-from rl_training.trainer import command_of, write_loop
+from rl_training.data.curriculum import Curriculum, Draw, weight
+from rl_training.data.pass_rates import Key, PassRates, note
+from rl_training.verl.trainer import command_of, write_loop
 
 EASY, EVEN, HARD, NEW = (Key("shop", name) for name in ("easy", "even", "hard", "new"))
 

@@ -11,8 +11,8 @@ import pytest
 from omegaconf import OmegaConf
 from verl.trainer.ppo.utils import create_rl_dataset
 
-from rl_training.curriculum_data import CurriculumData
-from rl_training.pass_rates import Key, note
+from rl_training.data.curriculum_dataset import CurriculumData
+from rl_training.data.pass_rates import Key, note
 from tests.rl_training.rig import ScriptedServer, rig
 from tests.rl_training.texts import DEARER
 
@@ -31,7 +31,7 @@ def dataset(folder: Path, split: str) -> Any:
     ]
     datasets.Dataset.from_list(rows).to_parquet(str(folder / f"{split}.parquet"))
     config = {
-        "custom_cls": {"path": "pkg://rl_training.curriculum_data", "name": "CurriculumData"},
+        "custom_cls": {"path": "pkg://rl_training.data.curriculum_dataset", "name": "CurriculumData"},
         "curriculum": {"pass_rates": str(folder / "rates.jsonl"), "floor": 0.02, "memory": 8},
         "train_batch_size": 2,
         "cache_dir": str(folder / "cache"),

@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import ScenarioDetail
+from registry.farm import private
+from registry.messages import ScenarioDetail
 from rl_training.config import load_config, overrides
-from rl_training.demo.room import make_room
+from rl_training.data.rows import rows, scenarios_of
+from rl_training.data.selection import Band, Selection, split
+from rl_training.data.task import Task
+from rl_training.demo.scenarios import make_room
 from rl_training.errors import RowError, TrainingError
-from rl_training.rows import rows, scenarios_of
-from rl_training.selection import Band, Selection, split
-from rl_training.task import Task
-from rl_training.trainer import train
-from servers.scenario import Scenario
+from rl_training.verl.trainer import train
+from servers.bundle.scenario import Scenario
 from tests.bundles import SOUND_SCENARIO
 
 

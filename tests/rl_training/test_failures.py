@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import Lease
+from registry.farm import private
+from registry.messages import Lease
+from rl_training.data.task import Task
+from rl_training.episode.instance_batches import Launches
 from rl_training.errors import RolloutLost
-from rl_training.launches import Launches
-from rl_training.task import Task
 from servers.errors import NotFound
 from tests.rl_training.rig import LikeV1, Rig, ScriptedServer, hang, rig
 from tests.rl_training.texts import DEARER

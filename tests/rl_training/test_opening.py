@@ -10,9 +10,9 @@ import pytest
 
 from agent_client.connections import Connections
 from registry.client import FarmClient
-from registry.up import private
-from registry.wire import Lease
-from rl_training.opening import Opening
+from registry.farm import private
+from registry.messages import Lease
+from rl_training.episode.first_view import Opening
 from servers.errors import InfraError
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from rl_training.rendering import Renderings
+from rl_training.episode.rendering import Renderings
 from tests.rl_training.letters import Letters, Messages
 
 TOOLS = [{"type": "function", "function": {"name": "price"}}, {"type": "function", "function": {"name": "scrap"}}]

@@ -22,7 +22,7 @@ from verl.workers.rollout.llm_server import LLMServerClient
 
 from rl_training.config import CONFIGS
 from rl_training.cpu.tiny_model import Size, make_model
-from rl_training.sft import model_of
+from rl_training.verl.sft import model_of
 from tests.processes import farm, farm_up, offspring, started
 
 TRAINING = 1800.0
@@ -102,10 +102,10 @@ def test_what_is_used_of_verl_is_there() -> None:
     assert {"generate_sequences", "tool_calls", "compute_score", "num_preempted"} <= set(AgentLoopMetrics.model_fields)
     told = {name for name, _ in inspect.getmembers(ContinuousTokenBuilder, inspect.isfunction)}
     merges = {"build_initial_tokens", "merge_context_tokens", "merge_assistant_tokens", "align_response_metadata"}
-    assert merges <= told, "rl_training/tokens.py calls these"
+    assert merges <= told, "rl_training/episode/tokens.py calls these"
     assert {"request_id", "prompt_ids", "sampling_params"} <= set(
         inspect.signature(LLMServerClient.generate).parameters
-    ), "rl_training/token_model.py asks so"
+    ), "rl_training/episode/token_model.py asks so"
     assert list(inspect.signature(ToolParser.extract_tool_calls).parameters)[1] == "responses_ids"
     assert callable(distributed.initialize_global_process_group_ray), "rl_training/cpu/plugin.py replaces it"
     assert callable(distributed.initialize_global_process_group), "rl_training/cpu/plugin.py replaces it"

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from registry.client import FarmClient
-from registry.up import private
-from rl_training.demonstrations import demonstrations
-from rl_training.rows import scenarios_of
+from registry.farm import private
+from rl_training.data.demonstrations import demonstrations
+from rl_training.data.rows import scenarios_of
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = ("torch==2.13.0", "trl==1.16.0", "-e", ROOT)

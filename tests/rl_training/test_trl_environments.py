@@ -10,9 +10,9 @@ import pytest
 
 from agent_client.trace import ToolSpec
 from registry.client import FarmClient
-from registry.up import private
-from rl_training.trl_environments import TrlEnvironments
-from rl_training.trl_signature import as_function, type_of
+from registry.farm import private
+from rl_training.trl.environments import TrlEnvironments
+from rl_training.trl.signature import as_function, type_of
 from servers.errors import RequestError
 
 

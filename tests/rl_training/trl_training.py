@@ -12,8 +12,8 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import qwen3_template
 
-from rl_training.cpu.teach import teach
-from rl_training.trl_environments import TrlEnvironments
+from rl_training.cpu.pretraining import teach
+from rl_training.trl.environments import TrlEnvironments
 
 
 def main(url: str, folder: Path) -> None:

@@ -15,11 +15,11 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from servers.bundle.library import Library
 from servers.errors import GuestError
-from servers.instance import Instance, Outcome
-from servers.library import Library
-from servers.orders import Launch, OutcomeKind, RowChange
-from servers.worker import Worker
+from servers.messages import Launch, OutcomeKind, RowChange
+from servers.worker.instance import Instance, Outcome
+from servers.worker.worker import Worker
 from tests.bundles import SEED, SOUND_SCENARIO, TOOLS, write_bundle
 from tests.processes import offspring
 
@@ -421,7 +421,7 @@ ATTEMPTS: list[Attempt] = [
     """, in_its_guest=True),
     # the farm's objects
     Attempt("find the farm's objects", """
-        ours = ('servers.worker', 'servers.guests', 'servers.agent_door', 'registry', 'evals', 'farm')
+        ours = ('servers.worker.worker', 'servers.sandbox.guest_pool', 'servers.doors.mcp', 'registry', 'evals', 'farm')
         return [name for name in sys.modules if name.startswith(ours)] or None
     """),
     Attempt("find secrets among its objects", """

@@ -5,9 +5,9 @@ import json
 import sys
 from pathlib import Path
 
-from servers.library import Library
-from servers.orders import Launch
-from servers.worker import Worker
+from servers.bundle.library import Library
+from servers.messages import Launch
+from servers.worker.worker import Worker
 
 
 async def main(shelf: Path, state: Path) -> None:

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from servers.check import derived
-from servers.environment import Tool
+from servers.authoring.check import derived
+from servers.bundle.description import Tool
+from servers.bundle.tool_schema import validator
 from servers.errors import BundleError
-from servers.guests import Guests
-from servers.schema_subset import validator
+from servers.sandbox.guest_pool import Guests
 from tests.bundles import HEAD, write
 
 

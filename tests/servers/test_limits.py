@@ -17,20 +17,20 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry.client import FarmClient
-from registry.up import Options, running
+from registry.farm import Options, running
+from servers.bundle.library import Library
+from servers.doors.http_limits import SMALL_PIECE, Connections
+from servers.doors.server import listen, serving, url_of
 from servers.errors import BundleError
-from servers.fair_pool import MOST_THREADS_EACH
-from servers.guest.building import build
-from servers.heads import SMALL_PIECE, Connections
-from servers.instance import Instance
-from servers.library import Library
-from servers.orders import Judge, Launch
-from servers.pace import Pace
-from servers.serving import listen, serving, url_of
-from servers.starts import beside_the_schema
-from servers.turns import Turns
-from servers.verification import LARGEST_ON_LOOP
-from servers.worker import Worker
+from servers.guest.sqlite.start_image import build
+from servers.limits.fair_pool import MOST_THREADS_EACH
+from servers.limits.rate_limit import Pace
+from servers.limits.staggered_start import Turns
+from servers.messages import Judge, Launch
+from servers.state.changeset_verification import LARGEST_ON_LOOP
+from servers.state.start_images import beside_the_schema
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 from tests.bundles import SCHEMA, SEED, with_description, write_bundle
 from tests.processes import until
 from tests.registry.farms import Clock
@@ -511,7 +511,7 @@ async def test_what_lies_idle_is_let_go_of_and_is_there_again(library: Library, 
 async def test_a_start_that_takes_too_long_to_build_is_told(
     library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("servers.starts.START_SECONDS", 0.5)
+    monkeypatch.setattr("servers.state.start_images.START_SECONDS", 0.5)
     forever = "INSERT INTO log (what) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
     async with Worker(library, tmp_path / "state") as worker:
         with pytest.raises(BundleError, match=r"seed\.sql and setup: take more than 0\.5 s to run"):
@@ -539,7 +539,7 @@ async def test_an_endless_build_holds_up_no_other_environments_build(shelf: Path
 
 
 async def test_requests_under_way_at_the_end_get_time_and_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("servers.serving.SECONDS_TO_DRAIN", 1)
+    monkeypatch.setattr("servers.doors.server.SECONDS_TO_DRAIN", 1)
     came = asyncio.Queue[str]()
 
     async def app(scope: Scope, _: Receive, send: Send) -> None:
@@ -621,6 +621,6 @@ async def busy_threads(worker: Worker, environment: str) -> AsyncGenerator[None]
 
 
 def test_a_program_that_has_started_looks_at_its_garbage_no_more(capfd: pytest.CaptureFixture[str]) -> None:
-    begin = "import gc, servers.worker; from servers.garbage import settle; settle()"
+    begin = "import gc, servers.worker.worker; from servers.limits.garbage_collection import settle; settle()"
     subprocess.run([sys.executable, "-c", f"{begin}; print(len(gc.get_objects()))"], check=True, timeout=60)
     assert int(capfd.readouterr().out) < 1000

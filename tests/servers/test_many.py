@@ -4,11 +4,11 @@ import asyncio
 import resource
 from pathlib import Path
 
-from servers.holding import FILES_EACH, LEAST_HELD
-from servers.instance import Outcome
-from servers.library import Library
-from servers.orders import Launch
-from servers.worker import Worker
+from servers.bundle.library import Library
+from servers.messages import Launch
+from servers.worker.instance import Outcome
+from servers.worker.instance_cache import FILES_EACH, LEAST_HELD
+from servers.worker.worker import Worker
 
 MOST = LEAST_HELD + 16
 

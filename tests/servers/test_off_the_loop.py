@@ -10,15 +10,15 @@ from pathlib import Path
 import apsw
 import pytest
 
+from servers.bundle.library import Library
+from servers.bundle.scenario import PythonCheckpoint, SqlCheckpoint
 from servers.errors import NotFound, StateError
-from servers.instance import Instance
-from servers.library import Library
-from servers.orders import Judge, Launch, Page
-from servers.scenario import PythonCheckpoint, SqlCheckpoint
-from servers.schema_cost import LARGEST_SCHEMA
-from servers.starts import MOST_KEPT, Starts
-from servers.verification import LARGEST_ON_LOOP
-from servers.worker import Worker
+from servers.messages import Judge, Launch, Page
+from servers.state.changeset_verification import LARGEST_ON_LOOP
+from servers.state.schema_cost import LARGEST_SCHEMA
+from servers.state.start_images import MOST_KEPT, Starts
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 from tests.bundles import SCHEMA, write_bundle
 
 CHECKPOINTS = (

@@ -13,12 +13,12 @@ from starlette.types import Message
 import servers
 from bench import subject
 from bench.load import MODERN, call_request
-from servers.agent_door import AgentDoor
-from servers.instance import Instance
-from servers.library import Library
-from servers.orders import Launch, Ticket
-from servers.state import LARGEST_NET_KEPT
-from servers.worker import Worker
+from servers.bundle.library import Library
+from servers.doors.mcp import AgentDoor
+from servers.messages import Launch, Ticket
+from servers.state.state_file import LARGEST_NET_KEPT
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 
 MOST_CALLS_OF_FUNCTIONS = 165
 """Functions of `servers` that one ordinary call enters, and coroutines that it goes on with, behind the HTTP server."""

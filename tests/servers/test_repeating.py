@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from servers.library import Library
-from servers.orders import Launch, RowChange
-from servers.worker import Worker
+from servers.bundle.library import Library
+from servers.messages import Launch, RowChange
+from servers.worker.worker import Worker
 
 Call = tuple[str, dict[str, Any]]
 CALLS: Sequence[Call] = (

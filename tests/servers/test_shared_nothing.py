@@ -8,11 +8,11 @@ from types import CodeType, FunctionType
 import pytest
 import pytest_asyncio
 
+from servers.bundle.library import OWN_LIBRARY, Library
 from servers.guest.tool_module import ToolModule
-from servers.instance import Instance
-from servers.library import OWN_LIBRARY, Library
-from servers.orders import Launch
-from servers.worker import Worker
+from servers.messages import Launch
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 from tests.bundles import write_bundle
 
 WAYS = {

@@ -13,14 +13,14 @@ from typing import Any
 
 import pytest
 
+from servers.bundle.library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
-from servers.instance import Instance
-from servers.library import Library
-from servers.orders import Judge, Launch
-from servers.starts import Starts
-from servers.state import DIGEST_BYTES, FORMAT, HEAD, StateFile, packed
-from servers.state_index import StateIndex
-from servers.worker import Worker
+from servers.messages import Judge, Launch
+from servers.state.start_images import Starts
+from servers.state.state_file import DIGEST_BYTES, FORMAT, HEAD, StateFile, packed
+from servers.state.state_index import StateIndex
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 from tests.servers import survivor
 
 ROWS = "SELECT id, name, cents, made_at FROM things ORDER BY id"

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from servers.bundle.library import Library
 from servers.errors import GuestError
-from servers.instance import Instance
-from servers.library import Library
-from servers.orders import Judge, Judgement, Launch
-from servers.worker import Worker
+from servers.messages import Judge, Judgement, Launch
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import until
-from tests.servers.test_guests import parent_of
+from tests.servers.sandbox.test_guest_pool import parent_of
 
 SECONDS = 0.4
 BUSY = "sum(range(4_000_000))"

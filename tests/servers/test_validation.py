@@ -7,7 +7,7 @@ import pytest
 from pydantic import Field, ValidationError
 from pydantic_core.core_schema import ErrorType
 
-from servers.record import Clock, Name, Record
+from servers.records import Clock, Name, Record
 from servers.validation import REASONS, first_problem, problems
 
 

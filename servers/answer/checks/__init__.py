@@ -1,1 +1,1 @@
-"""What an answer must hold: one file a kind of fact, on top of what the readers beside it find. Pure functions."""
+"""Whether a text tells a fact, one module for each sort of fact. Pure functions, as in `servers.answer`."""

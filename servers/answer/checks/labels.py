@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 
 from servers.answer.checks.question import Question, codes, content_words, label_words, letters
 from servers.answer.checks.reply import Reply
+from servers.answer.expected_fact import READ_AS, Wanted
 from servers.answer.names import named, occurrences, stem
 from servers.answer.text import folded
 from servers.answer.vocabulary import LABELS
-from servers.answer.wanted import READ_AS, Wanted
 
 _PER = re.compile(
     r"^ ?(?:(?:for )?(?:an?|per|every|each|/) ?(day|week|month|year|hour|night|person|piece|credit)\b"

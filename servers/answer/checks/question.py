@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from servers.answer.expected_fact import Wanted
 from servers.answer.names import stem
 from servers.answer.text import folded, plain
 from servers.answer.vocabulary import CURRENCY_OF, EMPTY, LABELS, MONTHS, TENS, UNITS, WEEKDAYS
-from servers.answer.wanted import Wanted
 
 _VALUES = frozenset(map(stem, (*MONTHS, *UNITS, *TENS, *CURRENCY_OF)))
 FEW_WORDS = 2

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from servers.answer.extraction import mentions
 from servers.answer.mention import Mention
-from servers.answer.reading import mentions
 from servers.answer.stance import PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
 from servers.answer.text import Text
 

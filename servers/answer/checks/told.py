@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from servers.answer.checks.labels import Asked
 from servers.answer.checks.question import Question, Told
 from servers.answer.checks.reply import Reply
-from servers.answer.wanted import Wanted
+from servers.answer.expected_fact import Wanted
 
 
 @dataclass(frozen=True)

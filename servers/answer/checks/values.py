@@ -11,13 +11,13 @@ from servers.answer.checks.question import content_words
 from servers.answer.checks.reply import sentences
 from servers.answer.checks.roles import plays_another_part
 from servers.answer.checks.told import FactTold
+from servers.answer.expected_fact import READ_AS
+from servers.answer.extraction import as_date, mentions
 from servers.answer.fact import MEASURES
 from servers.answer.mention import Day, Mention
 from servers.answer.names import occurrences, stem
-from servers.answer.reading import as_date, mentions
 from servers.answer.stance import EITHER_THIS
 from servers.answer.text import folded
-from servers.answer.wanted import READ_AS
 
 LARGE = 20
 """A confusable amount from here on is one whatever stands after it; below, it may count something."""

@@ -5,9 +5,9 @@ import io
 import pytest
 from rich.console import Console
 
-from synth.run.asker import Exchange
-from synth.run.progress import Prices, Progress
-from synth.run.table import table
+from synth.pipeline.asker import Exchange
+from synth.pipeline.progress import Prices, Progress
+from synth.runner.table import table
 
 ASKED = Exchange(
     prompt="p", model="m", prompt_tokens=900_000, completion_tokens=99_999, cached=False, reasons=(), attempt=1

@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from rl_training.rendering import Builder
-from rl_training.spoken import Tokenizer
-from rl_training.token_model import Server
+from rl_training.episode.rendering import Builder
+from rl_training.episode.token_model import Server
+from rl_training.episode.tool_call_parser import Tokenizer
 
 class AgentLoopMetrics(BaseModel):
     generate_sequences: float = 0.0

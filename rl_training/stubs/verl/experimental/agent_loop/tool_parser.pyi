@@ -1,6 +1,6 @@
 from typing import Any
 
-from rl_training.spoken import Parser
+from rl_training.episode.tool_call_parser import Parser
 
 class ToolParser:
     @classmethod

@@ -1,0 +1,195 @@
+"""The connection to an OpenAI-compatible endpoint: it sends a request and is patient with what may pass.
+
+The only file that knows the `openai` package.
+"""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from http import HTTPStatus
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import httpx2
+from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+from pydantic import BaseModel, ValidationError
+
+from agent_client.errors import ConversationTooLong, EndpointDown, EndpointRefused
+from agent_client.models.embeddings import Embeddings
+
+T = TypeVar("T", bound=BaseModel)
+Sleep = Callable[[float], Awaitable[None]]
+EMBEDDED_AT_ONCE = 128
+LONGEST_WAIT = 60.0  # seconds; an endpoint that asks for more is refused, before an agent is blamed for the time
+TOO_LONG = ("context_length_exceeded", "maximum context length", "context window", "too many tokens")
+OUT_OF_MONEY = "insufficient_quota"
+HINTS = {
+    401: "the key is wrong",
+    403: "the key may not use this model",
+    404: "no such model, or the base URL lacks its /v1",
+}
+
+
+class PassingError(EndpointDown):
+    """Trouble that may pass; `wait` is how long the endpoint asked us to wait."""
+
+    def __init__(self, message: str, wait: float | None = None, *, nobody_listens: bool = False) -> None:
+        super().__init__(message)
+        self.wait = wait
+        self.nobody_listens = nobody_listens
+
+
+class Endpoint:
+    """Enter it with `async with`: it holds connections.
+
+    Rate limits, server errors and broken connections are tried again, `attempts` times in all; `backoff` seconds
+    are the first wait, and each next one is twice as long. A refusal is final at once. Who is cancelled while it waits
+    for the next attempt finds the trouble as the cause of the CancelledError. `on_retry` is told of each wait.
+    Where nothing listens, and nothing ever has, one attempt is enough: a wrong address does not pass.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        *,
+        api_key: str = "none",
+        seconds: float = 300.0,
+        attempts: int = 6,
+        backoff: float = 1.0,
+        sleep: Sleep = asyncio.sleep,
+        connections: int = 1000,
+        on_retry: Callable[[str], None] | None = None,
+    ) -> None:
+        self.base_url = base_url
+        self._attempts = attempts
+        self._backoff = backoff
+        self._sleep = sleep
+        self._on_retry = on_retry or _ignore
+        self._has_listened = False
+        limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
+        http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True)
+        self._client = AsyncOpenAI(base_url=base_url, api_key=api_key, max_retries=0, timeout=seconds, http_client=http)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._client.close()
+
+    async def post(self, path: str, body: Mapping[str, Any], kind: type[T]) -> T:
+        """Send a request until it is answered. Raises EndpointDown, EndpointRefused, or ConversationTooLong."""
+        trouble: PassingError | None = None
+        for attempt in range(self._attempts):
+            if trouble is not None:
+                await self._pause(attempt, trouble)
+            try:
+                return await self._post(path, body, kind)
+            except PassingError as error:
+                trouble = error
+                if error.nobody_listens and not self._has_listened:
+                    raise EndpointDown(str(error)) from error
+            except asyncio.CancelledError as cancelled:
+                raise cancelled from trouble
+        raise EndpointDown(f"{trouble} ({self._attempts} attempts)") from trouble
+
+    async def check(self) -> None:
+        """Ask once for the list of models, which costs nothing. An endpoint that keeps no list is believed.
+
+        Raises:
+            EndpointDown: nobody answers.
+            EndpointRefused: the key is refused.
+        """
+        try:
+            await self._client.get("/models", cast_to=httpx2.Response)
+        except APIConnectionError as error:
+            raise EndpointDown(self._unreachable(error)) from error
+        except APIStatusError as error:
+            refusal = self._refusal(error)
+            if error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
+                raise refusal from error
+
+    async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """A vector for each text, all of one length. Raises as `post` does."""
+        found: list[tuple[float, ...]] = []
+        for at in range(0, len(texts), EMBEDDED_AT_ONCE):
+            part = list(texts[at : at + EMBEDDED_AT_ONCE])
+            body = {"model": model, "input": part, "encoding_format": "float"}
+            answer = await self.post("/embeddings", body, Embeddings)
+            ordered = sorted(answer.data, key=lambda one: one.index)
+            if [one.index for one in ordered] != list(range(len(part))):
+                raise EndpointDown(f"{self.base_url} answered {len(ordered)} embeddings to {len(part)} texts")
+            found += [one.embedding for one in ordered]
+        if len({len(vector) for vector in found}) > 1:
+            raise EndpointDown(f"{self.base_url} answered embeddings of different lengths")
+        return found
+
+    async def _pause(self, attempt: int, trouble: PassingError) -> None:
+        wait = trouble.wait
+        if wait is None:
+            # Spread out, or many agents that were refused together come back together.
+            wait = self._backoff * 2 ** (attempt - 1) * (0.5 + random.random() / 2)  # noqa: S311
+        self._on_retry(f"{trouble}; attempt {attempt + 1} of {self._attempts} follows in {wait:.1f} s")
+        try:
+            await self._sleep(wait)
+        except asyncio.CancelledError as cancelled:
+            raise cancelled from trouble
+
+    async def _post(self, path: str, body: Mapping[str, Any], kind: type[T]) -> T:
+        try:
+            # The bytes: the library's own types promise what not every endpoint keeps.
+            response = await self._client.post(path, cast_to=httpx2.Response, body=body)
+            self._has_listened = True
+            return kind.model_validate_json(response.content)
+        except APIConnectionError as error:
+            nobody_listens = isinstance(error.__cause__, httpx2.ConnectError)
+            raise PassingError(self._unreachable(error), nobody_listens=nobody_listens) from error
+        except APIStatusError as error:
+            self._has_listened = True
+            raise self._refusal(error) from error
+        except ValidationError as error:
+            raise PassingError(f"{self.base_url} answered no {_words(kind)}: {_brief(error)}") from error
+
+    def _unreachable(self, error: APIConnectionError) -> str:
+        return f"cannot reach {self.base_url}: {str(error.__cause__ or '') or error}"
+
+    def _refusal(self, error: APIStatusError) -> EndpointDown | EndpointRefused | ConversationTooLong:
+        status, said = error.status_code, f"{self.base_url} answered HTTP {error.status_code}: {error.message[:300]}"
+        if status in (400, 413) and any(sign in f"{error.code} {error.message}".lower() for sign in TOO_LONG):
+            return ConversationTooLong(f"the conversation no longer fits the model: {error.message[:300]}")
+        if status in (408, 409, 429) or (status >= 500 and status != HTTPStatus.NOT_IMPLEMENTED):
+            wait = _asked_wait(error)
+            if error.code == OUT_OF_MONEY or (wait or 0) > LONGEST_WAIT:
+                return EndpointDown(f"{said}; it will not pass soon" + (f": retry in {wait:g} s" if wait else ""))
+            return PassingError(said, wait)
+        hint = HINTS.get(status, "the endpoint does not take such a request")
+        return EndpointRefused(f"{said}; {hint}", status=status)
+
+
+def _ignore(_: str) -> None:
+    return
+
+
+def limit_name(base_url: str) -> str:
+    """How the most tokens of an answer are called there."""
+    # OpenAI's reasoning models refuse the old name; many other endpoints silently pass over the new one.
+    return "max_completion_tokens" if "api.openai.com" in base_url else "max_tokens"
+
+
+def _asked_wait(error: APIStatusError) -> float | None:
+    """Retry-After in seconds; the date form is rare among these endpoints and read as no wish."""
+    asked = error.response.headers.get("retry-after", "")
+    try:
+        return max(0.0, float(asked))
+    except ValueError:
+        return None
+
+
+def _words(kind: type[BaseModel]) -> str:
+    return {"Completion": "chat completion"}.get(kind.__name__, kind.__name__.lower())
+
+
+def _brief(error: ValidationError) -> str:
+    first = error.errors(include_url=False)[0]
+    return f"{'.'.join(str(step) for step in first['loc'])}: {first['msg']}" if first["loc"] else first["msg"]

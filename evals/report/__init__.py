@@ -1,0 +1,1 @@
+"""What a run says: tables, statistics, one HTML page. It plays nothing."""

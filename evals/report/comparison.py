@@ -1,0 +1,57 @@
+"""Two runs beside each other, scenario by scenario."""
+
+from typing import NamedTuple
+
+from evals.report.report import Report, by_scenario, rewards, successes
+from evals.report.statistics import Paired, paired
+
+
+class Beside(NamedTuple):
+    """A scenario in both runs: the share of successes and the mean reward in each."""
+
+    scenario: str
+    success: tuple[float, float]
+    reward: tuple[float, float]
+
+
+class Comparison(NamedTuple):
+    """Another run against the first: what it is better by. `changed` scenarios were not the same, and are left out."""
+
+    first: str
+    other: str
+    scenarios: list[Beside]
+    success: Paired | None
+    reward: Paired | None
+    only_first: int
+    only_other: int
+    changed: list[str]
+
+
+def compared(first: Report, other: Report) -> Comparison:
+    """Pair what both have judged, at scenarios that are the same to the byte."""
+    ones, others = by_scenario(first.rollouts), by_scenario(other.rollouts)
+    shared = sorted(ones.keys() & others.keys())
+    changed = [
+        name
+        for name in shared
+        if {one.scenario_digest for one in ones[name]} != {one.scenario_digest for one in others[name]}
+    ]
+    beside = [
+        Beside(
+            name,
+            (successes(ones[name]) / len(ones[name]), successes(others[name]) / len(others[name])),
+            (rewards(ones[name]) / len(ones[name]), rewards(others[name]) / len(others[name])),
+        )
+        for name in shared
+        if name not in changed
+    ]
+    return Comparison(
+        first=first.path,
+        other=other.path,
+        scenarios=beside,
+        success=paired([one.success[1] - one.success[0] for one in beside]),
+        reward=paired([one.reward[1] - one.reward[0] for one in beside]),
+        only_first=len(ones.keys() - others.keys()),
+        only_other=len(others.keys() - ones.keys()),
+        changed=changed,
+    )

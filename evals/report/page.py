@@ -1,0 +1,96 @@
+"""The report as one HTML file that needs nothing else: no server, no network, no other file."""
+
+import html
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from evals.report.comparison import Comparison
+from evals.report.replay_data import as_json, openable, packed
+from evals.report.report import Report
+from evals.report.report_data import comparison_data, report_data
+from evals.runs.causes import MEANINGS
+from evals.runs.folder import RunFolder
+from evals.runs.records import Subject
+from evals.runs.summary import Summary
+
+PARTS = Path(__file__).parent / "page_parts"
+MOST_OPENABLE = 2000
+HOLE = re.compile(r"\{\{(?:title|style|script|data)\}\}")
+SCRIPTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
+
+
+def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_openable: int = MOST_OPENABLE) -> str:
+    """The page of some runs; of each, so many rollouts can be opened in it, failures before successes."""
+    data = {
+        "runs": [_run(told, most_openable) for told in reports],
+        "comparisons": [comparison_data(one) for one in comparisons],
+        "meanings": MEANINGS,
+    }
+    return drawn(" · ".join(told.header.suite.name for told in reports), data)
+
+
+def drawn(title: str, data: Any) -> str:
+    """A page of this data, in today's look."""
+    script = "\n".join(_part(name) for name in SCRIPTS)
+    filled = {
+        "{{title}}": _escaped(title),
+        "{{style}}": _part("look.css") + _part("page.css"),
+        "{{script}}": script,
+        "{{data}}": in_script(data),
+    }
+    return HOLE.sub(lambda hole: filled[hole[0]], _part("page.html"))  # at once: what is filled in may look like a hole
+
+
+def in_script(data: Any) -> str:
+    """JSON for a script element. Only "</" and "<!--" could end that early; \\u003c is the same JSON."""
+    return as_json(data).replace("<", "\\u003c")
+
+
+def _run(told: Report, most_openable: int) -> dict[str, Any]:
+    opened = _opened(told, most_openable)
+    return {
+        **report_data(told),
+        "rollouts": [_row(one) for one in told.rollouts],
+        "opened": opened,
+        "subjects": {name: packed(_subject(told.subjects[name])) for name in _names(told, opened)},
+    }
+
+
+def _row(one: Summary) -> list[Any]:
+    """A line of the list of rollouts; the page knows the columns by their place."""
+    numbers = [one.turns, one.calls, one.errors, one.tokens_in, one.tokens_out, round(one.seconds, 2), one.retried]
+    return [one.key, one.outcome, one.reward, one.success, one.cause, *numbers]
+
+
+def _opened(told: Report, most: int) -> dict[str, str]:
+    """The rollouts that can be opened, packed, by key."""
+    folder = RunFolder(Path(told.path))
+    first = sorted(told.rollouts, key=lambda one: (one.success is True, one.attempt))[:most]
+    return {one.key: packed(openable(folder.rollout_at(one.offset, one.length).rollout)) for one in first}
+
+
+def _names(told: Report, opened: dict[str, str]) -> list[str]:
+    return sorted({key.rpartition("#")[0] for key in opened} & told.subjects.keys())
+
+
+def _subject(subject: Subject) -> dict[str, Any]:
+    scenario = subject.detail.scenario
+    return {
+        "title": scenario.title,
+        "task": scenario.task,
+        "persona": scenario.persona,
+        "tags": scenario.tags,
+        "instructions": subject.reference.trace.instructions if subject.reference and subject.reference.trace else "",
+        "checkpoints": [one.model_dump(mode="json") for one in scenario.checkpoints],
+        "reference": openable(subject.reference) if subject.reference else None,
+    }
+
+
+def _part(name: str) -> str:
+    return (PARTS / name).read_text(encoding="utf-8")
+
+
+def _escaped(text: str) -> str:
+    return html.escape(text)

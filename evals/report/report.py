@@ -1,0 +1,230 @@
+"""What a run says: how good the agent is, where, how sure that is, and what went wrong."""
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from evals.report.statistics import Cluster, Estimate, mean, pass_at, pass_hat
+from evals.rollout import Outcome
+from evals.runs.causes import Cause
+from evals.runs.difficulty import RATINGS, rating_of
+from evals.runs.folder import RunFolder
+from evals.runs.records import Header, Subject
+from evals.runs.summary import Summary, summaries
+
+MOST_K = 16
+LENGTHS = ((0, 2), (3, 4), (5, 7), (8, 12), (13, 10**6))
+
+
+class Group(NamedTuple):
+    """The rollouts that have something in common."""
+
+    name: str
+    scenarios: int
+    rollouts: int
+    judged: int
+    success: Estimate | None
+    reward: Estimate | None
+
+
+class Passing(NamedTuple):
+    """pass@k and pass^k over the scenarios that were judged at least k times."""
+
+    k: int
+    scenarios: int
+    any_of: Estimate
+    all_of: Estimate
+
+
+class Failing(NamedTuple):
+    """A checkpoint, and how often it did not hold."""
+
+    scenario: str
+    checkpoint: str
+    role: str
+    question: str
+    judged: int
+    failed: int
+
+
+class ToolUse(NamedTuple):
+    """A tool of an environment, how often it was called, and how often that was an error."""
+
+    environment: str
+    tool: str
+    calls: int
+    errors: int
+
+
+class Report(NamedTuple):
+    """Everything that is said of a run. `bounds`: success if what broke had failed, and if it had succeeded."""
+
+    path: str
+    header: Header
+    subjects: dict[str, Subject]
+    rollouts: list[Summary]
+    torn: int
+    all: Group
+    bounds: tuple[float, float] | None
+    outcomes: dict[Outcome, int]
+    broken: list[tuple[str, int]]
+    passing: list[Passing]
+    groups: dict[str, list[Group]]
+    causes: list[tuple[Cause, list[str]]]
+    checkpoints: list[Failing]
+    tools: list[ToolUse]
+
+    @property
+    def missing(self) -> int:
+        """Rollouts of the suite that were not played yet."""
+        return self.header.rollouts - len(self.rollouts)
+
+
+def report(folder: RunFolder) -> Report:
+    """Read a run. Raises RequestError where it cannot be read."""
+    header, subjects = folder.header(), folder.subjects()
+    rollouts = summaries(folder, subjects)
+    judged = [one for one in rollouts if one.success is not None]
+    outcomes: dict[Outcome, int] = {"scored": 0, "timeout": 0, "agent_error": 0, "infra_error": 0}
+    for one in rollouts:
+        outcomes[one.outcome] += 1
+    return Report(
+        path=str(folder.path),
+        header=header,
+        subjects=subjects,
+        rollouts=rollouts,
+        torn=folder.torn,
+        all=_group("all", rollouts),
+        bounds=_bounds(rollouts),
+        outcomes=outcomes,
+        broken=Counter(one.error for one in rollouts if one.outcome == "infra_error").most_common(),
+        passing=_passing(judged),
+        groups=_groups(rollouts, subjects),
+        causes=_causes(judged),
+        checkpoints=_checkpoints(judged, subjects),
+        tools=_tools(rollouts),
+    )
+
+
+def by_scenario(rollouts: Iterable[Summary]) -> dict[str, list[Summary]]:
+    """Rollouts that have a reward, by scenario."""
+    found: dict[str, list[Summary]] = defaultdict(list)
+    for one in rollouts:
+        if one.success is not None:
+            found[one.name].append(one)
+    return found
+
+
+def successes(rollouts: Iterable[Summary]) -> int:
+    return sum(bool(one.success) for one in rollouts)
+
+
+def rewards(rollouts: Iterable[Summary]) -> float:
+    return sum(one.reward or 0.0 for one in rollouts)
+
+
+def _group(name: str, rollouts: Sequence[Summary]) -> Group:
+    scenarios = by_scenario(rollouts).values()
+    return Group(
+        name=name,
+        scenarios=len({one.name for one in rollouts}),
+        rollouts=len(rollouts),
+        judged=sum(map(len, scenarios)),
+        success=mean([Cluster(successes(ones), len(ones)) for ones in scenarios]),
+        reward=mean([Cluster(rewards(ones), len(ones)) for ones in scenarios]),
+    )
+
+
+def _bounds(rollouts: Sequence[Summary]) -> tuple[float, float] | None:
+    if not rollouts:
+        return None
+    won = successes(rollouts)
+    broken = sum(one.success is None for one in rollouts)
+    return won / len(rollouts), (won + broken) / len(rollouts)
+
+
+def _passing(judged: Sequence[Summary]) -> list[Passing]:
+    counts = [(len(ones), successes(ones)) for ones in by_scenario(judged).values()]
+    found: list[Passing] = []
+    for k in range(1, min(MOST_K, max((n for n, _ in counts), default=0)) + 1):
+        enough = [(n, won) for n, won in counts if n >= k]
+        any_of = mean([Cluster(pass_at(k, n, won), 1) for n, won in enough])
+        all_of = mean([Cluster(pass_hat(k, n, won), 1) for n, won in enough])
+        if any_of is not None and all_of is not None:
+            found.append(Passing(k, len(enough), any_of, all_of))
+    return found
+
+
+def _groups(rollouts: Sequence[Summary], subjects: dict[str, Subject]) -> dict[str, list[Group]]:
+    """Groups by everything that a scenario is known by; a rollout with several tags is in several groups."""
+
+    def tags(one: Summary) -> tuple[str, ...]:
+        return subjects[one.name].detail.scenario.tags if one.name in subjects else ()
+
+    def length(one: Summary) -> tuple[str, ...]:
+        solution = subjects[one.name].detail.scenario.solution if one.name in subjects else None
+        if solution is None:
+            return ("no reference",)
+        calls = len(solution.calls)
+        return tuple(_range(low, high) for low, high in LENGTHS if low <= calls <= high)
+
+    def difficulty(one: Summary) -> tuple[str, ...]:
+        rating = rating_of(subjects[one.name].detail.scenario) if one.name in subjects else None
+        return () if rating is None else (rating,)
+
+    dimensions: dict[str, Callable[[Summary], tuple[str, ...]]] = {
+        "environment": lambda one: (one.environment,),
+        "difficulty": difficulty,
+        "reference calls": length,
+        "tag": lambda one: tuple(tag for tag in tags(one) if tag not in RATINGS),
+    }
+    found: dict[str, list[Group]] = {}
+    for dimension, names_of in dimensions.items():
+        members: dict[str, list[Summary]] = defaultdict(list)
+        for one in rollouts:
+            for name in names_of(one):
+                members[name].append(one)
+        if members:
+            found[dimension] = [_group(name, members[name]) for name in sorted(members, key=_order)]
+    return found
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low} or more" if high >= 10**6 else f"{low} to {high}"
+
+
+def _order(name: str) -> tuple[int, str]:
+    first = name.split(" ", maxsplit=1)[0]
+    rating = RATINGS.index(name) if name in RATINGS else 0
+    return (int(first) if first.isdecimal() else rating, name)
+
+
+def _causes(judged: Sequence[Summary]) -> list[tuple[Cause, list[str]]]:
+    found: dict[Cause, list[str]] = defaultdict(list)
+    for one in judged:
+        if one.cause is not None:
+            found[one.cause].append(one.key)
+    return sorted(found.items(), key=lambda item: -len(item[1]))
+
+
+def _checkpoints(judged: Sequence[Summary], subjects: dict[str, Subject]) -> list[Failing]:
+    """Those that did not hold at least once, the worst first."""
+    found: list[Failing] = []
+    for name, ones in by_scenario(judged).items():
+        failed = Counter(checkpoint for one in ones for checkpoint in one.failed)
+        known = {one.id: one for one in subjects[name].detail.scenario.checkpoints} if name in subjects else {}
+        for checkpoint, count in failed.items():
+            told = known.get(checkpoint)
+            role, question = (told.role, told.question) if told is not None else ("", "")
+            found.append(Failing(name, checkpoint, role, question, len(ones), count))
+    return sorted(found, key=lambda one: (-one.failed / one.judged, -one.failed, one.scenario, one.checkpoint))
+
+
+def _tools(rollouts: Sequence[Summary]) -> list[ToolUse]:
+    calls, errors = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    for one in rollouts:
+        for tool, count, wrong in one.tools:
+            calls[one.environment, tool] += count
+            errors[one.environment, tool] += wrong
+    found = [ToolUse(*where, count, errors[where]) for where, count in calls.items()]
+    return sorted(found, key=lambda one: (-one.errors, -one.calls, one.environment, one.tool))

@@ -1,0 +1,46 @@
+"""A report as plain values: what the page draws, and what `--json` prints."""
+
+from typing import Any
+
+from evals.report.comparison import Comparison
+from evals.report.report import Report
+
+MOST_LISTED = 200
+"""Checkpoints that failed, and tools, each."""
+MOST_REASONS = 20
+
+
+def report_data(told: Report) -> dict[str, Any]:
+    """The figures of a run, without its rollouts."""
+    header = told.header
+    return {
+        "name": header.suite.name,
+        "agent": header.suite.agent_name,
+        "path": told.path,
+        "began": header.began,
+        "version": header.version,
+        "suite": header.suite.model_dump(mode="json", exclude_defaults=True),
+        "suite_digest": header.suite_digest,
+        "agent_digest": header.agent_digest,
+        "planned": header.rollouts,
+        "torn": told.torn,
+        "all": told.all._asdict(),
+        "bounds": told.bounds,
+        "outcomes": told.outcomes,
+        "broken": told.broken[:MOST_REASONS],
+        "passing": [one._asdict() for one in told.passing],
+        "groups": {name: [group._asdict() for group in groups] for name, groups in told.groups.items()},
+        "causes": [(cause, len(keys)) for cause, keys in told.causes],
+        "checkpoints": [one._asdict() for one in told.checkpoints[:MOST_LISTED]],
+        "tools": [one._asdict() for one in told.tools[:MOST_LISTED]],
+    }
+
+
+def comparison_data(one: Comparison) -> dict[str, Any]:
+    """A comparison of two runs."""
+    return {
+        **one._asdict(),
+        "scenarios": [beside._asdict() for beside in one.scenarios],
+        "success": one.success._asdict() if one.success else None,
+        "reward": one.reward._asdict() if one.reward else None,
+    }

@@ -1,0 +1,140 @@
+"""The folder of a run: written while rollouts end, read by reports, mended where a kill cut its last line short."""
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from evals.runs.records import Header, Played, Subject
+from servers.errors import RequestError
+from servers.files.atomic_write import write_whole
+from servers.files.file_lock import locked
+from servers.validation import first_problem
+
+HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
+Line = TypeVar("Line", bound=BaseModel)
+
+
+class At(NamedTuple):
+    """A rollout, and where its line begins in the file and how long it is."""
+
+    offset: int
+    length: int
+    played: Played
+
+
+class RunFolder:
+    """A run on disk. Reading is open to all; who writes holds its lock (`writing`)."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.torn = 0
+        """Bytes after the last whole line, seen when the rollouts were last read."""
+
+    @property
+    def is_begun(self) -> bool:
+        return (self.path / HEADER).is_file()
+
+    def header(self) -> Header:
+        """What was run. Raises RequestError where this is no run."""
+        try:
+            return Header.model_validate_json((self.path / HEADER).read_text(encoding="utf-8"))
+        except OSError:
+            raise RequestError(
+                f"{self.path}: not a run: it has no {HEADER}; `farm eval SUITE --out` makes one"
+            ) from None
+        except ValidationError as error:
+            raise RequestError(f"{self.path / HEADER}: {first_problem(error)}") from None
+        except UnicodeDecodeError as error:
+            raise RequestError(f"{self.path / HEADER}: not UTF-8: {error.reason}") from None
+
+    def subjects(self) -> dict[str, Subject]:
+        """The scenarios, by `environment/scenario`."""
+        read = _records(self.path / SUBJECTS, Subject)
+        return {subject.name: subject for _, _, subject in read}
+
+    def rollouts(self) -> Iterator[At]:
+        """Each line in turn. A last line that was cut short is passed over, and counted in `torn`.
+
+        A rollout that was played again after it had broken stands there twice; the later line counts.
+        Raises RequestError, naming the line, where another one cannot be read.
+        """
+        path = self.path / ROLLOUTS
+        self.torn = _torn(path)
+        for offset, length, played in _records(path, Played, without_last=self.torn):
+            yield At(offset, length, played)
+
+    def rollout_at(self, offset: int, length: int) -> Played:
+        """One rollout again."""
+        with (self.path / ROLLOUTS).open("rb") as file:
+            file.seek(offset)
+            return Played.model_validate_json(file.read(length))
+
+    def begin(self, header: Header, subjects: Sequence[Subject]) -> None:
+        """Write what is known before the first rollout; the header last, since it says that the rest is there."""
+        write_whole(self.path / SUBJECTS, "".join(f"{subject.model_dump_json()}\n" for subject in subjects))
+        write_whole(self.path / HEADER, header.model_dump_json(indent=2) + "\n")
+
+    def mend(self) -> int:
+        """Cut off a last line that was not written to its end; gives how many bytes went."""
+        path = self.path / ROLLOUTS
+        torn = _torn(path)
+        if torn:
+            os.truncate(path, path.stat().st_size - torn)
+        return torn
+
+    def append(self, played: Played) -> None:
+        """Add a line in one write: what a kill leaves is whole lines, and at most one that is cut short."""
+        line = (played.model_dump_json() + "\n").encode()
+        with (self.path / ROLLOUTS).open("ab", buffering=0) as file:
+            file.write(line)
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Be the only one who writes. Entering it raises RequestError where another is."""
+        return locked(
+            self.path / LOCK,
+            unusable=lambda why: RequestError(f"{self.path}: cannot be written: {why}"),
+            taken=lambda holder: RequestError(
+                f"{self.path}: another evaluation writes into it (process {holder}); choose another folder"
+            ),
+        )
+
+
+def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator[tuple[int, int, Line]]:
+    """Each line of a file with its offset and length."""
+    try:
+        end = path.stat().st_size - without_last
+        with path.open("rb") as file:
+            offset = 0
+            for number, line in enumerate(file, start=1):
+                if offset >= end:
+                    return
+                try:
+                    yield offset, len(line), kind.model_validate_json(line)
+                except ValidationError as error:
+                    raise RequestError(f"{path}: line {number}: {first_problem(error)}") from None
+                offset += len(line)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _torn(path: Path) -> int:
+    """How many bytes stand after the last line break."""
+    try:
+        with path.open("rb") as file:
+            size = end = file.seek(0, os.SEEK_END)
+            while end:
+                begin = max(0, end - 65_536)
+                file.seek(begin)
+                at = file.read(end - begin).rfind(b"\n")
+                if at >= 0:
+                    return size - (begin + at + 1)
+                end = begin
+            return size
+    except OSError:
+        return 0

@@ -1,0 +1,112 @@
+"""Who plays in a suite: the agent at each scenario, and the user where one is simulated."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+
+from agent_client.errors import EndpointError, EndpointRefused
+from agent_client.model import Model
+from agent_client.models.call_text import HERMES, JSON
+from agent_client.models.chat_model import ChatModel
+from agent_client.models.prompted_model import PromptedModel
+from agent_client.models.simulated_person import SimulatedPerson
+from agent_client.person import Person
+from evals.demo import gold_model, idle_model, sabotaged_model
+from evals.runs.records import Subject
+from evals.runs.suite import Agent, ChatAgent, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
+from servers.cli.endpoint_url import OPENAI
+from servers.errors import InfraError, RequestError
+
+CALL_TEXTS = {"hermes": HERMES, "json": JSON}
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """Where models are asked, unless the suite says otherwise, and the keys."""
+
+    base_url: str = OPENAI
+    api_key: str = ""
+    user_api_key: str = ""
+
+
+@dataclass(frozen=True)
+class Players:
+    """The agent and the user of a suite. A model is shared by all rollouts; it holds connections."""
+
+    agent: Agent
+    chat: Model | None = None
+    user: Model | None = None
+
+    def agent_at(self, subject: Subject) -> Model:
+        if self.chat is not None:
+            return self.chat
+        scenario = subject.detail.scenario
+        match self.agent:
+            case SolutionAgent(solution=solution):
+                return gold_model(solution, name="solution")
+            case ScriptedAgent(kind="gold"):
+                return gold_model(scenario.reference())
+            case ScriptedAgent(kind="sabotaged"):
+                return sabotaged_model(scenario.reference(), set(subject.writers))
+            case _:
+                return idle_model()
+
+    def person_at(self, subject: Subject) -> Person | None:
+        """Who plays the user: nobody where there is no persona, or no model for it."""
+        scenario = subject.detail.scenario
+        if self.user is None or scenario.persona is None or self.chat is None:
+            return None
+        return SimulatedPerson(self.user, persona=scenario.persona, task=scenario.task)
+
+
+@asynccontextmanager
+async def players(
+    suite: Suite, endpoint: Endpoint, *, on_retry: Callable[[str], None] | None = None
+) -> AsyncGenerator[Players]:
+    """The players of a suite, with their connections open while inside. `on_retry` is told of each wait.
+
+    Raises:
+        RequestError: an endpoint refuses its key.
+        InfraError: an endpoint is not there.
+    """
+    async with AsyncExitStack() as stack:
+        chat = user = None
+        if isinstance(suite.agent, ChatAgent):
+            chat = await stack.enter_async_context(_model(suite.agent, endpoint, endpoint.api_key, on_retry))
+        if suite.user is not None:
+            key = endpoint.user_api_key or endpoint.api_key
+            user = await stack.enter_async_context(_model(suite.user, endpoint, key, on_retry))
+        for model in (chat, user):
+            if model is not None:
+                await _check(model)
+        yield Players(suite.agent, _in_words(suite.agent, chat), user)
+
+
+def _model(
+    told: ChatAgent | SimulatedUser, endpoint: Endpoint, api_key: str, on_retry: Callable[[str], None] | None
+) -> ChatModel:
+    return ChatModel(
+        told.base_url or endpoint.base_url,
+        told.model,
+        api_key=api_key or "none",
+        temperature=told.temperature,
+        max_tokens=told.max_tokens,
+        return_thinking=isinstance(told, ChatAgent) and told.return_thinking,
+        seconds=told.seconds,
+        on_retry=on_retry,
+    )
+
+
+async def _check(model: ChatModel) -> None:
+    try:
+        await model.check()
+    except EndpointRefused as error:
+        raise RequestError(f"{error}; nothing was played") from None
+    except EndpointError as error:
+        raise InfraError(f"{error}; nothing was played") from None
+
+
+def _in_words(agent: Agent, chat: ChatModel | None) -> Model | None:
+    if chat is None or not isinstance(agent, ChatAgent) or agent.tools == "function_calling":
+        return chat
+    return PromptedModel(chat, CALL_TEXTS[agent.tools])

@@ -1,0 +1,85 @@
+"""What a run of a suite leaves on disk: what was run, the scenarios it was run on, and a line for each rollout."""
+
+import time
+from collections.abc import Sequence
+from typing import Self
+
+from pydantic import Field
+
+from evals.rollout import Rollout
+from evals.runs.suite import Suite
+from registry.http.app import VERSION
+from registry.messages import ScenarioDetail
+from servers.records import Record
+
+
+class Header(Record):
+    """`run.json`: what was run."""
+
+    version: str
+    began: float
+    suite: Suite
+    suite_digest: str
+    agent_digest: str
+    scenarios: int
+    rollouts: int
+
+    @classmethod
+    def of(cls, suite: Suite, scenarios: int) -> Self:
+        """The header of a run that begins now."""
+        return cls(
+            version=VERSION,
+            began=time.time(),
+            suite=suite,
+            suite_digest=suite.digest,
+            agent_digest=suite.agent_digest,
+            scenarios=scenarios,
+            rollouts=scenarios * suite.run.attempts,
+        )
+
+
+class Played(Record):
+    """A line of `rollouts.jsonl`: attempt `attempt` (from 0) at a scenario.
+
+    `broken` says what broke on our side in earlier tries of it; each try had an instance of its own.
+    """
+
+    attempt: int
+    agent: str
+    suite_digest: str
+    agent_digest: str
+    broken: tuple[str, ...] = ()
+    rollout: Rollout
+
+    @classmethod
+    def of(cls, suite: Suite, attempt: int, rollout: Rollout, broken: Sequence[str] = ()) -> Self:
+        """The line of an attempt that has ended."""
+        return cls(
+            attempt=attempt,
+            agent=suite.agent_name,
+            suite_digest=suite.digest,
+            agent_digest=suite.agent_digest,
+            broken=tuple(broken),
+            rollout=rollout,
+        )
+
+    @property
+    def key(self) -> str:
+        return key(self.rollout.environment, self.rollout.scenario, self.attempt)
+
+
+class Subject(Record):
+    """A line of `scenarios.jsonl`: a scenario as it was when the run began, and the reference solution played there."""
+
+    detail: ScenarioDetail
+    writers: tuple[str, ...] = Field(description="The environment's tools that write.")
+    reference: Rollout | None
+
+    @property
+    def name(self) -> str:
+        return f"{self.detail.environment}/{self.detail.scenario.id}"
+
+
+def key(environment: str, scenario: str, attempt: int) -> str:
+    """What names a rollout within a run."""
+    return f"{environment}/{scenario}#{attempt}"

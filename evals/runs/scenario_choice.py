@@ -1,0 +1,93 @@
+"""The scenarios that a suite chooses from what a farm has."""
+
+import random
+from typing import NamedTuple
+
+from evals.runs.suite import Choice
+from registry.client import FarmClient
+from registry.messages import ScenarioCard
+from registry.paging import every_item
+from servers.errors import BundleError, RequestError
+from servers.text.suggestion import suggestion
+
+PART = 100
+
+
+class Chosen(NamedTuple):
+    """A scenario of an environment."""
+
+    environment: str
+    card: ScenarioCard
+
+    @property
+    def name(self) -> str:
+        return f"{self.environment}/{self.card.id}"
+
+
+async def chosen(farm: FarmClient, choice: Choice) -> list[Chosen]:
+    """The scenarios that pass every filter, by name; a sample is drawn from them by its seed.
+
+    Raises:
+        RequestError: nothing passes, or an environment or scenario is named that is not there.
+        BundleError: an environment that may be meant cannot be read.
+    """
+    environments = await _environments(farm, choice)
+    every = [Chosen(name, card) for name in environments for card in await _cards(farm, name)]
+    _all_named_are_there(choice, every)
+    found = sorted((one for one in every if _passes(choice, one)), key=lambda one: one.name)
+    if not found:
+        raise RequestError(f"no scenario of {len(every)} passes the filters of [scenarios]: {_told(choice)}")
+    if choice.sample is None or choice.sample >= len(found):
+        return found
+    drawn = random.Random(choice.seed).sample(found, choice.sample)  # noqa: S311
+    return sorted(drawn, key=lambda one: one.name)
+
+
+async def _environments(farm: FarmClient, choice: Choice) -> list[str]:
+    ids: list[str] = []
+    broken: dict[str, str] = {}
+    while True:
+        part = await farm.environments(offset=len(ids), limit=PART)
+        ids += [card.id for card in part.items]
+        broken |= part.broken
+        if not part.items or len(ids) >= part.total:
+            break
+    wanted = list(choice.environments) or [*ids, *broken]
+    missing = [name for name in wanted if name not in ids and name not in broken]
+    if missing:
+        found = suggestion(missing[0], ids, lister="farm environments")
+        raise RequestError(f"scenarios.environments: no environment {missing[0]!r} on this farm; {found}")
+    unreadable = [broken[name] for name in wanted if name in broken]
+    if unreadable:
+        raise BundleError(f"{'; '.join(unreadable)} (name the environments that you mean to leave it out)")
+    return sorted(set(wanted))
+
+
+async def _cards(farm: FarmClient, environment: str) -> list[ScenarioCard]:
+    return await every_item(lambda offset: farm.scenarios(environment, offset=offset, limit=PART))
+
+
+def _all_named_are_there(choice: Choice, every: list[Chosen]) -> None:
+    there = {one.name for one in every} | {one.card.id for one in every}
+    missing = [name for name in choice.ids if name not in there]
+    if missing:
+        found = suggestion(missing[0], sorted(there), lister="farm scenarios ENVIRONMENT")
+        raise RequestError(f"scenarios.ids: no scenario {missing[0]!r} among {len(every)}; {found}")
+
+
+def _passes(choice: Choice, one: Chosen) -> bool:
+    card = one.card
+    return (
+        (not choice.ids or one.name in choice.ids or card.id in choice.ids)
+        and (not choice.tags or bool(set(choice.tags) & set(card.tags)))
+        and not set(choice.without_tags) & set(card.tags)
+        and any(choice.search.casefold() in text.casefold() for text in (card.id, card.title, card.task))
+        and (choice.min_calls is None or (card.calls is not None and card.calls >= choice.min_calls))
+        and (choice.max_calls is None or (card.calls is not None and card.calls <= choice.max_calls))
+    )
+
+
+def _told(choice: Choice) -> str:
+    """The filters that were given."""
+    given = choice.model_dump(exclude_defaults=True, exclude={"sample", "seed"})
+    return ", ".join(f"{name} = {value!r}" for name, value in given.items()) or "there are no scenarios at all"

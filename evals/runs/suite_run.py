@@ -1,0 +1,197 @@
+"""Playing a suite: so many rollouts at once, each once, broken ones again, and every one that ends written down."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import httpx2
+
+from agent_client.play import Limits
+from agent_client.wire import shared_http
+from evals.demo import gold_model
+from evals.rollout import Rollout, rollout
+from evals.runs.folder import RunFolder
+from evals.runs.players import Players
+from evals.runs.records import Header, Played, Subject, key
+from evals.runs.scenario_choice import Chosen, chosen
+from evals.runs.suite import Suite
+from registry.client import FarmClient
+from registry.messages import ScenarioDetail
+from servers.errors import InfraError, RequestError
+
+REFERENCE_LIMITS = Limits(turns=200, seconds=120)
+MOST_BROKEN_IN_A_ROW = 20
+"""When so many in a row break, after all their tries, it is the farm or the endpoint, and no use to go on."""
+FIRST_WAIT = 1.0
+LONGEST_WAIT = 30.0
+
+
+class Watcher(Protocol):
+    """Is told what happens, to show it."""
+
+    def preparing(self, done: int, of: int) -> None: ...
+
+    def planned(self, subjects: Sequence[Subject], attempts: int) -> None: ...
+
+    def began(self, environment: str) -> None: ...
+
+    def ended(self, played: Played, *, now: bool) -> None: ...
+
+
+@dataclass
+class Evaluation:
+    """One suite on one farm, into one folder."""
+
+    farm: FarmClient
+    suite: Suite
+    players: Players
+    folder: RunFolder
+    watcher: Watcher
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    broken_in_a_row: int = field(default=0, init=False)
+
+    async def run(self) -> None:
+        """Play all that is not played yet. Enter `folder.writing()` first.
+
+        Raises:
+            RequestError: the folder holds a run of another suite, or its scenarios have changed since.
+            InfraError: too much broke in a row. What was played is kept; run it again to go on.
+        """
+        async with shared_http(2 * self.suite.run.concurrency) as http:
+            if not self.folder.is_begun:
+                await self._begin(http)
+            subjects = await self._same_as_before()
+            self.folder.mend()
+            self.watcher.planned(list(subjects.values()), self.suite.run.attempts)
+            finished = self._finished()
+            jobs = iter([job for job in self._jobs(subjects) if key(*_named(job)) not in finished])
+            with one_error():
+                async with asyncio.TaskGroup() as group:
+                    for _ in range(self.suite.run.concurrency):
+                        group.create_task(self._work(jobs, http))
+
+    async def _begin(self, http: httpx2.AsyncClient) -> None:
+        found = await chosen(self.farm, self.suite.scenarios)
+        self._make_sure_of_solutions(found)
+        writers = {
+            name: tuple(tool.name for tool in (await self.farm.environment(name)).tools if tool.writes)
+            for name in sorted({one.environment for one in found})
+        }
+        room = asyncio.Semaphore(self.suite.run.concurrency)  # protects the farm: so many instances at once
+        subjects: list[Subject] = []
+
+        async def prepare(environment: str, scenario: str) -> Subject:
+            async with room:
+                detail = await self.farm.scenario(environment, scenario)
+                reference = await reference_of(self.farm, detail, seed=self.suite.run.seed, http=http)
+                subject = Subject(detail=detail, writers=writers[environment], reference=reference)
+                subjects.append(subject)
+                self.watcher.preparing(len(subjects), len(found))
+                return subject
+
+        with one_error():
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(prepare(one.environment, one.card.id)) for one in found]
+        self.folder.begin(Header.of(self.suite, len(found)), [task.result() for task in tasks])
+
+    def _make_sure_of_solutions(self, found: Sequence[Chosen]) -> None:
+        """An agent that plays the reference solution needs one. Raises RequestError with all scenarios that lack it."""
+        lacking = [one.name for one in found if one.card.calls is None]
+        if lacking and self.suite.agent.kind in ("gold", "sabotaged"):
+            raise RequestError(
+                f"agent {self.suite.agent.kind!r} plays reference solutions, and of {len(found)} scenarios "
+                f"{len(lacking)} have none: {', '.join(lacking)}; min_calls = 0 in [scenarios] leaves them out"
+            )
+
+    async def _same_as_before(self) -> dict[str, Subject]:
+        """The scenarios of the run, each as it was when it began."""
+        if self.folder.header().suite_digest != self.suite.digest:
+            raise RequestError(f"{self.folder.path}: holds a run of another suite; choose another folder for this one")
+        subjects = self.folder.subjects()
+        for subject in subjects.values():
+            now = await self.farm.scenario(subject.detail.environment, subject.detail.scenario.id)
+            if now.digest != subject.detail.digest:
+                raise RequestError(f"{subject.name} has changed since {self.folder.path} began; begin a new run")
+        return subjects
+
+    def _finished(self) -> set[str]:
+        """What need not be played again. A rollout that broke is: its line stays, and a later one counts."""
+        last = {at.played.key: at.played for at in self.folder.rollouts()}
+        finished = {name: played for name, played in last.items() if played.rollout.outcome != "infra_error"}
+        for played in finished.values():
+            self.watcher.ended(played, now=False)
+        return set(finished)
+
+    def _jobs(self, subjects: dict[str, Subject]) -> Iterator[tuple[Subject, int]]:
+        """First attempts come first, so that a run cut short has seen every scenario."""
+        for attempt in range(self.suite.run.attempts):
+            yield from ((subject, attempt) for subject in subjects.values())
+
+    async def _work(self, jobs: Iterator[tuple[Subject, int]], http: httpx2.AsyncClient) -> None:
+        for subject, attempt in jobs:
+            self.watcher.began(subject.detail.environment)
+            played = await self._played(subject, attempt, http)
+            self.folder.append(played)
+            self.watcher.ended(played, now=True)
+            self._see_to(played.rollout)
+
+    async def _played(self, subject: Subject, attempt: int, http: httpx2.AsyncClient) -> Played:
+        broken: list[str] = []
+        while True:
+            agent = self.players.agent_at(subject)
+            run = await rollout(
+                self.farm,
+                subject.detail,
+                agent,
+                limits=self.suite.limits,
+                person=self.players.person_at(subject),
+                seed=self.suite.run.seed + attempt,
+                http_client=http,
+                with_effects=True,
+            )
+            if run.outcome != "infra_error" or len(broken) >= self.suite.run.retries:
+                break
+            broken.append(run.error)
+            await self.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (len(broken) - 1)))
+        return Played.of(self.suite, attempt, run, broken)
+
+    def _see_to(self, run: Rollout) -> None:
+        self.broken_in_a_row = self.broken_in_a_row + 1 if run.outcome == "infra_error" else 0
+        if self.broken_in_a_row >= MOST_BROKEN_IN_A_ROW:
+            raise InfraError(
+                f"{self.broken_in_a_row} rollouts in a row broke, the last one by: {run.error}; "
+                "once that is mended, the same command goes on where it stopped"
+            )
+
+
+async def reference_of(
+    farm: FarmClient, detail: ScenarioDetail, *, seed: int, http: httpx2.AsyncClient | None = None
+) -> Rollout | None:
+    """The reference solution of a scenario, played; None where there is none."""
+    if detail.scenario.solution is None:
+        return None
+    return await rollout(
+        farm,
+        detail,
+        gold_model(detail.scenario.solution),
+        limits=REFERENCE_LIMITS,
+        seed=seed,
+        http_client=http,
+        with_effects=True,
+    )
+
+
+@contextmanager
+def one_error() -> Generator[None]:
+    """Raise the first error of a task group instead of the group."""
+    try:
+        yield
+    except ExceptionGroup as group:
+        raise group.exceptions[0] from None
+
+
+def _named(job: tuple[Subject, int]) -> tuple[str, str, int]:
+    subject, attempt = job
+    return subject.detail.environment, subject.detail.scenario.id, attempt

@@ -1,0 +1,89 @@
+"""A rollout in short: all that tables and plots need, so that ten thousand of them fit into memory."""
+
+from collections import Counter
+from dataclasses import dataclass
+
+from evals.effects import made
+from evals.rollout import Outcome, Rollout
+from evals.runs.causes import Cause, cause_of, changes_anything
+from evals.runs.folder import At, RunFolder
+from evals.runs.records import Subject
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """One rollout. `offset` and `length` say where its line stands."""
+
+    key: str
+    environment: str
+    scenario: str
+    attempt: int
+    outcome: Outcome
+    reward: float | None
+    success: bool | None
+    error: str
+    cause: Cause | None
+    retried: int
+    turns: int
+    calls: int
+    errors: int
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+    failed: tuple[str, ...]
+    tools: tuple[tuple[str, int, int], ...]
+    scenario_digest: str
+    environment_digest: str
+    offset: int
+    length: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.environment}/{self.scenario}"
+
+
+def summaries(folder: RunFolder, subjects: dict[str, Subject]) -> list[Summary]:
+    """The rollouts of a run, each once, by name. Raises RequestError where a line cannot be read."""
+    last = {one.key: one for one in (summary(at, subjects) for at in folder.rollouts())}
+    return [last[key] for key in sorted(last, key=lambda key: (last[key].name, last[key].attempt))]
+
+
+def summary(at: At, subjects: dict[str, Subject]) -> Summary:
+    """One line in short."""
+    run, trace = at.played.rollout, at.played.rollout.trace
+    subject = subjects.get(f"{run.environment}/{run.scenario}")
+    reference = subject.reference if subject else None
+    results = list(made(trace)) if trace is not None else []
+    return Summary(
+        key=at.played.key,
+        environment=run.environment,
+        scenario=run.scenario,
+        attempt=at.played.attempt,
+        outcome=run.outcome,
+        reward=run.reward,
+        success=run.success,
+        error=run.error,
+        cause=cause_of(run, reference_changes=reference is not None and changes_anything(reference)),
+        retried=len(at.played.broken),
+        turns=len(trace.turns) if trace is not None else 0,
+        calls=len(results),
+        errors=sum(result is not None and result.is_error for _, result in results),
+        tokens_in=sum(turn.tokens_in for turn in trace.turns) if trace is not None else 0,
+        tokens_out=sum(turn.tokens_out for turn in trace.turns) if trace is not None else 0,
+        seconds=trace.seconds if trace is not None else 0.0,
+        failed=tuple(one.checkpoint for one in run.score.verdicts if not one.holds) if run.score else (),
+        tools=_tools(run),
+        scenario_digest=run.scenario_digest,
+        environment_digest=run.environment_digest,
+        offset=at.offset,
+        length=at.length,
+    )
+
+
+def _tools(run: Rollout) -> tuple[tuple[str, int, int], ...]:
+    """How often each tool was called, and how often that was an error."""
+    asked, errors = Counter[str](), Counter[str]()
+    for call, result in made(run.trace) if run.trace is not None else ():
+        asked[call.tool[:64]] += 1
+        errors[call.tool[:64]] += result is not None and result.is_error
+    return tuple((tool, count, errors[tool]) for tool, count in asked.items())

@@ -1,0 +1,67 @@
+"""What is noticed of a registry's work: each thing is counted for `/metrics` and told to the log, in one place."""
+
+import logging
+
+from prometheus_client import CollectorRegistry, Counter, Histogram
+
+from registry.messages import Score
+from servers.errors import FarmError
+
+SCORE_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5, 20)
+log = logging.getLogger("farm.registry")
+
+
+class Watch:
+    """The counters of one registry. Their labels take few values, as those of a worker do."""
+
+    def __init__(self) -> None:
+        self.counters = counters = CollectorRegistry()
+        self._scores = Counter("farm_scores", "Scores given.", ["environment", "outcome"], registry=counters)
+        self._score_seconds = Histogram(
+            "farm_score_seconds", "How long a score took.", registry=counters, buckets=SCORE_SECONDS
+        )
+        self._expired = Counter("farm_leases_expired", "Orphans: leases that ended by their time.", registry=counters)
+        self._strangers = Counter("farm_strangers_closed", "Instances closed that had no lease.", registry=counters)
+        self._dropped = Counter("farm_leases_dropped", "Leases closed that had no instance.", registry=counters)
+        self._errors = Counter("farm_registry_errors", "Requests that the farm failed at.", ["kind"], registry=counters)
+        self._refused = Counter(
+            "farm_registry_refused_requests", "HTTP requests that were turned away.", ["status"], registry=counters
+        )
+
+    def scored(self, environment: str, score: Score, seconds: float) -> None:
+        self._scores.labels(environment, score.outcome).inc()
+        self._score_seconds.observe(seconds)
+        fields = {
+            "instance": score.instance,
+            "environment": environment,
+            "scenario": score.scenario,
+            "outcome": score.outcome,
+            "reward": score.reward,
+            "success": score.success,
+            "seconds": seconds,
+            "error": score.error,
+        }
+        log.log(logging.ERROR if score.error is not None else logging.INFO, "scored", extra=fields)
+
+    def expired(self, instances: list[str]) -> None:
+        if instances:
+            self._expired.inc(len(instances))
+            log.info("leases expired", extra={"instances": instances})
+
+    def forgotten(self, instances: list[str]) -> None:
+        if instances:
+            log.info("states deleted", extra={"instances": instances})
+
+    def reconciled(self, worker: str, *, closed: int, dropped: int) -> None:
+        if closed or dropped:
+            self._strangers.inc(closed)
+            self._dropped.inc(dropped)
+            log.warning("reconciled", extra={"worker": worker, "closed": closed, "dropped": dropped})
+
+    def failed_at(self, path: str, error: FarmError) -> None:
+        """A request found the farm itself broken."""
+        self._errors.labels(type(error).__name__).inc()
+        log.error("request failed", extra={"path": path, "kind": type(error).__name__, "error": str(error)})
+
+    def refused(self, status: int) -> None:
+        self._refused.labels(str(status)).inc()

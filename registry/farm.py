@@ -1,0 +1,303 @@
+"""A farm that runs: the registry and its workers, from one command to Ctrl-C.
+
+With one worker everything is in this process and on one port. With more, each worker is a process with a port of its
+own; agents talk to it directly, and it is started again when it dies.
+"""
+
+import asyncio
+import logging
+import os
+import re
+import secrets
+import socket
+import sys
+import tempfile
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from registry.fleet import EmbeddedWorker, Fleet, Seat
+from registry.http.app import app as api
+from registry.http.auth import HEALTH
+from registry.leases import KEEP_SECONDS, Registry
+from registry.ledger.farm_identity import claim
+from registry.ledger.lease_clock import LeaseClock
+from registry.ledger.store import Ledger
+from registry.remote_worker import RemoteWorker
+from registry.watchdog import Watchdog, WatchedWorker
+from servers.bundle.library import Library
+from servers.doors.http_limits import Connections
+from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
+from servers.doors.worker_process import Doors, opened, sole_user
+from servers.errors import CapacityError, InfraError, NotFound, StateError
+from servers.files import secret_file
+from servers.files.private_files import write_private
+from servers.guest.walls import WALLS
+from servers.telemetry.logs import Level
+
+LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - this is read, not bound
+START_SECONDS = 30.0
+END_SECONDS = 2.0 * SECONDS_TO_DRAIN
+TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
+URL_FILE = "url"
+FILES = re.compile(r"lock|url|token|farm|ledger\.db.*|worker-\d+|.*\.part")
+"""What a farm keeps in its state folder."""
+RESTART_SECONDS = 0.2
+log = logging.getLogger("farm.up")
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a farm is to run. `token` None: one is made, and kept in the state folder."""
+
+    library: tuple[Path, ...]
+    state: Path
+    host: str = "127.0.0.1"
+    port: int = 8700
+    workers: int = 1
+    ledger: str | None = None
+    token: str | None = None
+    public_host: str | None = None
+    walls_required: bool | None = None
+    calls_per_second: float | None = None
+    log_level: Level = "info"
+    otel: str | None = None
+    keep_seconds: int = KEEP_SECONDS
+
+    @property
+    def loopback_only(self) -> bool:
+        return self.host in LOOPBACK_HOSTS
+
+    @property
+    def nameless(self) -> bool:
+        """Whether other machines can reach the farm, and leases do not say how."""
+        return self.host in EVERY_ADDRESS and self.public_host is None
+
+    @property
+    def strict(self) -> bool:
+        """Whether a missing wall stops the start: by default where other machines can reach the farm."""
+        return not self.loopback_only if self.walls_required is None else self.walls_required
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a farm is, and what opens its control door."""
+
+    url: str
+    token: str
+    missing_walls: tuple[str, ...] = ()
+
+
+@asynccontextmanager
+async def running(options: Options) -> AsyncGenerator[Address]:
+    """A farm that answers while inside.
+
+    Raises:
+        RequestError: the port is taken, or another farm uses the state folder or the ledger.
+        StateError: the state folder cannot be used.
+    """
+    async with AsyncExitStack() as stack:
+        listening = stack.enter_context(listen(options.host, options.port))
+        stack.enter_context(sole_user(options.state, FILES))
+        token = options.token or kept_token(options.state)
+        library = Library(list(options.library))
+        ledger = Ledger.open(options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}")
+        stack.callback(ledger.close)
+        begin = claim(ledger, options.state)
+        registry = Registry(library, ledger, Fleet(), clock=LeaseClock(begin), keep_seconds=options.keep_seconds)
+        control = api(registry, token=token, loopback_only=options.loopback_only)
+        url = _public(options, url_of(listening))
+        if options.workers == 1:
+            worker, agents = await stack.enter_async_context(
+                opened(
+                    library,
+                    options.state / "worker-1",
+                    loopback_only=options.loopback_only,
+                    walls_required=options.strict,
+                    calls_per_second=options.calls_per_second,
+                )
+            )
+            await registry.join(Seat("worker-1", url, EmbeddedWorker(worker)))
+            root = Doors(agents, control)
+        else:
+            root = control
+            watched: list[WatchedWorker] = []
+            for process in await _worker_processes(options, stack):
+                door, probe = (RemoteWorker(process.url, process.token) for _ in range(2))
+                stack.push_async_callback(door.aclose)
+                stack.push_async_callback(probe.aclose)
+                seat = Seat(process.name, _public(options, process.url), door)
+                await registry.join(seat)
+                watched.append(WatchedWorker(seat, probe, process.kill))
+            await stack.enter_async_context(Watchdog(watched))
+        await stack.enter_async_context(control.router.lifespan_context(control))
+        await stack.enter_async_context(serving(root, listening, Connections(at_once=frozenset({HEALTH}))))
+        stack.callback(asyncio.create_task(registry.catalogue.read_ahead()).cancel)
+        _leave_url(options.state / URL_FILE, url)
+        standing = [seat.walls for seat in registry.fleet.seats.values()]
+        missing = tuple(wall for wall in WALLS if any(wall not in walls for walls in standing))
+        yield Address(url, token, missing)
+
+
+@asynccontextmanager
+async def private(library: tuple[Path, ...]) -> AsyncGenerator[Address]:
+    """A farm for one purpose, on a free port, that leaves nothing behind."""
+    with tempfile.TemporaryDirectory(prefix="farm-") as state:
+        async with running(Options(library=library, state=Path(state), port=0)) as address:
+            yield address
+
+
+def address_of(state: Path, token: str | None = None) -> Address:
+    """Where the farm of a state folder is, and the token that was given, or else the one that the folder keeps.
+
+    Raises:
+        NotFound: none was ever started on it, or it keeps no token.
+    """
+    try:
+        url = (state / URL_FILE).read_text(encoding="utf-8").strip()
+    except OSError:
+        if state.is_file():
+            raise NotFound(f"{state} is a file; the state of a farm is a folder") from None
+        raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
+    try:
+        return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
+    except OSError:
+        raise NotFound(
+            f"the farm of {state} was given its token; give it here too, with FARM_TOKEN or --token-file"
+        ) from None
+
+
+def _leave_url(path: Path, url: str) -> None:
+    """Leave word for the other commands."""
+    try:
+        write_private(path, f"{url}\n".encode())
+    except OSError as error:
+        raise StateError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _public(options: Options, url: str) -> str:
+    """The URL that is handed out: under another host's name, where this machine is known by one."""
+    if options.public_host is None:
+        return url
+    return f"http://{options.public_host}:{url.rpartition(':')[2]}"
+
+
+class WorkerProcess:
+    """A worker in a process of its own. Its socket is ours, so agents' connections wait while it is started again."""
+
+    def __init__(self, options: Options, name: str, listening: socket.socket) -> None:
+        self.name = name
+        self.url = url_of(listening)
+        self.token = secrets.token_urlsafe(24)
+        self._options = options
+        self._listening = listening
+        self._process: asyncio.subprocess.Process | None = None
+        self._keeping: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Run until `end`, and start again what dies."""
+        self._keeping = asyncio.create_task(self._keep())
+
+    async def end(self) -> None:
+        """End the process: it may finish its calls, and no more."""
+        with self._listening:
+            if self._keeping is not None:
+                self._keeping.cancel()
+                await asyncio.gather(self._keeping, return_exceptions=True)
+            if self._process is not None and self._process.returncode is None:
+                await _end(self._process)
+
+    def kill(self) -> None:
+        """kill -9; it is started again."""
+        if self._process is not None and self._process.returncode is None:
+            self._process.kill()
+
+    async def _keep(self) -> None:
+        while True:
+            self._process = await self._start()
+            code = await self._process.wait()
+            log.error("worker process ended", extra={"worker": self.name, "code": code})
+            await asyncio.sleep(RESTART_SECONDS)
+
+    async def _start(self) -> asyncio.subprocess.Process:
+        command = [sys.executable, "-m", "farm", "worker", "--fd", str(self._listening.fileno())]
+        command += ["--state", str(self._options.state / self.name), "--parent", str(os.getpid())]
+        for folder in self._options.library:
+            command += ["--library", str(folder)]
+        if self._options.loopback_only:
+            command.append("--loopback-only")
+        if self._options.strict:
+            command.append("--walls-required")
+        if self._options.calls_per_second is not None:
+            command += ["--calls-per-second", str(self._options.calls_per_second)]
+        command += ["--log-level", self._options.log_level]
+        process = await asyncio.create_subprocess_exec(
+            *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
+        )
+        log.info("worker process started", extra={"worker": self.name, "pid": process.pid})
+        if process.stdin is not None:
+            process.stdin.write(f"{self.token}\n{self._options.otel or ''}\n".encode())
+            process.stdin.close()
+        return process
+
+    async def answers(self) -> None:
+        """Wait for the first answer.
+
+        Raises:
+            InfraError: there is none.
+        """
+        door = RemoteWorker(self.url, self.token)
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while True:
+                    try:
+                        await door.ids()
+                        return
+                    except CapacityError:
+                        await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise InfraError(
+                f"{self.name} does not answer after {START_SECONDS:g} s; its own output says why"
+            ) from None
+        finally:
+            await door.aclose()
+
+
+async def _worker_processes(options: Options, stack: AsyncExitStack) -> list[WorkerProcess]:
+    """All worker processes, once each has answered. They start side by side, and end side by side."""
+    processes: list[WorkerProcess] = []
+    stack.push_async_callback(_end_all, processes)
+    for number in range(1, options.workers + 1):
+        port = options.port + number if options.port else 0
+        processes.append(WorkerProcess(options, f"worker-{number}", listen(options.host, port)))
+        processes[-1].start()
+    for process in processes:
+        await process.answers()
+    return processes
+
+
+async def _end_all(processes: Sequence[WorkerProcess]) -> None:
+    """End worker processes at once: the stop takes as long as the slowest of them."""
+    await asyncio.gather(*(process.end() for process in processes))
+
+
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End a worker: it may finish its calls, and no more."""
+    process.terminate()
+    try:
+        async with asyncio.timeout(END_SECONDS):
+            await process.wait()
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+
+
+def kept_token(state: Path) -> str:
+    """The control token of a state folder, made when it is first asked for; only its owner may read it."""
+    path = state / TOKEN_FILE
+    try:
+        return secret_file.kept(path, f"{secrets.token_urlsafe(24)}\n".encode()).decode().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StateError(f"{path}: the token cannot be kept or read: {error}") from None

@@ -1,0 +1,116 @@
+"""The registry over HTTP: `/v1` and `/metrics`, behind one token. Privileged: it shows what no agent may see."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from importlib.metadata import version
+
+from fastapi import APIRouter, Depends, FastAPI
+from fastapi.security import HTTPBearer
+from starlette.types import Scope
+
+from registry.http.auth import Doorkeeper
+from registry.http.dependencies import Known, Watching
+from registry.http.environment_routes import routes as environment_routes
+from registry.http.errors import documented, name_errors
+from registry.http.instance_routes import routes as instance_routes
+from registry.http.metrics import routes as metrics_routes
+from registry.http.openapi import Published
+from registry.leases import Registry
+from registry.messages import Health, Workers
+from registry.reaper import Reaper
+from servers.doors.disconnect import EndsWithClient
+
+VERSION = version("envfarm")
+DESCRIPTION = """
+The control door of an Envfarm: what can be launched, who has which instance, and what was made of it.
+
+Agents never come here. They get the `mcp_url` and the `token` of a lease, and talk MCP to a worker.
+Every request but `/v1/health` carries `Authorization: Bearer TOKEN`. Every answer that is not a success has one body:
+`{"error": {"kind": "not_found", "message": "…"}}`.
+"""
+TAGS = [
+    {"name": "environments", "description": "What can be launched."},
+    {"name": "instances", "description": "Launching, leasing and ending instances."},
+    {"name": "state", "description": "Looking into an instance, and taking it back to where it was."},
+    {"name": "score", "description": "Judging what was made of an instance."},
+    {"name": "farm", "description": "How the farm itself is."},
+]
+
+open_routes = APIRouter(prefix="/v1", tags=["farm"])
+locked_routes = APIRouter(prefix="/v1", tags=["farm"])
+
+
+def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loopback_only: bool = False) -> FastAPI:
+    """The registry as an ASGI application. Its lifespan runs the reaper; whoever mounts it enters that."""
+    reaper = Reaper(registry, every_seconds=reap_every_seconds)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncGenerator[None]:
+        async with reaper:
+            yield
+
+    made = FastAPI(
+        title="Envfarm registry",
+        version=VERSION,
+        description=DESCRIPTION,
+        openapi_tags=TAGS,
+        openapi_url="/v1/openapi.json",
+        docs_url="/v1/docs",
+        redoc_url=None,
+        redirect_slashes=False,  # a redirect would lead to whatever host the request names
+        lifespan=lifespan,
+    )
+    made.state.registry = registry
+    made.state.reaper = reaper
+    # The doorkeeper holds the lock; this only tells the OpenAPI of it.
+    published = Published()
+    strict = [Depends(published.nothing_else)]
+    locked = [*strict, Depends(HTTPBearer(auto_error=False, description="The registry's token."))]
+    made.include_router(environment_routes, dependencies=locked)
+    made.include_router(instance_routes, dependencies=locked)
+    made.include_router(locked_routes, dependencies=locked)
+    made.include_router(metrics_routes, dependencies=locked)
+    made.include_router(open_routes, dependencies=strict)
+    name_errors(made, registry.catalogue, registry.watch, published)
+    published.read(made)
+    made.add_middleware(EndsWithClient, reads=_only_reads)
+    made.add_middleware(
+        Doorkeeper,
+        token=token,
+        refused=registry.watch.refused,
+        health=lambda: health_of(registry, reaper),
+        loopback_only=loopback_only,
+    )
+    return made
+
+
+def _only_reads(scope: Scope) -> bool:
+    """Whether a request looks into an instance and changes nothing. A score is kept once it is there."""
+    path: str = scope["path"]
+    return path.startswith("/v1/instances/") and (scope["method"] == "GET" or path.endswith(("/query", "/score")))
+
+
+@locked_routes.get("/workers", summary="List the workers", responses=documented(401, 503))
+async def workers(registry: Known) -> Workers:
+    """Where they are, how many instances each has, and when it last answered."""
+    return Workers(items=tuple(await registry.workers()))
+
+
+@open_routes.get("/health", summary="How the farm is")
+async def health(registry: Known, reaper: Watching) -> Health:
+    """Open to anybody. `degraded`: leases cannot be looked after, or a worker does not answer."""
+    return health_of(registry, reaper)
+
+
+def health_of(registry: Registry, reaper: Reaper) -> Health:
+    """How the farm is now, from what is known in memory."""
+    seats = registry.fleet.seats.values()
+    answering = sum(seat.answers for seat in seats)
+    well = reaper.trouble is None and answering == len(seats) > 0
+    return Health(
+        status="ok" if well else "degraded",
+        version=VERSION,
+        workers=answering,
+        instances=sum(seat.live for seat in seats),
+        orphans=reaper.orphans,
+    )

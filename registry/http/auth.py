@@ -1,0 +1,104 @@
+"""The registry's lock: who has no token, or brings too much, is sent away before anything is read.
+
+Health is answered here, before any routing: it is asked while the farm is busy, and by anybody.
+"""
+
+import hmac
+from collections.abc import Callable
+
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from registry.http.errors import refusal
+from registry.messages import LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
+from servers.doors.request import TooLarge, again, bearer, body_of, misled
+from servers.limits.json_size import has_more_values
+
+HEALTH = "/v1/health"
+OPEN = {HEALTH, "/v1/openapi.json", "/v1/docs"}
+"""What anybody may read: nothing there is secret."""
+LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"
+NOTHING_HERE = "there is nothing here"
+TOO_MANY = f"the body holds more than {MOST_VALUES:,} values"
+
+
+class Doorkeeper:
+    """ASGI middleware that lets through who has the token, with bodies of a bounded size.
+
+    `refused` is told the status of every answer that turns a request away, whoever gave it.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        token: str,
+        refused: Callable[[int], None],
+        health: Callable[[], Health],
+        loopback_only: bool = False,
+    ) -> None:
+        self.app = app
+        self._refused = refused
+        self._health = health
+        self._loopback_only = loopback_only
+        self._expected = token.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        send = self._noticing(send)
+        wrong = misled(scope) if self._loopback_only else None
+        if wrong is not None:
+            await refusal(wrong[0], "misled", wrong[1])(scope, receive, send)
+        elif not _is_ours(scope["path"]):
+            await refusal(404, "not_found", NOTHING_HERE)(scope, receive, send)
+        elif scope["path"] not in OPEN and not self._opens(scope):
+            await refusal(401, "unauthorized", LOCKED)(scope, receive, send)
+        elif scope["path"] == HEALTH and scope["method"] == "GET" and not scope["query_string"]:
+            body = self._health().model_dump_json()
+            await Response(body, media_type="application/json")(scope, receive, send)
+        else:
+            await self._with_body(scope, receive, send)
+
+    async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Let a request in, once its body is there and no larger than its route takes."""
+        largest = largest_body(scope["method"], scope["path"])
+        try:
+            body = await body_of(scope, receive, largest)
+        except TooLarge:
+            await refusal(413, "too_large", f"the body is larger than {_told(largest)}")(scope, receive, send)
+            return
+        if body is None:
+            return
+        if has_more_values(body, MOST_VALUES):
+            await refusal(413, "too_large", TOO_MANY)(scope, receive, send)
+            return
+        await self.app(scope, again(body, receive), send)
+
+    def _noticing(self, send: Send) -> Send:
+        async def noticing(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                self._refused(message["status"])
+            await send(message)
+
+        return noticing
+
+    def _opens(self, scope: Scope) -> bool:
+        return hmac.compare_digest(bearer(scope), self._expected)
+
+
+def _is_ours(path: str) -> bool:
+    """Whether a path may lead anywhere. Where none does, no token is asked for: whoever comes is at the wrong door."""
+    return path == "/metrics" or path.startswith("/v1/")
+
+
+def largest_body(method: str, path: str) -> int:
+    """Bytes of the body that a route takes, if it is there at all."""
+    if method != "POST":
+        return LARGEST_ORDER
+    return LARGEST_BODIES.get(path.rpartition("/")[2], LARGEST_ORDER)
+
+
+def _told(size: int) -> str:
+    return f"{size // 1024} KiB" if size < LARGEST_BODY else f"{size // 1024 // 1024} MiB"

@@ -1,0 +1,135 @@
+"""Every answer that is not a success: one body for all of them, and their place in the OpenAPI."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from registry.catalogue import Catalogue
+from registry.events import Watch
+from registry.http.openapi import Published
+from registry.messages import LARGEST_BODY, Error, ErrorKind
+from servers.doors.request import is_json
+from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
+from servers.validation import MOST, place_of, reason_of
+
+RETRY_SECONDS = 5
+SHOWN = 2000
+
+STATUS: dict[int, tuple[ErrorKind, str, str]] = {
+    400: ("invalid", "The body is not JSON.", "the body is not JSON: Expecting value at character 0"),
+    401: (
+        "unauthorized",
+        "The token is missing or wrong.",
+        "the registry's token goes into the header Authorization: Bearer TOKEN",
+    ),
+    404: ("not_found", "It is not there.", "there is no instance 'a3f09c51e77b2d40'; it was never launched"),
+    409: ("conflict", "It is there, but this cannot be done now.", "the lease of instance a3f09c51e77b2d40 is expired"),
+    413: ("too_large", "The body is too large.", f"the body is larger than {LARGEST_BODY} bytes"),
+    422: (
+        "invalid",
+        "The request, or (`bundle`) the bundle that it names, is wrong.",
+        "body.count: must be at least 1",
+    ),
+    503: (
+        "capacity",
+        "No room now (`capacity`), or the farm failed (`infra`); try again.",
+        "no room for 8 more",
+    ),
+}
+KINDS: tuple[tuple[type[FarmError], int, ErrorKind], ...] = (
+    (NotFound, 404, "not_found"),
+    (Conflict, 409, "conflict"),
+    (RequestError, 422, "invalid"),
+    (BundleError, 422, "bundle"),
+    (CapacityError, 503, "capacity"),
+    (InfraError, 503, "infra"),
+)
+OF_HTTP: dict[int, ErrorKind] = {
+    400: "invalid",
+    404: "not_found",
+    405: "method_not_allowed",
+    413: "too_large",
+}
+
+
+def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors of a route, as its OpenAPI shows them."""
+    found: dict[int | str, dict[str, Any]] = {}
+    for status in statuses:
+        kind, description, message = STATUS[status]
+        example = {"error": {"kind": kind, "message": message}}
+        found[status] = {
+            "model": Error,
+            "description": description,
+            "content": {"application/json": {"example": example}},
+        }
+    return found
+
+
+def refusal(status: int, kind: ErrorKind, message: str) -> Response:
+    """An answer that is not a success."""
+    text = message if len(message) <= SHOWN else message[:SHOWN] + "…"
+    headers: dict[str, str] = {}
+    if status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    elif status == 503:
+        headers["Retry-After"] = str(RETRY_SECONDS)
+    body = json.dumps({"error": {"kind": kind, "message": text}})  # ASCII: a text of theirs may be no Unicode
+    return Response(body, status_code=status, headers=headers, media_type="application/json")
+
+
+def name_errors(app: FastAPI, catalogue: Catalogue, watch: Watch, published: Published) -> None:
+    """Let an app answer what its routes raise with that one body."""
+
+    async def farm_error(request: Request, error: Exception) -> Response:
+        status, kind = _answer_to(error)
+        if isinstance(error, InfraError):
+            watch.failed_at(request.url.path, error)
+        return refusal(status, kind, catalogue.without_folders(str(error)))
+
+    async def http_error(request: Request, error: Exception) -> Response:
+        answer = _http_error(error)
+        if answer.status_code == 405 and (methods := published.methods(request.url.path)):
+            answer.headers["Allow"] = ", ".join(methods)
+        return answer
+
+    app.add_exception_handler(FarmError, farm_error)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HTTPException, http_error)
+    app.add_exception_handler(Exception, _fault)
+
+
+def _answer_to(error: Exception) -> tuple[int, ErrorKind]:
+    return next((status, kind) for one, status, kind in KINDS if isinstance(error, one))
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else []
+    if any(problem["type"] == "json_invalid" for problem in problems):
+        problem = problems[0]
+        return refusal(400, "invalid", f"the body is not JSON: {problem['ctx']['error']} at {problem['loc'][-1]}")
+    if any(problem["loc"] == ("body",) for problem in problems) and not is_json(
+        request.headers.get("content-type", "")
+    ):
+        return refusal(422, "invalid", "the body needs the header Content-Type: application/json")
+    said = [f"{place_of(problem['loc'])}: {reason_of(problem)}" for problem in problems[:MOST]]
+    return refusal(422, "invalid", "; ".join(said))
+
+
+def _http_error(error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    detail = str(error.detail) if isinstance(error, HTTPException) else ""
+    answer = refusal(status, OF_HTTP.get(status, "infra"), detail)
+    if isinstance(error, HTTPException) and error.headers:
+        answer.headers.update(error.headers)
+    return answer
+
+
+async def _fault(_request: Request, _error: Exception) -> Response:
+    """What nobody foresaw. The server logs it; the caller is told no more than that."""
+    return refusal(500, "infra", "the registry failed at this request; its log says why")

@@ -1,0 +1,99 @@
+"""`GET /metrics`: what the registry and its workers count, as Prometheus reads it."""
+
+import asyncio
+from collections.abc import Iterator
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, generate_latest
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from registry.fleet import Seat
+from registry.http.dependencies import Known
+from registry.leases import Registry
+from registry.ledger.database import LedgerError
+from servers.errors import FarmError
+from servers.worker.metrics import Family, families_in
+
+SECONDS_TO_ANSWER = 4.0
+"""A scrape is given up after 10 s by default."""
+
+Source = tuple[dict[str, str], list[Family]]
+"""What somebody counts, and the labels that say who."""
+
+routes = APIRouter()
+
+
+class Gathered(Collector):
+    """What was there when somebody asked."""
+
+    def __init__(self, metrics: list[Metric]) -> None:
+        self._metrics = metrics
+
+    def collect(self) -> Iterator[Metric]:
+        yield from self._metrics
+
+
+@routes.get("/metrics", include_in_schema=False)
+async def metrics(registry: Known) -> Response:
+    """In Prometheus' text format: of the registry, and with the label `worker` of each worker that answers."""
+    seats = list(registry.fleet.seats.values())
+    told, leases = await asyncio.gather(asyncio.gather(*map(_told, seats)), _leases(registry))
+    answers = dict(zip((seat.name for seat in seats), told, strict=True))
+    sources: list[Source] = [({}, families_in(registry.watch.counters))]
+    sources += [({"worker": worker}, said) for worker, said in answers.items() if said is not None]
+    metrics = [leases, _answering(answers), _restarts(seats), *_merged(sources)]
+    return Response(await asyncio.to_thread(_as_text, metrics), media_type=CONTENT_TYPE_PLAIN_0_0_4)
+
+
+async def _told(seat: Seat) -> list[Family] | None:
+    """What a worker says, or nothing when it does not answer in time."""
+    try:
+        async with asyncio.timeout(SECONDS_TO_ANSWER):
+            return await seat.door.metrics()
+    except (FarmError, TimeoutError):
+        return None
+
+
+async def _leases(registry: Registry) -> Metric:
+    """The leases by status; nothing when the ledger cannot be read."""
+    found = GaugeMetricFamily("farm_leases", "Leases by status, ended ones too.", labels=["status"])
+    try:
+        counts = await asyncio.to_thread(registry.ledger.standings, now=registry.clock.now())
+    except LedgerError:
+        return found
+    for status, count in counts.items():
+        found.add_metric([status], count)
+    return found
+
+
+def _answering(answers: dict[str, list[Family] | None]) -> Metric:
+    answering = GaugeMetricFamily("farm_worker_answers", "1 for a worker that answered now.", labels=["worker"])
+    for worker, said in answers.items():
+        answering.add_metric([worker], said is not None)
+    return answering
+
+
+def _restarts(seats: list[Seat]) -> Metric:
+    found = CounterMetricFamily("farm_worker_restarts", "Workers started anew: they were silent.", labels=["worker"])
+    for seat in seats:
+        found.add_metric([seat.name], seat.restarts)
+    return found
+
+
+def _merged(sources: list[Source]) -> Iterator[Metric]:
+    """Each family once, each figure with the labels of where it comes from."""
+    merged: dict[str, Metric] = {}
+    for labels, families in sources:
+        for family in families:
+            metric = merged.setdefault(family.name, Metric(family.name, family.help, family.kind))
+            for figure in family.figures:
+                metric.add_sample(figure.name, {**figure.labels, **labels}, figure.value)
+    yield from merged.values()
+
+
+def _as_text(metrics: list[Metric]) -> bytes:
+    gathered = CollectorRegistry()
+    gathered.register(Gathered(metrics))
+    return generate_latest(gathered)

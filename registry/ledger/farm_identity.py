@@ -1,0 +1,48 @@
+"""Which farm a state folder is of, and that its ledger is its own: one farm to a ledger.
+
+A farm deletes instances by what its ledger says. By another's ledger, or a new one, it would delete all of them.
+"""
+
+import secrets
+import socket
+import time
+from pathlib import Path
+
+from registry.ledger.store import KeptFarm, Ledger
+from servers.errors import RequestError, StateError
+from servers.files import secret_file
+from servers.text.plural import counted
+
+IDENTITY_FILE = "farm"
+
+
+def claim(ledger: Ledger, state: Path) -> float:
+    """Take a ledger for the farm of a state folder until it is closed; what the farm's lease clock said last.
+
+    Raises:
+        RequestError: it is another farm's, or it knows nothing of the instances that are in the folder.
+        StateError: the folder cannot be used.
+    """
+    folder = state.resolve()
+    _make_sure_of(ledger, folder)
+    return ledger.claim(KeptFarm(_identity(folder), str(folder), socket.gethostname(), time.time())).time
+
+
+def _identity(folder: Path) -> str:
+    path = folder / IDENTITY_FILE
+    try:
+        return secret_file.kept(path, f"{secrets.token_hex(16)}\n".encode()).decode("ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StateError(f"{path}: the farm's identity cannot be kept or read: {error}") from None
+
+
+def _make_sure_of(ledger: Ledger, folder: Path) -> None:
+    """See that a ledger that no farm has claimed yet is not the wrong one."""
+    if ledger.belongs_to() is not None:
+        return
+    instances = [path.stem for path in folder.glob("worker-*/instances/*.history")]
+    if instances and not ledger.known(instances):
+        raise RequestError(
+            f"the ledger is new, and knows none of the {counted(len(instances), 'instance')} in {folder}: give the"
+            f" --ledger that they were launched with, or delete {folder}/worker-*/instances to begin anew"
+        )

@@ -1,0 +1,289 @@
+"""What a registry must remember: who has which instance until when, which workers there are, what was scored.
+
+Plain functions that wait for a database; whoever is in an event loop calls them in a thread.
+"""
+
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Literal, NamedTuple, cast, get_args
+
+from sqlalchemy import ColumnElement, Connection, Engine, func, insert, select, update
+
+from registry.ledger.database import LedgerError, bring_up_to_date, engine_of, named
+from registry.ledger.lock import LedgerLock, lock_of
+from registry.ledger.tables import farm, leases, scores, workers
+from registry.messages import Score
+from servers.errors import RequestError
+
+Status = Literal["live", "closed", "expired"]
+KeptStatus = Literal["live", "closed", "expired", "gone"]
+"""`gone`: expired, and its state was deleted."""
+HELD: tuple[KeptStatus, ...] = ("live", "expired")
+"""Leases whose instance is there."""
+AT_ONCE = 500
+"""Instances that one statement asks about."""
+
+
+class KeptLease(NamedTuple):
+    """A lease as the ledger keeps it. `expires_at` is a moment of the lease clock; other times are since 1970."""
+
+    instance: str
+    worker: str
+    path: str
+    environment: str
+    scenario: str | None
+    seed: int
+    ttl_seconds: int
+    status: KeptStatus
+    created_at: float
+    expires_at: float
+    closed_at: float | None = None
+
+    def standing(self, now: float) -> Status:
+        """Its status now. A lease ends at its time, not when the reaper comes by."""
+        if self.status == "closed":
+            return "closed"
+        return "live" if self.status == "live" and self.expires_at > now else "expired"
+
+
+class KeptWorker(NamedTuple):
+    """A worker that has joined."""
+
+    name: str
+    url: str
+    registered_at: float
+    seen_at: float
+
+
+class KeptFarm(NamedTuple):
+    """The farm that a ledger belongs to, where it was last started, and what its lease clock said last."""
+
+    id: str
+    folder: str
+    host: str
+    time: float
+
+
+class Ledger:
+    """An open ledger, locked for this process. Close it when done; safe to use from several threads."""
+
+    def __init__(self, engine: Engine, lock: LedgerLock) -> None:
+        self._engine = engine
+        self._lock = lock
+        self._farm = ""
+
+    @classmethod
+    def open(cls, url: str) -> "Ledger":
+        """Open a ledger by its SQLAlchemy URL, made if it is new and brought up to date if it is old.
+
+        It is locked before anything is made, so that two that open a new one at the same time do not meet in it.
+
+        Raises:
+            RequestError: another farm uses it now.
+            LedgerError: it cannot be reached or written, or it is newer than this program.
+        """
+        engine = engine_of(url)
+        with ExitStack() as undo:
+            undo.callback(engine.dispose)
+            lock = lock_of(engine)
+            undo.callback(lock.release)
+            bring_up_to_date(engine)
+            undo.pop_all()
+        return cls(engine, lock)
+
+    def close(self) -> None:
+        self._lock.release()
+        self._engine.dispose()
+
+    def claim(self, claimant: KeptFarm) -> KeptFarm:
+        """Use the ledger for one farm until it is closed; what was kept of that farm, with its time.
+
+        Raises:
+            RequestError: it belongs to another farm.
+        """
+        self._farm = claimant.id
+        with self._writing() as connection:
+            owner = connection.execute(select(farm.c.id, farm.c.folder, farm.c.host, farm.c.time)).first()
+            if owner is None:
+                connection.execute(insert(farm).values(row=1, **claimant._asdict()))
+                return claimant
+            kept = KeptFarm(*owner)
+            if kept.id != claimant.id:
+                raise RequestError(
+                    f"the ledger belongs to another farm, that of the state folder {kept.folder} on {kept.host};"
+                    " give this one another --ledger"
+                )
+            connection.execute(update(farm).values(folder=claimant.folder, host=claimant.host))
+            return claimant._replace(time=kept.time)
+
+    def tick(self, time: float) -> None:
+        """Keep what the lease clock says.
+
+        Raises:
+            LedgerError: the ledger is not this farm's any more. Nothing in it can be relied on.
+        """
+        with named(self._engine):
+            self._lock.confirm()
+        with self._writing() as connection:
+            mine = connection.execute(update(farm).where(farm.c.id == self._farm).values(time=time))
+            if mine.rowcount != 1:
+                raise LedgerError("the ledger does not know this farm any more: it was emptied, or another's put there")
+
+    def belongs_to(self) -> str | None:
+        """The id of the farm that has claimed the ledger."""
+        with self._reading() as connection:
+            return connection.execute(select(farm.c.id)).scalar()
+
+    def add(self, kept: Sequence[KeptLease]) -> None:
+        """Write new leases, all or none."""
+        with self._writing() as connection:
+            connection.execute(insert(leases), [lease._asdict() for lease in kept])
+
+    def find(self, instance: str) -> KeptLease | None:
+        with self._reading() as connection:
+            row = connection.execute(select(leases).where(leases.c.instance == instance)).first()
+        return None if row is None else KeptLease(*row)
+
+    def page(
+        self, *, now: float, status: Status | None, environment: str | None, offset: int, limit: int
+    ) -> tuple[list[KeptLease], int]:
+        """Some leases, the newest first, and how many there are."""
+        wanted = [] if status is None else [_is(status, now)]
+        if environment is not None:
+            wanted.append(leases.c.environment == environment)
+        newest = select(leases).where(*wanted).order_by(leases.c.created_at.desc(), leases.c.instance)
+        with self._reading() as connection:
+            total = connection.execute(select(func.count()).select_from(leases).where(*wanted)).scalar_one()
+            rows = connection.execute(newest.offset(offset).limit(limit)).all()
+        return [KeptLease(*row) for row in rows], total
+
+    def prolong(self, instance: str, *, until: float, over_since: float) -> bool:
+        """Let a lease end later that is live, or was over after `over_since` and is kept; whether it was so."""
+        kept = (leases.c.instance == instance, leases.c.status.in_(HELD), leases.c.expires_at > over_since)
+        with self._writing() as connection:
+            revived = update(leases).where(*kept).values(expires_at=until, status="live", closed_at=None)
+            return connection.execute(revived).rowcount == 1
+
+    def close_leases(self, instances: Iterable[str], *, at: float) -> int:
+        """Mark leases whose instance is there as closed; how many there were."""
+        with self._writing() as connection:
+            return sum(_end(connection, instance, "closed", at, HELD) for instance in instances)
+
+    def expire(self, *, now: float, at: float, limit: int) -> list[KeptLease]:
+        """Mark leases whose time is over as expired, and say which they were."""
+        return self._end_due("live", "expired", now=now, at=at, limit=limit)
+
+    def forget(self, *, over_since: float, at: float, limit: int) -> list[KeptLease]:
+        """Mark expired leases that were over by then as gone, and say which: their states are to be deleted."""
+        return self._end_due("expired", "gone", now=over_since, at=at, limit=limit)
+
+    def _end_due(self, before: KeptStatus, after: KeptStatus, *, now: float, at: float, limit: int) -> list[KeptLease]:
+        late = leases.c.expires_at <= now
+        due = select(leases).where(leases.c.status == before, late).order_by(leases.c.expires_at).limit(limit)
+        with self._reading() as connection:
+            found = [KeptLease(*row) for row in connection.execute(due)]
+        if not found:
+            return []
+        with self._writing() as connection:
+            return [kept for kept in found if _end(connection, kept.instance, after, at, (before,), late)]
+
+    def instances_on(self, worker: str) -> dict[str, KeptStatus]:
+        """The instances that a worker has by the ledger: those of live leases, late ones among them, and those kept."""
+        mine = select(leases.c.instance, leases.c.status).where(leases.c.worker == worker, leases.c.status.in_(HELD))
+        with self._reading() as connection:
+            return {instance: cast("KeptStatus", status) for instance, status in connection.execute(mine).all()}
+
+    def known(self, instances: Sequence[str]) -> set[str]:
+        """Those of the instances that were ever leased."""
+        found: set[str] = set()
+        with self._reading() as connection:
+            for begin in range(0, len(instances), AT_ONCE):
+                some = leases.c.instance.in_(instances[begin : begin + AT_ONCE])
+                found.update(connection.execute(select(leases.c.instance).where(some)).scalars())
+        return found
+
+    def loads(self) -> dict[str, int]:
+        """How many leases each worker has that were not ended."""
+        counts = select(leases.c.worker, func.count()).where(leases.c.status == "live").group_by(leases.c.worker)
+        with self._reading() as connection:
+            return dict(connection.execute(counts).all())
+
+    def standings(self, *, now: float) -> dict[Status, int]:
+        """How many leases have each status."""
+        with self._reading() as connection:
+            return {
+                status: connection.execute(
+                    select(func.count()).select_from(leases).where(_is(status, now))
+                ).scalar_one()
+                for status in get_args(Status)
+            }
+
+    def orphans(self) -> int:
+        """How many leases ended by their time alone: nobody closed them."""
+        ended = select(func.count()).select_from(leases).where(leases.c.status.in_(("expired", "gone")))
+        with self._reading() as connection:
+            return connection.execute(ended).scalar_one()
+
+    def add_score(self, score: Score, *, close_at: float | None = None) -> bool:
+        """Keep a score, and mark the lease as closed if there is a time for that; whether its instance was there."""
+        values = {**score.model_dump(mode="json"), "at": score.at.timestamp()}
+        with self._writing() as connection:
+            connection.execute(insert(scores), values)
+            if close_at is None:
+                return False
+            return _end(connection, score.instance, "closed", close_at, HELD)
+
+    def scores(self, instance: str) -> list[Score]:
+        """What was scored of an instance, oldest first."""
+        with self._reading() as connection:
+            rows = connection.execute(select(scores).where(scores.c.instance == instance).order_by(scores.c.id))
+            return [Score.model_validate({name: row[name] for name in Score.model_fields}) for row in rows.mappings()]
+
+    def enrol(self, worker: KeptWorker) -> None:
+        """Remember a worker; one of that name that was known keeps the time at which it first came."""
+        changed = {"url": worker.url, "seen_at": worker.seen_at}
+        with self._writing() as connection:
+            known = connection.execute(update(workers).where(workers.c.name == worker.name).values(changed))
+            if known.rowcount == 0:
+                connection.execute(insert(workers), worker._asdict())
+
+    def saw(self, name: str, *, at: float) -> None:
+        """Note that a worker has answered."""
+        with self._writing() as connection:
+            connection.execute(update(workers).where(workers.c.name == name).values(seen_at=at))
+
+    def workers(self) -> list[KeptWorker]:
+        with self._reading() as connection:
+            return [KeptWorker(*row) for row in connection.execute(select(workers).order_by(workers.c.name))]
+
+    @contextmanager
+    def _reading(self) -> Generator[Connection]:
+        with named(self._engine), self._engine.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def _writing(self) -> Generator[Connection]:
+        """One transaction. It begins with a write, so SQLite's wait for another writer works."""
+        with named(self._engine), self._engine.begin() as connection:
+            yield connection
+
+
+def _is(status: Status, now: float) -> ColumnElement[bool]:
+    """What `KeptLease.standing` says, as SQL."""
+    if status == "live":
+        return (leases.c.status == "live") & (leases.c.expires_at > now)
+    if status == "expired":
+        return leases.c.status.in_(("expired", "gone")) | ((leases.c.status == "live") & (leases.c.expires_at <= now))
+    return leases.c.status == status
+
+
+def _end(
+    connection: Connection,
+    instance: str,
+    status: KeptStatus,
+    at: float,
+    before: tuple[KeptStatus, ...],
+    *conditions: ColumnElement[bool],
+) -> bool:
+    ended = update(leases).where(leases.c.instance == instance, leases.c.status.in_(before), *conditions)
+    return connection.execute(ended.values(status=status, closed_at=at)).rowcount == 1

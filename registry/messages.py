@@ -1,0 +1,304 @@
+"""What goes over the wire between a registry and those who use it: the records of the API under `/v1`.
+
+Light to import: clients have it too.
+"""
+
+from typing import Annotated, Any, Generic, Literal, TypeVar
+
+from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
+
+from servers.bundle.description import Provenance, Tool
+from servers.bundle.scenario import Scenario
+from servers.errors import InfraError
+from servers.messages import CallRecord, InstanceId, RowChange, Table, Verdict
+from servers.records import Clock, Name, Record
+
+LARGEST_BODY = 4 * 1024 * 1024
+"""Bytes of the body of a score, which has an answer in it."""
+LARGEST_QUERY_BODY = 1024 * 1024
+LARGEST_ORDER = 64 * 1024
+"""Bytes of every other body."""
+LARGEST_BODIES = {"score": LARGEST_BODY, "query": LARGEST_QUERY_BODY}
+"""By the last part of the path, where it is not the same as for all others."""
+MOST_VALUES = 1000
+"""Values of one body: JSON is read on the event loop, in one step."""
+LARGEST_ANSWER = 1_000_000
+LARGEST_QUERY = 100_000
+LARGEST_NUMBER = 2**53 - 1
+"""The largest integer of a request: every reader of JSON and of the OpenAPI has it exactly."""
+
+
+def _as_integer(value: Any) -> Any:
+    """JSON has one kind of number: 1.0 is an integer, as the schema says."""
+    return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_NUMBER else value
+
+
+AsInteger = BeforeValidator(_as_integer)
+Item = TypeVar("Item")
+LeaseStatus = Literal["live", "closed", "expired"]
+ErrorKind = Literal[
+    "invalid",
+    "unauthorized",
+    "misled",
+    "not_found",
+    "method_not_allowed",
+    "conflict",
+    "too_large",
+    "bundle",
+    "capacity",
+    "infra",
+]
+
+EnvironmentId = Annotated[Name, Field(description="An environment's id.", examples=["library_loans"])]
+ScenarioId = Annotated[Name, Field(description="A scenario's id.", examples=["renew_before_due"])]
+Digest = Annotated[str, Field(description="SHA-256 of what it was made from.", examples=["9f2c…"])]
+Count = Annotated[int, Field(ge=1, le=1000), AsInteger]
+Ttl = Annotated[
+    int, Field(ge=10, le=604_800, description="Seconds without a heartbeat until the lease ends."), AsInteger
+]
+Seed = Annotated[int, Field(ge=0, description="What the ids that the tools make are drawn from.")]
+
+
+class Problem(Record):
+    """What went wrong, in a word for programs and in a sentence for people."""
+
+    kind: ErrorKind = Field(examples=["not_found"])
+    message: str = Field(examples=["there is no instance 'a3f09c51e77b2d40'; it was never launched"])
+
+
+class Error(Record):
+    """The body of every answer that is not a success."""
+
+    error: Problem
+
+
+class Part(Record, Generic[Item]):
+    """A part of a longer list."""
+
+    items: tuple[Item, ...]
+    total: int = Field(description="How many there are in all.", examples=[42])
+    offset: int = Field(description="How many were left out before the first of these.", examples=[0])
+    limit: int = Field(description="How many were asked for at most.", examples=[100])
+
+
+class EnvironmentCard(Record):
+    """An environment in a list."""
+
+    id: EnvironmentId
+    title: str = Field(examples=["City library"])
+    description: str
+    version: str = Field(examples=["1.0.0"])
+    tools: int = Field(description="How many tools it has.", examples=[17])
+    scenarios: int = Field(description="How many scenarios it has.", examples=[8])
+    digest: Digest
+
+
+class EnvironmentPart(Part[EnvironmentCard]):
+    """Environments, and the bundles that cannot be read."""
+
+    broken: dict[str, str] = Field(
+        description="Bundles that cannot be served: their id, and the first thing that is wrong with them.",
+        examples=[{"half_written": "half_written/policy.md: the file is missing"}],
+    )
+
+
+class EnvironmentDetail(Record):
+    """Everything about an environment but its scenarios and its code."""
+
+    id: EnvironmentId
+    title: str
+    description: str
+    version: str
+    clock: Clock
+    digest: Digest
+    policy: str = Field(description="The rules, as agents read them.")
+    schema_sql: str = Field(description="The tables, for whoever writes queries.")
+    tools: tuple[Tool, ...]
+    scenarios: int = Field(description="How many scenarios it has.")
+    provenance: Provenance
+
+
+class ScenarioCard(Record):
+    """A scenario in a list."""
+
+    id: ScenarioId
+    title: str = Field(examples=["Renew before the due day"])
+    tags: tuple[str, ...] = Field(examples=[["easy"]])
+    task: str = Field(description="What the agent is told to do.")
+    checkpoints: int = Field(description="How many checkpoints judge it.", examples=[4])
+    goals: int = Field(description="How many of them are goals.", examples=[3])
+    guards: int = Field(description="How many of them are guards.", examples=[1])
+    calls: int | None = Field(description="How many calls the reference solution makes, if there is one.", examples=[5])
+
+
+class ScenarioPart(Part[ScenarioCard]):
+    """Scenarios of one environment."""
+
+
+class ScenarioDetail(Record):
+    """Everything about a scenario, checkpoints and solution among it. Never show it to an agent."""
+
+    environment: EnvironmentId
+    digest: Digest
+    scenario: Scenario
+
+
+class Order(Record):
+    """The body of a request: what its schema says, and nothing that could be read as that."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class LaunchRequest(Order):
+    """Instances to launch: of which environment, at which scenario."""
+
+    environment: EnvironmentId
+    scenario: ScenarioId | None = Field(default=None, description="Without one, there is nothing to score by.")
+    count: Count = Field(default=1, description="How many instances.")
+    ttl_seconds: Ttl = 3600
+    seed: Annotated[Seed, Field(le=LARGEST_NUMBER), AsInteger] = 0
+
+
+class Lease(Record):
+    """The right to an instance until a time."""
+
+    instance: InstanceId = Field(examples=["a3f09c51e77b2d40"])
+    environment: EnvironmentId
+    scenario: ScenarioId | None
+    seed: Seed
+    worker: str = Field(description="The worker that has it.", examples=["local"])
+    mcp_url: str | None = Field(
+        description="Where an agent connects; null once the lease has ended.",
+        examples=["http://127.0.0.1:8700/i/a3f09c51e77b2d40/mcp"],
+    )
+    token: str | None = Field(
+        description="What the agent's door wants as a bearer token; null in lists, and once the lease has ended."
+    )
+    status: LeaseStatus
+    ttl_seconds: Ttl
+    created_at: AwareDatetime
+    expires_at: AwareDatetime
+    kept_until: AwareDatetime | None = Field(
+        description="Of an expired lease whose state is kept: until when it can be read and scored, and a heartbeat"
+        " revives it. Otherwise null."
+    )
+
+    def address(self) -> tuple[str, str]:
+        """The URL and the token with which an agent reaches the instance. Raises InfraError where there are none."""
+        if self.mcp_url is None or self.token is None:
+            raise InfraError(f"the lease of instance {self.instance} has ended before it began")
+        return self.mcp_url, self.token
+
+
+class Launched(Record):
+    """New leases."""
+
+    items: tuple[Lease, ...]
+
+
+class LeasePart(Part[Lease]):
+    """Leases, the newest first."""
+
+
+class ForkRequest(Order):
+    """New instances that begin where one stands."""
+
+    count: Count = Field(default=1, description="How many instances.")
+
+
+class RewindRequest(Order):
+    """A call to go back to: every later one is undone."""
+
+    call: Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="0 is the start.", examples=[3]), AsInteger]
+
+
+class QueryRequest(Order):
+    """One SELECT over the state (`main`) and its start (`start`)."""
+
+    sql: str = Field(min_length=1, max_length=LARGEST_QUERY, examples=["SELECT count(*) FROM main.loans"])
+    limit: Annotated[int, Field(ge=1, le=1000, description="At most so many rows."), AsInteger] = 1000
+
+
+class TableCard(Record):
+    """A table of a state, without its rows."""
+
+    name: str = Field(examples=["loans"])
+    columns: tuple[str, ...] = Field(examples=[["id", "book_id", "due"]])
+    total: int = Field(description="How many rows it has.", examples=[12])
+
+
+class Tables(Record):
+    """The tables of a state."""
+
+    items: tuple[TableCard, ...]
+
+
+class TablePart(Table):
+    """Some rows of one table, by key."""
+
+    offset: int
+    limit: int
+
+
+class Diff(Record):
+    """The rows that differ from the start, by table and key."""
+
+    items: tuple[RowChange, ...]
+
+
+class HistoryPart(Part[CallRecord]):
+    """Calls, oldest first, each with the rows that it changed."""
+
+
+class ScoreRequest(Order):
+    """The last words of the agent, if the scenario asks for any."""
+
+    answer: str = Field(default="", max_length=LARGEST_ANSWER, examples=["The loan is due on 2026-03-30."])
+    close: bool = Field(default=False, description="End the lease and its instance, if it could be judged.")
+
+
+class Score(Record):
+    """What a scenario's checkpoints say of an instance. `infra_error` has no reward: a broken farm is not a zero."""
+
+    instance: InstanceId
+    scenario: ScenarioId
+    at: AwareDatetime
+    outcome: Literal["scored", "infra_error"]
+    reward: float | None = Field(description="All guards hold ? weighted share of the goals that hold : 0.")
+    success: bool | None = Field(description="Whether every checkpoint holds.")
+    verdicts: tuple[Verdict, ...]
+    calls: int | None = Field(description="How many calls had been made.")
+    environment_digest: Digest | None
+    scenario_digest: Digest
+    error: str | None = Field(default=None, description="Why it could not be judged.")
+
+
+class WorkerCard(Record):
+    """A worker that the registry knows."""
+
+    name: str = Field(examples=["local"])
+    url: str = Field(description="Where agents reach it.", examples=["http://127.0.0.1:8700"])
+    instances: int = Field(description="How many leases it has.")
+    answers: bool = Field(description="Whether it did when it was last asked.")
+    walls: tuple[str, ...] = Field(
+        description="The walls that stand around its guests.",
+        examples=[["uid", "privileges", "network", "files", "syscalls", "limits"]],
+    )
+    registered_at: AwareDatetime
+    seen_at: AwareDatetime
+
+
+class Workers(Record):
+    """All workers."""
+
+    items: tuple[WorkerCard, ...]
+
+
+class Health(Record):
+    """Whether the farm is well, for whoever asks."""
+
+    status: Literal["ok", "degraded"]
+    version: str = Field(examples=["0.1.0"])
+    workers: int = Field(description="How many workers answer.")
+    instances: int = Field(description="How many instances are leased.")
+    orphans: int = Field(description="How many leases ended by their time alone since this registry started.")

@@ -1,0 +1,47 @@
+"""What a scenario's checkpoints say of an instance. A farm that cannot judge says so, and gives no reward."""
+
+from datetime import datetime
+
+from registry.catalogue import digest
+from registry.fleet import WorkerDoor
+from registry.messages import Score
+from servers.bundle.scenario import Scenario
+from servers.errors import CapacityError, InfraError
+from servers.messages import Judge
+
+
+async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer: str, at: datetime) -> Score:
+    """Ask the worker of an instance to judge it.
+
+    Raises:
+        RequestError: the instance is gone, or its bundle has changed.
+    """
+    try:
+        standing = await door.standing(instance)
+        judgement = await door.judge(instance, Judge(checkpoints=scenario.checkpoints, answer=answer))
+    except (InfraError, CapacityError) as error:
+        return Score(
+            instance=instance,
+            scenario=scenario.id,
+            at=at,
+            outcome="infra_error",
+            reward=None,
+            success=None,
+            verdicts=(),
+            calls=None,
+            environment_digest=None,
+            scenario_digest=digest(scenario),
+            error=str(error),
+        )
+    return Score(
+        instance=instance,
+        scenario=scenario.id,
+        at=at,
+        outcome="scored",
+        reward=judgement.reward,
+        success=judgement.success,
+        verdicts=judgement.verdicts,
+        calls=standing.calls,
+        environment_digest=standing.digest,
+        scenario_digest=digest(scenario),
+    )

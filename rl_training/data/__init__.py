@@ -1,0 +1,1 @@
+"""Rows of training data: selection, demonstrations, curriculum, Parquet. Nothing here trains."""

@@ -1,0 +1,35 @@
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
+"""verl's dataset with the rows in the order of a curriculum.
+
+verl 0.9.1 has no seam for a sampler of prompts (`data.sampler` is gone); it has one for the dataset, `data.custom_cls`.
+So its sampler goes on asking for rows by number, and for training it is given the one that is due instead.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from verl.utils.dataset.rl_dataset import RLHFDataset
+
+from rl_training.data.curriculum import Curriculum, Draw
+from rl_training.data.pass_rates import Key
+
+
+class CurriculumData(RLHFDataset):
+    """Rows for validation are given as they stand. `data.curriculum` says where the pass rates are."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        extras = self.dataframe["extra_info"]
+        self._draw = None
+        if all(extra["split"] == "train" for extra in extras):
+            told = dict(self.config.curriculum)
+            self._draw = Draw(
+                [Key(extra["environment"], extra["scenario"]) for extra in extras],
+                Path(told.pop("pass_rates")),
+                Curriculum.model_validate(told),
+                step=self.config.train_batch_size,
+                seed=self.config.get("seed") or 0,
+            )
+
+    def __getitem__(self, item: int) -> Any:
+        return super().__getitem__(item if self._draw is None else self._draw.next())

@@ -1,0 +1,91 @@
+"""Conversations to learn from before reinforcement: solutions, as an agent would have played them."""
+
+import asyncio
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from agent_client.conversation import conversation
+from agent_client.model import Reply
+from agent_client.models.chat_messages import chat_messages, chat_tools
+from agent_client.play import Limits
+from agent_client.trace import Trace
+from agent_client.wire import shared_http
+from evals.demo import gold_model
+from evals.rollout import rollout
+from registry.client import FarmClient
+from registry.messages import ScenarioDetail
+from rl_training.errors import RowError
+from servers.bundle.scenario import Solution
+from servers.errors import InfraError
+from servers.records import Record
+
+AT_ONCE = 16
+LIMITS = Limits(turns=200)
+
+
+class Showing(NamedTuple):
+    """A scenario, and what to play there: its reference solution, or another."""
+
+    detail: ScenarioDetail
+    solution: Solution
+
+
+class Demonstration(Record):
+    """One conversation with the tools that were at hand, in the chat completions format, and what it earned."""
+
+    environment: str
+    scenario: str
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+    reward: float
+
+    @property
+    def texts(self) -> list[str]:
+        """Everything that is said in it, for a tokenizer to learn from."""
+        return [json.dumps(self.tools), *(json.dumps(message) for message in self.messages)]
+
+
+async def demonstrations(
+    farm: FarmClient, scenarios: Sequence[ScenarioDetail], *, instructions: bool = True
+) -> list[Demonstration]:
+    """Play reference solutions.
+
+    Raises:
+        RowError: one of them does not earn everything.
+    """
+    shown = await played(farm, [Showing(one, one.scenario.reference()) for one in scenarios], instructions=instructions)
+    for one in shown:
+        if one.reward < 1:
+            raise RowError(f"the reference solution of {one.environment}/{one.scenario} does not solve it")
+    return shown
+
+
+async def played(farm: FarmClient, showings: Sequence[Showing], *, instructions: bool = True) -> list[Demonstration]:
+    """Play solutions, right or wrong, and have them scored."""
+    room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many at once
+    async with shared_http(AT_ONCE) as http, asyncio.TaskGroup() as group:
+
+        async def one(showing: Showing) -> Demonstration:
+            detail = showing.detail
+            async with room:
+                run = await rollout(farm, detail, gold_model(showing.solution), limits=LIMITS, http_client=http)
+            if run.trace is None or run.reward is None:
+                raise InfraError(f"{detail.environment}/{detail.scenario.id} could not be judged: {run.error}")
+            return _demonstration(detail, run.trace, run.reward, instructions)
+
+        tasks = [group.create_task(one(showing)) for showing in showings]
+    return [task.result() for task in tasks]
+
+
+def _demonstration(detail: ScenarioDetail, trace: Trace, reward: float, instructions: bool) -> Demonstration:
+    messages = conversation(trace.instructions if instructions else "", trace.task, trace.turns)
+    if not isinstance(messages[-1], Reply):
+        messages = (*messages, Reply(text=trace.answer))
+    return Demonstration(
+        environment=detail.environment,
+        scenario=detail.scenario.id,
+        messages=chat_messages(messages),
+        tools=chat_tools(trace.tools),
+        reward=reward,
+    )

@@ -1,0 +1,51 @@
+# pyright: basic, reportMissingImports=false
+"""Packs rows into a Parquet file as verl reads it, without those whose prompt is too long for the model.
+
+Run as `python -m rl_training.data.parquet ROWS.jsonl OUT.parquet [TOKENIZER LONGEST]`; it prints what it did as JSON. The tools
+of a row are counted into its prompt and left out of the file: an episode lists them itself.
+"""
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import datasets
+from transformers import AutoTokenizer
+
+
+def pack(rows: list[dict[str, Any]], out: Path, *, tokenizer: Any, longest: int | None) -> dict[str, Any]:
+    """Write a Parquet file; what it tells are the rows that were kept, those left out, and the longest prompt."""
+    kept: list[dict[str, Any]] = []
+    lengths: list[int] = []
+    for row in rows:
+        length = None if tokenizer is None else tokens_of(row, tokenizer)
+        if longest is not None and length is not None and length > longest:
+            continue
+        lengths.append(length or 0)
+        extra = {**row["extra_info"], "prompt_tokens": length}
+        kept.append({**{key: value for key, value in row.items() if key != "tools"}, "extra_info": extra})
+    if kept:
+        datasets.Dataset.from_list(kept).to_parquet(str(out))
+    return {"rows": len(kept), "too_long": len(rows) - len(kept), "longest_prompt": max(lengths, default=0)}
+
+
+def tokens_of(row: dict[str, Any], tokenizer: Any) -> int:
+    """How many tokens the model sees before its first turn."""
+    text = tokenizer.apply_chat_template(
+        row["prompt"], tools=row["tools"] or None, tokenize=False, add_generation_prompt=True
+    )
+    return len(tokenizer.encode(text, add_special_tokens=False))
+
+
+def main(source: str, out: str, model: str = "", longest: str = "") -> None:
+    """Pack what the command line names."""
+    datasets.disable_progress_bars()
+    rows = [json.loads(line) for line in Path(source).read_text(encoding="utf-8").splitlines()]
+    tokenizer = AutoTokenizer.from_pretrained(model) if model else None
+    told = pack(rows, Path(out), tokenizer=tokenizer, longest=int(longest) if longest else None)
+    sys.stdout.write(json.dumps(told) + "\n")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

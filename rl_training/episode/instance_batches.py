@@ -1,0 +1,90 @@
+"""Instances for many episodes at once: those who want the same in the same moment share one request.
+
+A group begins all its episodes together, so it is one request and not eight.
+"""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from registry.client import FarmClient
+from registry.messages import Lease
+from rl_training.data.task import Task
+from rl_training.episode.first_view import Opening
+from servers.errors import FarmError
+
+MOST_AT_ONCE = 1000
+
+
+class Launched(NamedTuple):
+    """A lease, and what opens the instances that were launched with it."""
+
+    lease: Lease
+    opening: Opening
+
+
+class Launches:
+    """Gives out leases of one farm. What was launched for somebody who is gone is closed again."""
+
+    def __init__(self, farm: FarmClient, *, ttl_seconds: int) -> None:
+        self._farm = farm
+        self._ttl = ttl_seconds
+        self._waiting: dict[Task, list[asyncio.Future[Launched]]] = {}
+        self._under_way: set[asyncio.Task[None]] = set()
+
+    async def take(self, task: Task) -> Launched:
+        """A new instance at a task. Raises what the registry answers."""
+        future: asyncio.Future[Launched] = asyncio.get_running_loop().create_future()
+        waiting = self._waiting.setdefault(task, [])
+        waiting.append(future)
+        if len(waiting) == 1:
+            self._do(self._launch(task))
+        try:
+            return await future
+        except asyncio.CancelledError:
+            if future.done() and not future.cancelled() and future.exception() is None:
+                self.give_back(future.result().lease)
+            raise
+
+    def give_back(self, lease: Lease) -> "asyncio.Task[None]":
+        """Close an instance. It goes on even if nobody waits for it; what cannot be closed ends with its lease."""
+        return self._do(self._close(lease))
+
+    async def settle(self) -> None:
+        """Wait until everything that was begun is done."""
+        while self._under_way:
+            await asyncio.wait(self._under_way)
+
+    async def _launch(self, task: Task) -> None:
+        await asyncio.sleep(0)  # all who begin in this pass of the loop have asked by then
+        waiting = [future for future in self._waiting.pop(task) if not future.done()]
+        for begin in range(0, len(waiting), MOST_AT_ONCE):
+            await self._serve(task, waiting[begin : begin + MOST_AT_ONCE])
+
+    async def _serve(self, task: Task, waiting: list[asyncio.Future[Launched]]) -> None:
+        try:
+            leases = await self._farm.launch(
+                task.environment, task.scenario, count=len(waiting), ttl_seconds=self._ttl, seed=task.seed
+            )
+        except FarmError as error:
+            for future in waiting:
+                if not future.done():
+                    future.set_exception(type(error)(str(error)))  # one each: a traceback belongs to one waiter
+            return
+        opening = Opening()
+        for future, lease in zip(waiting, leases, strict=True):
+            if future.done():
+                self.give_back(lease)
+            else:
+                future.set_result(Launched(lease, opening))
+
+    async def _close(self, lease: Lease) -> None:
+        with suppress(FarmError):
+            await self._farm.close(lease.instance)
+
+    def _do(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        doing = asyncio.create_task(work)
+        self._under_way.add(doing)
+        doing.add_done_callback(self._under_way.discard)
+        return doing

@@ -1,0 +1,63 @@
+"""What is told about an episode beside its reward: numbers with the same names in every row, and the verdicts.
+
+There is no `acc` among them: verl counts an episode without a result as `acc` 0, and a broken farm is not a zero.
+"""
+
+import json
+from typing import get_args
+
+from agent_client.trace import End, Trace
+from registry.messages import Score
+from rl_training.episode.attempt import Attempt
+from servers.messages import Verdict
+
+Measures = dict[str, float | str]
+
+COUNTS = ("turns", "calls", "refused_calls", "user_tokens")
+SECONDS = ("launch_seconds", "generate_seconds", "tool_seconds", "score_seconds", "user_seconds", "episode_seconds")
+
+
+def measures(done: Attempt, *, generate_seconds: float, attempts: int) -> Measures:
+    """What to tell about an episode with a result."""
+    results = [result for turn in done.trace.turns for result in turn.results]
+    return {
+        **_judged(done.score),
+        **_ended(done.trace),
+        "turns": float(len(done.trace.turns)),
+        "calls": float(done.trace.calls),
+        "refused_calls": float(sum(result.is_error for result in results)),
+        "user_tokens": float(done.trace.user_tokens),
+        "launch_seconds": done.launch_seconds,
+        "generate_seconds": generate_seconds,
+        "tool_seconds": done.tool_seconds,
+        "score_seconds": done.score_seconds,
+        "user_seconds": done.user_seconds,
+        "episode_seconds": done.seconds,
+        "retried": float(attempts > 1),
+        "lost": 0.0,
+    }
+
+
+def measures_of_lost(*, attempts: int) -> Measures:
+    """What to tell about an episode that has no result, under the same names."""
+    ends = {f"ended_{end}": float(end == "infra_error") for end in get_args(End)}
+    nothing = dict.fromkeys(("success", "goals_held", "guards_held", *COUNTS, *SECONDS), 0.0)
+    return {**nothing, **ends, "verdicts": "{}", "retried": float(attempts > 1), "lost": 1.0}
+
+
+def _judged(score: Score) -> Measures:
+    return {
+        "success": float(score.success is True),
+        "goals_held": _share([one for one in score.verdicts if one.role == "goal"]),
+        "guards_held": _share([one for one in score.verdicts if one.role == "guard"]),
+        "verdicts": json.dumps({one.checkpoint: one.holds for one in score.verdicts}),
+    }
+
+
+def _ended(trace: Trace) -> Measures:
+    return {f"ended_{end}": float(end == trace.end) for end in get_args(End)}
+
+
+def _share(verdicts: list[Verdict]) -> float:
+    """How many of them hold, by count; 1 where there are none."""
+    return sum(one.holds for one in verdicts) / len(verdicts) if verdicts else 1.0

@@ -1,0 +1,52 @@
+"""The user of a conversation in training: played by a model behind an endpoint, from the persona of the scenario."""
+
+import time
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from agent_client.model import Model
+from agent_client.models.chat_model import ChatModel
+from agent_client.models.simulated_person import SimulatedPerson
+from agent_client.person import Exchange, Saying
+from servers.cli.endpoint_url import EndpointUrl
+from servers.records import Record
+
+
+class UserModel(Record):
+    """Who plays users: a model behind an OpenAI-compatible endpoint. Its key stands in USER_OPENAI_API_KEY."""
+
+    model: str = Field(min_length=1)
+    base_url: EndpointUrl
+    temperature: float | None = Field(default=None, ge=0)
+    max_tokens: int | None = Field(default=None, ge=1)
+    seconds: float = Field(default=120.0, gt=0)
+
+
+def user_model(told: UserModel, api_key: str) -> ChatModel:
+    """Its connections are shared by all episodes; whoever makes it closes it."""
+    return ChatModel(
+        told.base_url,
+        told.model,
+        api_key=api_key or "none",
+        temperature=told.temperature,
+        max_tokens=told.max_tokens,
+        seconds=told.seconds,
+    )
+
+
+class Partner:
+    """The user of one episode, and how long it took to speak. What it does wrong is never the policy's doing."""
+
+    def __init__(self, model: Model, *, persona: str, task: str) -> None:
+        self._person = SimulatedPerson(model, persona=persona, task=task)
+        self.name = self._person.name
+        self.seconds = 0.0
+
+    async def says(self, opening: str, told: Sequence[Exchange]) -> Saying:
+        """The next words. Raises EndpointError where the model cannot go on."""
+        begun = time.perf_counter()
+        try:
+            return await self._person.says(opening, told)
+        finally:
+            self.seconds += time.perf_counter() - begun

@@ -1,0 +1,89 @@
+"""The tokens of one episode, exactly as the model saw and said them.
+
+Nothing is tokenised twice: what the model said is kept as its token ids, and only what comes after it is rendered.
+Mask 1 and a log probability belong to what the model said; everything else has mask 0 and log probability 0.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from rl_training.episode.rendering import ChatMessage, Rendering, Renderings
+from rl_training.errors import RowError
+
+
+class Tokens:
+    """Grows by what the model says and by what it is told. `ids` begins with the prompt."""
+
+    def __init__(
+        self, renderings: Renderings, prompt: list[ChatMessage], *, longest_prompt: int, longest_response: int
+    ) -> None:
+        self._renderings = renderings
+        self._rendering = Rendering(renderings.builder, [])
+        self._longest_prompt = longest_prompt
+        self._longest_response = longest_response
+        self._messages = prompt
+        self.ids: list[int] = []
+        self.mask: list[int] = []
+        self.logprobs: list[float] | None = None
+
+    @property
+    def room(self) -> int:
+        """How many tokens may still come."""
+        return self._longest_response - len(self.mask)
+
+    @property
+    def prompt_ids(self) -> list[int]:
+        return self.ids[: len(self.ids) - len(self.mask)]
+
+    @property
+    def response_ids(self) -> list[int]:
+        return self.ids[len(self.prompt_ids) :]
+
+    async def begin(self, opening: str, tools: list[dict[str, Any]]) -> None:
+        """Render the prompt with the tools; it ends with what the user says first: the task, or another opening.
+
+        Raises:
+            RowError: it is longer than the model is trained with. A prompt without its first rules is another task.
+        """
+        self._rendering = self._renderings.of(tools)
+        self._messages = [*self._messages[:-1], {"role": "user", "content": opening}]
+        ids = await self._rendering.prompt(self._messages)
+        if len(ids) > self._longest_prompt:
+            raise RowError(
+                f"a prompt of {len(ids)} tokens (tools among them) is longer than data.max_prompt_length="
+                f"{self._longest_prompt}; raise it, or prepare the data with --max-prompt-tokens {self._longest_prompt}"
+            )
+        self.ids = ids
+
+    def add_said(self, text: str, token_ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
+        """Add what the model said; `text` stands for it in the messages."""
+        if not self.mask and logprobs is not None:
+            self.logprobs = []
+        builder = self._renderings.builder
+        merged = builder.merge_assistant_tokens(self.ids, list(token_ids))
+        self.mask, self.logprobs = builder.align_response_metadata(
+            merged,
+            self.mask,
+            self.logprobs,
+            assistant_logprobs=None if logprobs is None else list(logprobs),
+        )
+        self.ids = merged.token_ids
+        self._messages = [*self._messages, {"role": "assistant", "content": text}]
+
+    async def add_told(self, messages: list[ChatMessage]) -> bool:
+        """Add what the model is told; False, with nothing added, where it leaves no room to answer."""
+        updated = [*self._messages, *messages]
+        merged = await self._rendering.told(self._messages, updated, self.ids)
+        mask, logprobs = self._renderings.builder.align_response_metadata(merged, self.mask, self.logprobs)
+        if len(mask) >= self._longest_response:
+            return False
+        self.ids, self.mask, self.logprobs = merged.token_ids, mask, logprobs
+        self._messages = updated
+        return True
+
+    def drop_unanswered(self) -> None:
+        """Leave out what the model was told and did not answer: an episode ends with what it said."""
+        unanswered = next((at for at, said in enumerate(reversed(self.mask)) if said), len(self.mask))
+        if unanswered:
+            self.ids, self.mask = self.ids[:-unanswered], self.mask[:-unanswered]
+            self.logprobs = self.logprobs and self.logprobs[:-unanswered]

@@ -1,0 +1,1 @@
+"""A farm's environments for TRL's trainers."""

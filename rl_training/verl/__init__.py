@@ -1,0 +1,1 @@
+"""verl's trainers as processes: their settings and command lines."""

@@ -1,0 +1,55 @@
+"""A warm start by verl's SFT trainer, on what `farm export sft --format verl` wrote: its config, its command line."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from rl_training.config import overrides, read_config
+from rl_training.verl.trainer import CPU_ENVIRONMENT
+from servers.records import Record
+
+
+class SftConfig(Record):
+    """One warm start. `verl` is handed on as it stands, to so many processes of this machine."""
+
+    extends: str | None = None
+    platform: Literal["gpu", "cpu"] = "gpu"
+    processes: int = Field(default=1, ge=1)
+    verl: dict[str, Any] = {}
+
+
+def load_sft(path: Path) -> SftConfig:
+    """Read a config, over the one that it extends. Raises TrainingError, naming the file and the field."""
+    return read_config(path, SftConfig)
+
+
+def sft_command(config: SftConfig, run: Path, rows: Path, model: str | None, steps: int | None) -> list[str]:
+    """verl's own command, with all settings. The last checkpoint has the model as Hugging Face libraries read it."""
+    settings = [
+        *overrides(config.verl),
+        *overrides({"data.train_files": str(rows.resolve()), "trainer.experiment_name": run.name}),
+        *overrides({} if model is None else {"model.path": model}),
+        *overrides({} if steps is None else {"trainer.total_training_steps": steps}),
+        *overrides({"trainer.default_local_dir": str(run / "checkpoints")}),
+        f"hydra.run.dir={run / 'hydra'}",
+    ]
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc_per_node", str(config.processes)]
+    return [sys.executable, *launch, "-m", "verl.trainer.sft_trainer", *settings]
+
+
+def sft_environment(config: SftConfig, run: Path, inherited: Mapping[str, str]) -> dict[str, str]:
+    """What the trainer's processes find in their environment."""
+    return {
+        **inherited,
+        **(CPU_ENVIRONMENT if config.platform == "cpu" else {}),
+        "VERL_FILE_LOGGER_PATH": str(run / "metrics.jsonl"),
+    }
+
+
+def model_of(run: Path) -> Path | None:
+    """The folder of the model that a warm start left, the latest one."""
+    found = (run / "checkpoints").glob("global_step_*/huggingface")
+    return max(found, key=lambda folder: int(folder.parent.name.rpartition("_")[2]), default=None)

@@ -1,0 +1,119 @@
+"""verl's trainer as a process: its command line, its environment, and the file that names our agent loop to it."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from registry.farm import Address
+from rl_training.config import TrainConfig, overrides
+from rl_training.errors import TrainingError
+from servers.errors import RequestError
+
+LOOP_FILE = "agent_loops.yaml"
+PASS_RATES = "pass_rates.jsonl"  # noqa: S105 - no secret
+USER_KEY = "${oc.env:USER_OPENAI_API_KEY,none}"
+CPU_ENVIRONMENT = {
+    "VERL_PLATFORM": "cpu",
+    "VERL_USE_EXTERNAL_MODULES": "rl_training.cpu.plugin",
+    "VERL_ENGINE_DEVICE": "cuda",  # under which verl registers its FSDP engine; nothing in it needs CUDA
+    "OMP_NUM_THREADS": "2",
+}
+"""What verl's processes need in their environment on a machine without a GPU."""
+RAY_ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
+
+
+def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[str]:
+    """verl's own command, with all settings."""
+    settings = [
+        *overrides(config.verl),
+        *overrides(_by_curriculum(config, run)),
+        *overrides(dict(more)),
+        *overrides({"actor_rollout_ref.rollout.agent.agent_loop_config_path": str(run / LOOP_FILE)}),
+        *overrides({"trainer.default_local_dir": str(run / "checkpoints")}),
+        f"hydra.run.dir={run / 'hydra'}",
+    ]
+    return [sys.executable, "-m", "verl.trainer.main_ppo", *settings]
+
+
+def environment_of(config: TrainConfig, address: Address, run: Path, inherited: Mapping[str, str]) -> dict[str, str]:
+    """What the trainer's processes find in their environment: where the farm is, and what the platform needs."""
+    return {
+        **inherited,
+        **RAY_ENVIRONMENT,
+        **(CPU_ENVIRONMENT if config.platform == "cpu" else {}),
+        "FARM_URL": address.url,
+        "FARM_TOKEN": address.token,
+        "VERL_FILE_LOGGER_PATH": str(run / "metrics.jsonl"),
+        "NO_PROXY": ",".join(filter(None, [inherited.get("NO_PROXY"), "127.0.0.1", "localhost"])),
+    }
+
+
+def _by_curriculum(config: TrainConfig, run: Path) -> dict[str, Any]:
+    """Our dataset, read in the trainer's own process: elsewhere rows would be drawn long before they are due."""
+    if config.curriculum is None:
+        return {}
+    return {
+        "data.custom_cls.path": "pkg://rl_training.data.curriculum_dataset",
+        "data.custom_cls.name": "CurriculumData",
+        "data.dataloader_num_workers": 0,
+        "data.curriculum": {"pass_rates": str(run / PASS_RATES), **config.curriculum.model_dump()},
+    }
+
+
+def write_loop(run: Path, config: TrainConfig) -> None:
+    """Name our agent loop. Where the farm is stands in the environment, so the token is in no file."""
+    loop = {
+        "name": "farm",
+        "_target_": "rl_training.agent_loop.FarmAgentLoop",
+        "farm_url": "${oc.env:FARM_URL}",
+        "farm_token": "${oc.env:FARM_TOKEN}",
+        **config.episodes.model_dump(),
+        **({} if config.user is None else {"user": config.user.model_dump(), "user_key": USER_KEY}),
+        **({} if config.curriculum is None else {"pass_rates": str(run / PASS_RATES)}),
+    }
+    run.mkdir(parents=True, exist_ok=True)
+    (run / LOOP_FILE).write_text(json.dumps([loop], indent=2) + "\n", encoding="utf-8")  # JSON is YAML
+
+
+def need_verl() -> None:
+    """Raises RequestError where verl is not installed. Looking is quicker than importing it."""
+    if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
+        raise RequestError("training needs verl, which is not installed: see docs/how-to/training.md for how")
+
+
+@contextmanager
+def log_kept(run: Path) -> Generator[Path]:
+    """The log of this start; those of earlier ones are kept beside it."""
+    log = run / "log.txt"
+    if log.exists():
+        log.rename(run / f"log-{len(list(run.glob('log*.txt')))}.txt")
+    yield log
+
+
+def train(command: list[str], environment: Mapping[str, str], log: Path) -> None:
+    """Run the trainer to its end.
+
+    Raises:
+        TrainingError: it failed; says where its log is, and its last words.
+    """
+    with log.open("w", encoding="utf-8") as file:
+        process = subprocess.Popen(command, env=dict(environment), stdout=file, stderr=subprocess.STDOUT)
+        try:
+            code = process.wait()
+        except BaseException:
+            process.terminate()
+            process.wait()
+            raise
+    if code != 0:
+        raise TrainingError(f"the trainer ended with {code}; {log} says: {_last_words(log)}")
+
+
+def _last_words(log: Path) -> str:
+    lines = [line.strip() for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if line.strip()]
+    ours = [line for line in lines if "rl_training.errors." in line]  # verl goes on after these, and fails over nothing
+    telling = ours or [line for line in lines if "Error" in line] or lines
+    return telling[-1][-500:] if telling else "nothing"

@@ -1,0 +1,4 @@
+"""What an author of bundles needs: a new bundle, every finding about one, scenarios added to one.
+
+A farm that serves needs none of it.
+"""

@@ -1,0 +1,88 @@
+"""Scenarios of a file, added to a bundle: all of them or none, and only if nothing is wrong with any."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from servers.authoring.check import findings
+from servers.authoring.proof import PROOF_FILE
+from servers.bundle.environment import load, load_scenarios, read_scenarios
+from servers.bundle.files import text_if_there, text_of, write_text
+from servers.bundle.paraphrases import PARAPHRASES_FILE
+from servers.bundle.scenario import Scenario
+from servers.errors import BundleError, RequestError
+from servers.sandbox.guest_pool import Guests
+
+MOST_TOLD = 20
+
+
+async def add_scenarios(folder: Path, file: Path) -> list[str]:
+    """Add the scenarios of a file to a bundle's own; gives their ids.
+
+    Raises:
+        BundleError: the file cannot be read, or something is wrong with a scenario of it, or with the bundle.
+        RequestError: there is none, or the bundle has one of them already, by its id or by all else.
+    """
+    text = text_of(file)
+    new = await _sound(folder, file, text)
+    there = load_scenarios(load(folder))
+    twice = list(_twice(new, list(there.values())))
+    if twice:
+        raise RequestError(_listed([f"{file}: {one}" for one in twice]))
+    own = folder / "scenarios.jsonl"
+    before = text_if_there(own) or ""
+    write_text(own, before + ("" if before.endswith("\n") or not before else "\n") + text.rstrip("\n") + "\n")
+    return [one.id for one in new]
+
+
+async def _sound(folder: Path, file: Path, text: str) -> list[Scenario]:
+    """The scenarios of a file, checked as those of the bundle. Raises BundleError with all that is wrong."""
+    with tempfile.TemporaryDirectory(prefix="farm-") as scratch:
+        trial = _copied(folder, Path(scratch))
+        write_text(trial / "scenarios.jsonl", text)
+        found, new = read_scenarios(trial, load(folder))
+        if not found:
+            bare = [one.model_copy(update={"certificate": None}) for one in new]  # an outdated one can be renewed
+            write_text(trial / "scenarios.jsonl", "".join(f"{one.model_dump_json()}\n" for one in bare))
+            async with Guests() as guests:
+                found = await findings(trial, guests)
+        if found:
+            told = [one.replace(str(trial / "scenarios.jsonl"), str(file)) for one in found]
+            raise BundleError(_listed([one.replace(str(trial), str(folder)) for one in told]))
+        if not new:
+            raise RequestError(f"{file}: there is no scenario in it")
+        return new
+
+
+def _copied(folder: Path, scratch: Path) -> Path:
+    """A copy that can be written, whatever may be done with the bundle.
+
+    What speaks of the scenarios that are there, or of what was true before, stays behind.
+    """
+    copy = scratch / folder.name
+    copy.mkdir()
+    for path in folder.iterdir():
+        if path.is_file() and path.name not in (PARAPHRASES_FILE, PROOF_FILE):
+            shutil.copyfile(path, copy / path.name)
+    return copy
+
+
+def _twice(new: Sequence[Scenario], there: Sequence[Scenario]) -> Iterator[str]:
+    """Each of the new scenarios that is there already."""
+    ids = {one.id for one in there}
+    same = {_but_for_its_name(one): one.id for one in there}
+    for one in new:
+        if one.id in ids:
+            yield f"scenario {one.id!r} is there already"
+        elif (other := same.get(_but_for_its_name(one))) is not None:
+            yield f"scenario {one.id!r} is there already, as {other!r}"
+
+
+def _but_for_its_name(scenario: Scenario) -> str:
+    return scenario.model_dump_json(exclude={"id", "certificate"})
+
+
+def _listed(found: Sequence[str]) -> str:
+    more = [f"… and {len(found) - MOST_TOLD} more"] if len(found) > MOST_TOLD else []
+    return "\n".join([*found[:MOST_TOLD], *more, "nothing was added"])

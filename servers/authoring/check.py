@@ -1,0 +1,206 @@
+"""Everything that is wrong with a bundle: what its text shows, and what a guest finds when it loads it."""
+
+import re
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from servers.authoring.checkpoint_findings import never_findings, question_findings, text_findings
+from servers.authoring.proof import proof_findings
+from servers.authoring.solution_references import reference_findings
+from servers.bundle.certificate import is_current
+from servers.bundle.description import Tool
+from servers.bundle.environment import Environment, read_environment, read_scenarios, tool_problems
+from servers.bundle.examples import example_findings
+from servers.bundle.files import name_in_commands, text_of
+from servers.bundle.paraphrases import paraphrase_findings
+from servers.bundle.phrases import read_phrases
+from servers.bundle.rules import RULES_FILE, load_rules, rule_findings
+from servers.bundle.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlCheckpoint
+from servers.errors import BundleError
+from servers.records import Record
+from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.sandbox.source_inspection import Source, function_findings, gate_of, inspected
+from servers.state.start_images import built
+from servers.text.plural import counted, noun
+from servers.validation import first_problem
+
+SHOWN = 3
+"""Names in a finding that is about many."""
+_SQL_ANSWER = re.compile(r":answer\b")
+_PYTHON_ANSWER = re.compile(r"^[^#\n]*\banswer\b", re.MULTILINE)
+_SIGNATURE = re.compile(r"def check\([^)]*\)")
+
+
+class _Described(Record):
+    """What a guest says of the tools that it has loaded. It has run them, so it is checked like any word of a guest."""
+
+    tools: tuple[Tool, ...] = ()
+    findings: tuple[str, ...] = ()
+
+
+async def findings(folder: Path, guests: Guests) -> list[str]:
+    """All findings, the text's first; empty when the bundle can be served and its scenarios started."""
+    environment, found = await environment_findings(folder, guests)
+    wrong, scenarios = read_scenarios(folder, environment)
+    found += wrong
+    found += await _checkpoint_findings(folder, environment, scenarios, guests)
+    if environment is not None:
+        found += read_phrases(folder, environment)[0]
+        found += paraphrase_findings(environment, [one.id for one in scenarios])
+        found += [
+            f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: {why}"
+            for scenario in scenarios
+            for why in reference_findings(scenario, environment)
+        ]
+        found += _certificate_findings(environment, scenarios)
+        found += proof_findings(folder)
+        found += await _start_findings(environment, scenarios, guests)
+    return found
+
+
+async def environment_findings(folder: Path, guests: Guests) -> tuple[Environment | None, list[str]]:
+    """The environment of a bundle, if it can be read, and everything that is wrong with it, scenarios apart."""
+    found, environment = read_environment(folder)
+    if environment is None:
+        return None, found
+    [inspection] = await inspected([Source(environment.source, gate_of(environment))], guests)
+    found += function_findings(folder, inspection, environment.tools)
+    found += [f"{folder / 'tools.py'}: {problem}" for problem in inspection.problems]
+    found += rule_findings(folder, policy=environment.policy, schema=environment.schema, source=environment.source)
+    found += example_findings(folder, environment.tools)
+    if inspection.not_python is None:
+        found += await _tool_findings(environment, guests)
+        image, wrong = await built(environment, "", environment.description.clock, guests)
+        found += [f"{folder}: {wrong}"] if wrong else _query_findings(folder, image)
+    return environment, found
+
+
+def _query_findings(folder: Path, image: bytes) -> list[str]:
+    """The queries of rules.json that cannot run on the environment's rows."""
+    try:
+        rules = [rule for rule in load_rules(folder) if rule.never]
+    except BundleError:
+        return []  # that has been found by its text
+    found = never_findings(image, {rule.id: rule.never for rule in rules})
+    return [f"{folder / RULES_FILE}: {rule}.never: {why}" for rule, why in found]
+
+
+async def _checkpoint_findings(
+    folder: Path, environment: Environment | None, scenarios: list[Scenario], guests: Guests
+) -> list[str]:
+    """What the Python of checkpoints says and may not."""
+    is_imported = environment is not None and environment.description.imported is not None
+    found = await text_findings(scenarios, guests, is_imported=is_imported)
+    return [f"{_place(folder, scenario, one)}: {problem}" for scenario, one, problem in found]
+
+
+def advice(environment: Environment, scenarios: list[Scenario]) -> list[str]:
+    """What is allowed and could be better: checkpoints over an answer's words where a fact would do.
+
+    Imported environments bring the checkpoints that they were made with.
+    """
+    if environment.description.imported is not None:
+        return []
+    return [
+        f"{_place(environment.folder, scenario, checkpoint)}: looks for words in the answer; "
+        "a checkpoint of kind `answer` looks for the fact (docs/reference/answers.md)"
+        for scenario in scenarios
+        for checkpoint in scenario.checkpoints
+        if looks_for_words(checkpoint)
+    ]
+
+
+def looks_for_words(checkpoint: Checkpoint) -> bool:
+    """Whether SQL or Python of a checkpoint reads the answer, which only facts should."""
+    match checkpoint:
+        case SqlCheckpoint():
+            return _SQL_ANSWER.search(checkpoint.sql) is not None
+        case PythonCheckpoint():
+            return _PYTHON_ANSWER.search(_SIGNATURE.sub("", checkpoint.python)) is not None
+        case _:
+            return False
+
+
+def _place(folder: Path, scenario: Scenario, checkpoint: Checkpoint) -> str:
+    return f"{folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: checkpoints.{checkpoint.id}"
+
+
+def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -> list[str]:
+    """Certificates of something that has changed since, in one line."""
+    kept = [one for one in scenarios if one.certificate is not None]
+    outdated = [one.id for one in kept if not is_current(environment, one)]
+    if not outdated:
+        return []
+    folder = environment.folder
+    named = ", ".join(outdated[:SHOWN]) + (", …" if len(outdated) > SHOWN else "")
+    told = f"{len(outdated)} of {counted(len(kept), 'certificate')} {noun(len(outdated), 'is', 'are')} out of date"
+    return [
+        f"{folder / 'scenarios.jsonl'}: {told} ({named}): the scenario, its environment or the judge "
+        f"has changed since; `farm certify {name_in_commands(folder)} --stale --write` renews what is out of date"
+    ]
+
+
+async def derived(folder: Path, guests: Guests) -> list[Tool]:
+    """The tool schemas that `tools.py` itself tells, by its signatures and docstrings.
+
+    Raises:
+        BundleError: a signature or docstring from which no schema can be made, or none that a bundle may use.
+    """
+    described = await _described(text_of(folder / "tools.py").encode(), guests)
+    wrong = [*described.findings, *(f"tools.py: {one}" for tool in described.tools for one in tool_problems(tool))]
+    if wrong:
+        raise BundleError("\n".join(f"{folder}: {finding}" for finding in wrong))
+    return list(described.tools)
+
+
+async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
+    """Where the tools' own words and environment.json differ."""
+    described = await _described(environment.source.encode(), guests)
+    wrong = [f"{environment.folder}: {finding}" for finding in described.findings]
+    path = environment.folder / "environment.json"
+    imported = environment.description.imported
+    kept = imported is not None and imported.schemas == "kept"
+    compared = ("writes",) if kept else ("description", "arguments", "result", "writes")
+    for told in described.tools:
+        declared = environment.tools.get(told.name)
+        if declared is None:
+            continue
+        wrong += [
+            f"{path}: tools.{declared.name}.{field}: is not what tools.py says; "
+            "`farm derive BUNDLE --write` brings it up to date"
+            for field in compared
+            if getattr(told, field) != getattr(declared, field)
+        ]
+    return wrong
+
+
+async def _described(source: bytes, guests: Guests) -> _Described:
+    try:
+        head, _ = await guests.job({"do": "describe"}, source, seconds=START_SECONDS)
+        return _Described.model_validate(head)
+    except GuestLate:
+        return _Described(findings=(f"tools.py: takes more than {START_SECONDS:g} s to load",))
+    except GuestDied:
+        return _Described(findings=("tools.py: the process ended while it was loaded",))
+    except ValidationError as error:
+        return _Described(findings=(f"tools.py: tells of itself what is no tool: {first_problem(error)}"[:500],))
+
+
+async def _start_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
+    """Every setup, run, and every checkpoint, asked of the state that it leaves.
+
+    Nothing where the environment itself does not start, which has been found before.
+    """
+    if (await built(environment, "", environment.description.clock, guests))[1]:
+        return []
+    found: list[str] = []
+    for scenario in scenarios:
+        clock = scenario.clock or environment.description.clock
+        image, wrong = await built(environment, scenario.setup, clock, guests)
+        if wrong:
+            found.append(f"{environment.folder / 'scenarios.jsonl'}: scenario {scenario.id!r}: {wrong}")
+            continue
+        wrong_questions = await question_findings(image, scenario, clock, guests)
+        found += [f"{_place(environment.folder, scenario, one)}: {why}" for one, why in wrong_questions]
+    return found

@@ -1,0 +1,63 @@
+"""What lists show of bundles: read in a moment, and checked no further than that. `farm check` says what is wrong."""
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from servers.bundle.files import SERVED_FILES, BundleFolder, opened
+from servers.errors import BundleError
+from servers.limits.json_size import refuse_many_values
+
+
+class Card(NamedTuple):
+    """A bundle in a list. `problem` says why it cannot be read; it is None where it can."""
+
+    id: str
+    title: str = ""
+    description: str = ""
+    version: str = ""
+    tools: int = 0
+    scenarios: int = 0
+    problem: str | None = None
+
+
+def bundles_in(folders: Iterable[Path]) -> dict[str, Path]:
+    """The bundles in some folders, by id. The first folder that has one wins; nothing is read."""
+    found: dict[str, Path] = {}
+    for folder in folders:
+        for path in folder.glob("*/environment.json"):
+            found.setdefault(path.parent.name, path.parent)
+    return dict(sorted(found.items()))
+
+
+def card_of(folder: Path) -> Card:
+    """The card of a bundle."""
+    try:
+        with opened(folder) as files:
+            return _read(files)
+    except BundleError as error:
+        return Card(folder.name, problem=str(error).splitlines()[0])
+
+
+def _read(files: BundleFolder) -> Card:
+    path = files.path / "environment.json"
+    text = files.text(path.name)
+    refuse_many_values(f"{path}", text)
+    try:
+        described: Any = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BundleError(f"{path}: the whole: is not JSON: {error}") from None
+    if not isinstance(described, dict):
+        raise BundleError(f"{path}: the whole: is not an object")
+    told = cast("dict[str, Any]", described)
+    for name in ("id", "title", "description", "version"):
+        if not isinstance(told.get(name), str):
+            raise BundleError(f"{path}: {name}: is not a text")
+    if not isinstance(told.get("tools"), list):
+        raise BundleError(f"{path}: tools: is not a list")
+    missing = [name for name, stamp in zip(SERVED_FILES, files.stamps(SERVED_FILES), strict=True) if stamp is None]
+    if missing:
+        raise BundleError(f"{files.path / missing[0]}: the file is missing")
+    scenarios = sum(1 for line in files.text("scenarios.jsonl").splitlines() if line.strip())
+    return Card(files.path.name, told["title"], told["description"], told["version"], len(told["tools"]), scenarios)

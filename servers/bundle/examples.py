@@ -1,0 +1,51 @@
+"""The examples of an environment, as `examples.json` lists them: calls, with what each comes to.
+
+The file is optional. Agents never see it; a proof makes the calls, and learns from them which arguments go together.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import TypeAdapter
+
+from servers.bundle.description import Tool
+from servers.bundle.json_list import listed
+from servers.errors import BundleError
+from servers.records import Record
+
+EXAMPLES_FILE = "examples.json"
+
+
+class Example(Record):
+    """A call, on the first rows or on what `setup` made of them, and whether it is carried out or refused."""
+
+    tool: str
+    arguments: dict[str, Any] = {}
+    setup: str = ""
+    outcome: Literal["ok", "refused"] = "ok"
+
+
+EXAMPLES = TypeAdapter(tuple[Example, ...])
+
+
+def load_examples(folder: Path) -> tuple[Example, ...]:
+    """The examples of a bundle; none when it has no `examples.json`.
+
+    Raises:
+        BundleError: the file cannot be read.
+    """
+    return listed(folder / EXAMPLES_FILE, EXAMPLES)
+
+
+def example_findings(folder: Path, tools: dict[str, Tool]) -> list[str]:
+    """What the examples name that is not there."""
+    try:
+        examples = load_examples(folder)
+    except BundleError as error:
+        return [str(error)]
+    path = folder / EXAMPLES_FILE
+    return [
+        f"{path}: {number}.tool: no tool named {example.tool!r}"
+        for number, example in enumerate(examples)
+        if example.tool not in tools
+    ]

@@ -1,0 +1,202 @@
+"""The files of a bundle: UTF-8 text of bounded size in regular files of its own folder.
+
+A folder is opened once, and its files relative to it. No link is followed below what the operator has named: a link in
+a bundle could put the farm's own files, or another bundle's answers, before an agent.
+"""
+
+import os
+import stat
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from io import RawIOBase
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.errors import BundleError
+from servers.files.atomic_write import write_whole
+from servers.gate.parser import LARGEST_SOURCE
+from servers.limits.json_size import refuse_odd_numbers
+
+PACKAGED = Path(__file__).resolve().parents[1] / "library"
+"""The farm's own bundles. Installers may link their files from a cache, so these alone may have several names."""
+SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
+"""What an environment is made of."""
+
+LARGEST_DESCRIPTION = 512 * 1024
+LARGEST_POLICY = 256 * 1024
+LARGEST_SCHEMA = 256 * 1024
+LARGEST_SEED = 8 * 1024 * 1024
+LARGEST_SCENARIOS = 8 * 1024 * 1024
+LARGEST_PROOF = 4 * 1024 * 1024
+LARGEST_OTHER = 1024 * 1024
+"""Bytes of any other file, such as `rules.json`, `examples.json`, `phrases.json`."""
+LARGEST = {
+    "environment.json": LARGEST_DESCRIPTION,
+    "policy.md": LARGEST_POLICY,
+    "schema.sql": LARGEST_SCHEMA,
+    "seed.sql": LARGEST_SEED,
+    "tools.py": LARGEST_SOURCE,
+    "scenarios.jsonl": LARGEST_SCENARIOS,
+    "proof.json": LARGEST_PROOF,
+}
+KINDS = {
+    stat.S_IFLNK: "a symbolic link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+CHUNK = 1024 * 1024
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+class Stamp(NamedTuple):
+    """What tells that a file has changed: it is another one, or was written."""
+
+    inode: int
+    modified: int
+    changed: int
+    size: int
+
+
+class BundleFolder:
+    """An open folder of a bundle. Made by `opened`."""
+
+    def __init__(self, path: Path, handle: int) -> None:
+        self.path = path
+        self.handle = handle
+        self._is_own = path.parent.resolve() == PACKAGED
+
+    def text(self, name: str) -> str:
+        """The text of a file.
+
+        Raises:
+            BundleError: it is missing, no regular file, too large, not UTF-8, or JSON with odd numbers.
+        """
+        found = self.text_if_there(name)
+        if found is None:
+            raise BundleError(f"{self.path / name}: the file is missing")
+        return found
+
+    def text_if_there(self, name: str) -> str | None:
+        """The text of a file, or None when there is none of this name. Raises BundleError as `text` does."""
+        path = self.path / name
+        try:
+            self._refuse_others(path, os.stat(name, dir_fd=self.handle, follow_symlinks=False))
+            handle = os.open(name, FILE, dir_fd=self.handle)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            self._refuse_others(path, os.fstat(handle))  # it may be another one by now
+            text = _decoded(path, _bounded(path, file, LARGEST.get(name, LARGEST_OTHER)))
+        if path.suffix == ".json":
+            refuse_odd_numbers(f"{path}", text)
+        return text
+
+    def stamps(self, names: Iterable[str]) -> tuple[Stamp | None, ...]:
+        """The stamp of each file; None for one that is not there."""
+        return tuple(self._stamp(name) for name in names)
+
+    def _stamp(self, name: str) -> Stamp | None:
+        try:
+            found = os.stat(name, dir_fd=self.handle, follow_symlinks=False)
+        except OSError:
+            return None
+        return Stamp(found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
+
+    def _refuse_others(self, path: Path, found: os.stat_result) -> None:
+        if not stat.S_ISREG(found.st_mode):
+            kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+            raise BundleError(f"{path}: cannot be read: it is {kind}; put a regular file there")
+        if found.st_nlink > 1 and not self._is_own:
+            raise BundleError(
+                f"{path}: cannot be read: it has {found.st_nlink} names (hard links); put a copy of its own there"
+            )
+        largest = LARGEST.get(path.name, LARGEST_OTHER)
+        if found.st_size > largest:
+            raise BundleError(f"{path}: larger than {_told(largest)}")
+
+
+def name_in_commands(folder: Path) -> str:
+    """What a command is given for a bundle: the id of one of the farm's own, the folder of any other."""
+    return folder.name if folder.parent == PACKAGED else str(folder)
+
+
+@contextmanager
+def opened(folder: Path) -> Generator[BundleFolder]:
+    """Open the folder of a bundle. The way to it is the operator's and may hold links; the folder itself is none.
+
+    Raises:
+        BundleError: there is no such folder.
+    """
+    path = folder if folder.name and folder.name != ".." else folder.resolve()
+    try:
+        around = os.open(path.parent, FOLDER)
+        try:
+            handle = os.open(path.name, FOLDER | os.O_NOFOLLOW, dir_fd=around)
+        finally:
+            os.close(around)
+    except OSError as error:
+        reason = "it is a symbolic link; put the folder itself there" if path.is_symlink() else error.strerror
+        raise BundleError(f"{folder}: cannot be read: {reason}") from None
+    try:
+        yield BundleFolder(folder, handle)
+    finally:
+        os.close(handle)
+
+
+def text_of(path: Path) -> str:
+    """The text of one file of a bundle. Raises BundleError, also when it is missing."""
+    with opened(path.parent) as folder:
+        return folder.text(path.name)
+
+
+def text_if_there(path: Path) -> str | None:
+    """The text of one file of a bundle, or None when there is none. Raises BundleError when it cannot be read."""
+    with opened(path.parent) as folder:
+        return folder.text_if_there(path.name)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file of a bundle, whole or not at all, over nothing but a regular file.
+
+    Raises:
+        BundleError: something else stands there, or the folder cannot be written.
+    """
+    try:
+        with opened(path.parent) as folder:
+            folder.text_if_there(path.name)
+        write_whole(path, text)
+    except OSError as error:
+        raise BundleError(f"{path}: cannot be written: {error.strerror}") from None
+
+
+def _bounded(path: Path, file: RawIOBase, largest: int) -> bytes:
+    """What a file holds, read to its end or until it is too much: it may grow while it is read."""
+    found = bytearray()
+    while len(found) <= largest:
+        part = file.read(min(CHUNK, largest + 1 - len(found)))
+        if not part:
+            return bytes(found)
+        found += part
+    raise BundleError(f"{path}: larger than {_told(largest)}")
+
+
+def _decoded(path: Path, content: bytes) -> str:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        raise BundleError(f"{path}: cannot be read: not UTF-8 at byte {error.start}; save it as UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise BundleError(f"{path}: begins with a byte order mark; save it as UTF-8 without one")
+    if "\0" in text:
+        raise BundleError(f"{path}: holds a NUL character, at byte {content.index(0)}; take it out")
+    return text
+
+
+def _told(size: int) -> str:
+    return f"{size // 1024 // 1024} MiB" if size >= 1024 * 1024 else f"{size // 1024} KiB"

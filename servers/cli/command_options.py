@@ -1,0 +1,79 @@
+"""Arguments and options that several commands have in common: bundles, libraries, JSON."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from servers.bundle.card import bundles_in
+from servers.bundle.files import PACKAGED
+from servers.errors import NotFound, RequestError
+from servers.text.suggestion import suggestion
+
+Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
+Bundles = Annotated[list[Path], typer.Argument(help="Bundles' folders, folders of them, or ids of the farm's own.")]
+Shelves = Annotated[list[Path] | None, typer.Option("--library", help="Folders of bundles, beside the farm's own.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+
+
+def shelves(given: list[Path] | None) -> list[Path]:
+    """The folders of bundles that `--library` names.
+
+    Raises:
+        RequestError: one of them is not there, or is itself a bundle.
+    """
+    for folder in given or []:
+        if not folder.is_dir():
+            raise RequestError(f"--library {folder}: no such folder")
+        if (folder / "environment.json").exists():
+            parent = folder.resolve().parent
+            raise RequestError(f"--library {folder}: is a bundle; give the folder that it lies in: --library {parent}")
+    return given or []
+
+
+def folder_of(bundle: Path) -> Path:
+    """The folder of a bundle that is named by path, or by the id of one of the farm's own.
+
+    Raises:
+        NotFound: there is no such folder.
+    """
+    for folder in (bundle, PACKAGED / bundle):
+        if folder.is_dir():
+            return folder.resolve()
+    if bundle.is_file():
+        raise NotFound(f"{bundle}: is a file; a bundle is a folder")
+    near = sorted(found.parent.name for found in bundle.parent.glob("*/environment.json"))
+    own = [] if len(bundle.parts) > 1 else list(bundles_in([PACKAGED]))
+    if not near and not own:
+        raise NotFound(f"{bundle}: no such bundle; there is none in {bundle.parent}")
+    found = suggestion(bundle.name, [*near, *own], lister="farm environments")
+    raise NotFound(f"{bundle}: no such bundle; {found}")
+
+
+def folders_of(bundles: Sequence[Path]) -> list[Path]:
+    """The folders of bundles, each as `folder_of` finds it; a folder of bundles gives all of its own.
+
+    Raises:
+        NotFound: one is not there.
+    """
+    return [one for bundle in bundles for one in _bundles_in(folder_of(bundle))]
+
+
+def _bundles_in(folder: Path) -> list[Path]:
+    """The bundles that lie in a folder, unless it is a bundle, or holds none."""
+    if (folder / "environment.json").exists():
+        return [folder]
+    return sorted(path.parent for path in folder.glob("*/environment.json")) or [folder]
+
+
+def bundle_of(bundle: Path) -> Path:
+    """The folder of a bundle that is to be used, not looked at for what it lacks.
+
+    Raises:
+        NotFound: there is no such folder, or it is of something else.
+    """
+    folder = folder_of(bundle)
+    if not (folder / "environment.json").is_file():
+        raise NotFound(f"{bundle}: no bundle: it has no environment.json")
+    return folder

@@ -1,0 +1,144 @@
+"""The commonest request by far, one ordinary `tools/call`, answered without building the SDK's objects for it.
+
+What is not exactly of the ordinary form, in its headers, its body or its outcome, is left to the SDK, which then sees
+the request as if nobody had read it. So the protocol's rules stand in one place; this file knows its plainest sentence.
+"""
+
+import json
+from typing import Any, NamedTuple, cast
+
+from pydantic_core import from_json
+from starlette.types import Scope, Send
+
+from servers.doors.json_rpc import is_id
+from servers.errors import FarmError
+from servers.worker.instance import Instance, Outcome
+
+MODERN = "2026-07-28"
+HANDSHAKE = ("2025-11-25", "2025-06-18")
+META = "io.modelcontextprotocol/"
+MODERN_META = {f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"}
+CALL_FAILED = "farm.call_failed"
+"""In a request's scope: the farm could not make its call, and told the log why."""
+TEXT_ENCODER = json.JSONEncoder(ensure_ascii=False)
+ORDINARY_HEADERS = {
+    b"accept",
+    b"accept-encoding",
+    b"authorization",
+    b"connection",
+    b"content-length",
+    b"content-type",
+    b"host",
+    b"mcp-method",
+    b"mcp-name",
+    b"mcp-protocol-version",
+    b"user-agent",
+}
+
+
+class Call(NamedTuple):
+    """An ordinary `tools/call`."""
+
+    id: int | str
+    tool: str
+    arguments: dict[str, Any]
+    version: str
+
+
+class Express:
+    """Answers ordinary calls. `server_info` is what the SDK would stamp into the results of the modern era."""
+
+    def __init__(self, server_info: dict[str, str]) -> None:
+        meta = json.dumps({f"{META}serverInfo": server_info}, separators=(",", ":"))
+        self._modern_end = f',"resultType":"complete","_meta":{meta}}}}}'.encode()
+
+    async def answer(self, scope: Scope, body: bytes, send: Send, instance: Instance) -> bool:
+        """Answer a request that the door lets in, or leave it to somebody else."""
+        headers = dict(cast("list[tuple[bytes, bytes]]", scope["headers"]))
+        if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
+            return False  # one is there twice, or asks for something special
+        call = _ordinary_call(body, headers)
+        if call is None:
+            return False
+        try:
+            outcome = await instance.call(call.tool, call.arguments)
+        except FarmError:
+            scope[CALL_FAILED] = True  # the SDK words the failure, and makes no second call
+            return False
+        await _send(send, self._body(call, outcome))
+        return True
+
+    def _body(self, call: Call, outcome: Outcome) -> bytes:
+        """The same JSON as the SDK's; a result's own text is put in as it came from the tool."""
+        pieces = [
+            f'{{"jsonrpc":"2.0","id":{json.dumps(call.id)},"result":'.encode(),
+            b'{"content":[{"type":"text","text":',
+            TEXT_ENCODER.encode(outcome.text).encode(),
+            b"}]",
+        ]
+        if outcome.structured is not None:
+            pieces += [b',"structuredContent":', outcome.text.encode()]
+        pieces.append(b',"isError":true' if outcome.is_error else b',"isError":false')
+        pieces.append(self._modern_end if call.version == MODERN else b"}}")
+        return b"".join(pieces)
+
+
+def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> Call | None:
+    """The call that a request makes, if it has nothing beside the call in it."""
+    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
+    read = json.loads if version == MODERN else from_json  # each era's own reader: what one takes, the other may not
+    try:
+        match read(body):
+            case {
+                "jsonrpc": "2.0",
+                "id": int() | str() as number,
+                "method": "tools/call",
+                "params": object() as params,
+                **more,
+            }:
+                parameters = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
+            case _:
+                return None
+    except (ValueError, RecursionError):
+        return None
+    tool, arguments = parameters.get("name"), parameters.get("arguments", {})
+    ordinary = _is_modern(version, parameters, headers) or _is_handshake(version, parameters, headers)
+    if more or not is_id(number) or not isinstance(tool, str) or not isinstance(arguments, dict) or not ordinary:
+        return None
+    return Call(number, tool, cast("dict[str, Any]", arguments), version)
+
+
+def _is_modern(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
+    meta = params.get("_meta")
+    name = headers.get(b"mcp-name", b"=?").decode("latin-1")
+    return (
+        version == MODERN
+        and headers.get(b"mcp-method") == b"tools/call"
+        and not name.startswith("=?")  # it is in base64, which the SDK decodes
+        and name == params.get("name")
+        and params.keys() <= {"name", "arguments", "_meta"}
+        and isinstance(meta, dict)
+        and _is_plain_meta(cast("dict[str, Any]", meta))
+    )
+
+
+def _is_plain_meta(meta: dict[str, Any]) -> bool:
+    info = meta.get(f"{META}clientInfo")
+    return (
+        meta.keys() == MODERN_META
+        and meta[f"{META}protocolVersion"] == MODERN
+        and meta[f"{META}clientCapabilities"] == {}
+        and isinstance(info, dict)
+        and cast("dict[str, Any]", info).keys() == {"name", "version"}
+        and all(isinstance(value, str) for value in cast("dict[str, Any]", info).values())
+    )
+
+
+def _is_handshake(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
+    return version in HANDSHAKE and b"mcp-method" not in headers and params.keys() <= {"name", "arguments"}
+
+
+async def _send(send: Send, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,321 @@
+"""HTTP whose connections are bounded in number, bytes and time, before anybody's token has been seen.
+
+Uvicorn keeps all of a head, of trailers and of a body that have not ended, and waits without end for a client that
+neither sends nor reads.
+"""
+
+import asyncio
+import resource
+import time
+from typing import Any
+
+from uvicorn._types import ASGI3Application
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
+
+from servers.doors.head_with_body import HeadWithBody
+from servers.limits.buffer_budget import BufferBudget
+from servers.limits.staggered_start import Turns
+
+LARGEST_HEAD = 64 * 1024
+"""Bytes of a request that are not its body: its head, the frames of its chunks, its trailers."""
+MOST_HEADERS = 100
+BLANKS = b" \t"
+"""What stands around the value of a header and is none of it (RFC 9110, 5.5): the parser leaves some behind it."""
+LONGEST_LINE = 8 * 1024
+"""Bytes of a URL, and of the value of a header: what they say in pieces is taken apart on the event loop."""
+LARGEST_REQUEST = 17 * 1024 * 1024
+"""Bytes of a whole request. Each door has a smaller bound of its own for bodies."""
+REQUEST_SECONDS = 30.0
+"""Seconds until a request is there whole, and until a client has read some of its answer."""
+LEAST_READ = 64 * 1024
+"""Bytes of an answer that a client reads in that time, if so much is left."""
+MOST_RECEIVED = 24 * 1024 * 1024
+"""Bytes of unfinished requests of all connections. The connection with the longest one is closed first."""
+MOST_UNREAD = 32 * 1024 * 1024
+"""Bytes of answers that clients have not read, of all connections. The connection with the most is closed first."""
+SMALL_REQUEST = 4096
+"""Bytes up to which an unfinished request is not counted."""
+SMALL_BODY = 64 * 1024
+"""Bytes of a body up to which its request is started when it is there whole, if its head says how long it is."""
+MOST_SMALL_CHUNKS = 64
+SMALL_CHUNK = 256
+"""Bytes that the chunks of a body have on average, when there are more than so many. Each is a step of the event loop,
+however small it is. Requests that wait behind one another count as one."""
+SMALL_PIECE = 2048
+"""Bytes that come at once and are parsed at once."""
+MOST_PIECES = 4
+"""Longer ones, of all connections, that are parsed in one turn of the event loop. Each may hold many requests."""
+LINGER_SECONDS = 2.0
+"""Seconds in which a client may read an answer that it got before it had sent all of its request."""
+MOST_CONNECTIONS = 4096
+MOST_PIPELINED = 64
+"""Requests on one connection that wait for the answer to an earlier one."""
+FILES_EACH = 3
+"""One of so many files that this process may have open is a connection at most."""
+LOOK_SECONDS = 1.0
+TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+TOO_LONG = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+NO_ROOM = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nretry-after: 5\r\nconnection: close\r\n\r\n"
+
+
+class Connections:
+    """All connections of one server, and what they share."""
+
+    def __init__(
+        self,
+        *,
+        most: int = MOST_CONNECTIONS,
+        most_received: int = MOST_RECEIVED,
+        most_unread: int = MOST_UNREAD,
+        seconds: float = REQUEST_SECONDS,
+        look_seconds: float = LOOK_SECONDS,
+        at_once: frozenset[str] = frozenset(),
+    ) -> None:
+        """`at_once`: paths that are answered so fast that nobody has to wait for a turn."""
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._most = max(1, min(most, files // FILES_EACH))
+        self._all: set[BoundedHttp] = set()
+        self._look_seconds = look_seconds
+        self.idle: dict[BoundedHttp, None] = {}  # those without a request under way, the longest idle one first
+        self.received = BufferBudget(most_received)
+        self.unread = BufferBudget(most_unread)
+        self.turns = Turns()
+        self.pieces = Turns(MOST_PIECES)
+        self.at_once = at_once
+        self.seconds = seconds
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+    def protocol(self, *args: Any, **options: Any) -> "BoundedHttp":
+        """A new connection, for uvicorn."""
+        return BoundedHttp(self, *args, **options)
+
+    def join(self, connection: "BoundedHttp") -> bool:
+        """Take a connection in, for which the one that was idle longest is closed when there are too many.
+
+        False when none is idle: then there is no room.
+        """
+        if len(self._all) >= self._most:
+            longest = next(iter(self.idle), None)
+            if longest is None:
+                return False
+            longest.give_up()
+            self.leave(longest)
+        self._all.add(connection)
+        self.idle[connection] = None
+        return True
+
+    def leave(self, connection: "BoundedHttp") -> None:
+        self._all.discard(connection)
+        self.idle.pop(connection, None)
+        self.received.release(connection)
+        self.unread.release(connection)
+
+    async def watched(self) -> None:
+        """Close, for as long as this runs, whichever connection takes too long."""
+        while True:
+            await asyncio.sleep(self._look_seconds)
+            now = time.monotonic()
+            for connection in list(self._all):
+                connection.look(now)
+
+
+class BoundedHttp(HttpToolsProtocol):
+    """One connection. It is closed when a request is too long or too slow, or when its answer is not read."""
+
+    def __init__(self, connections: Connections, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._connections = connections
+        self._is_whole = self._has_ended_one = True
+        self._raw = self._payload = 0
+        self._chunks = self._in_chunks = 0
+        self._since: float | None = None
+        self._unread = 0
+        self._unread_since = 0.0
+        self._lingers_since: float | None = None
+        self._piece = b""
+        self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
+        self._under_way: RequestResponseCycle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._since = time.monotonic()
+        if not self._connections.join(self):
+            transport.write(NO_ROOM)
+            transport.close()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._connections.leave(self)
+        self._piece = b""
+        if self._under_way is not None:  # uvicorn tells the request that came last alone, and that one may wait
+            self._under_way.disconnected = True
+            self._under_way.message_event.set()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._piece:
+            self._piece += data  # uvicorn read on for a body
+        elif len(data) > SMALL_PIECE:
+            self._piece = data
+            self.transport.pause_reading()
+            self._connections.received.hold(self, self._raw + len(data))
+            self._connections.pieces.start(self._parse_piece)
+        else:
+            self._parse(data)
+
+    def _parse_piece(self) -> None:
+        """Parse a long piece in its turn, and read on."""
+        data, self._piece = self._piece, b""
+        if not data or self.transport.is_closing():
+            return
+        self._connections.received.release(self)
+        self._parse(data)
+        if not self.flow.read_paused and not self.transport.is_closing():
+            self.transport.resume_reading()
+
+    def _parse(self, data: bytes) -> None:
+        if self._lingers_since is not None:  # the request was answered, and its rest is not even parsed
+            self._raw += len(data)
+            if self._raw > LARGEST_REQUEST:
+                self.transport.abort()
+            return
+        self._has_ended_one = False
+        super().data_received(data)
+        if self._is_whole:
+            return
+        if self._since is None:
+            self._since = time.monotonic()
+        if not self._has_ended_one:  # else this piece began with another request, and is counted as nothing
+            self._raw += len(data)
+        self._bound()
+
+    def _bound(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self._raw - self._payload > LARGEST_HEAD:
+            self.transport.write(TOO_LARGE)
+            self.transport.close()
+        elif self._raw > LARGEST_REQUEST:
+            self.transport.write(TOO_LONG)
+            self.transport.close()
+        elif self._raw > SMALL_REQUEST:
+            self._connections.received.hold(self, self._raw)
+
+    def give_up(self) -> None:
+        self.transport.abort()
+
+    def on_message_begin(self) -> None:
+        if len(self.pipeline) >= MOST_PIPELINED:
+            raise ValueError("too many requests before the first answer")  # the parser's caller answers 400
+        super().on_message_begin()
+        self._is_whole = False
+        self._raw = self._payload = 0
+        if self._under_way is None or self._under_way.response_complete:
+            self._chunks = self._in_chunks = 0
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        if len(self.url) > LONGEST_LINE:
+            raise ValueError("the URL is too long")
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= MOST_HEADERS or len(value) > LONGEST_LINE:
+            raise ValueError("too many headers, or one too long")
+        name, value = name.lower(), value.strip(BLANKS)
+        if name == b"expect":
+            super().on_header(name, value)
+        else:
+            self.headers.append((name, value))  # all that uvicorn does, at a third of the price
+
+    def on_headers_complete(self) -> None:
+        self._connections.idle.pop(self, None)
+        super().on_headers_complete()
+
+    def on_chunk_header(self) -> None:
+        self._chunks += 1
+        if self._chunks > MOST_SMALL_CHUNKS and self._in_chunks < SMALL_CHUNK * self._chunks:
+            raise ValueError("too many small chunks")
+
+    def on_body(self, body: bytes) -> None:
+        self._payload += len(body)
+        self._in_chunks += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._is_whole = self._has_ended_one = True
+        self._since = None
+        self._connections.received.release(self)
+        super().on_message_complete()
+        held, self._held = self._held, None
+        if held is not None:
+            self._start_asgi_task(*held)
+
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        """Start a request in its turn. A small body is waited for first: reading it later would take no turn."""
+        self._under_way = cycle
+        if cycle.more_body and not cycle.waiting_for_100_continue and 0 < _announced(cycle) <= SMALL_BODY:
+            self._held = cycle, app
+        elif cycle.scope["path"] in self._connections.at_once:
+            self._start(cycle, app)
+        else:
+            self._connections.turns.start(lambda: self._start(cycle, app))
+
+    def _start(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        if cycle.scope["method"] != "HEAD":  # its answer has no body for the head to go with
+            cycle.transport = HeadWithBody(cycle)
+        super()._start_asgi_task(cycle, app)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if self.transport.is_closing():
+            return
+        if self.cycle.response_complete and self.cycle.more_body:
+            self._linger()
+        self._hold_unread()
+        if not self.pipeline:
+            self._connections.idle[self] = None
+
+    def _hold_unread(self) -> None:
+        """Note how much of the answers its client has not read yet."""
+        unread = self.transport.get_write_buffer_size()
+        if unread > SMALL_REQUEST:
+            self._connections.unread.hold(self, unread)
+        else:
+            self._connections.unread.release(self)
+
+    def _linger(self) -> None:
+        """End a connection whose client still sends what was answered: closed at once, it might not see the answer."""
+        self._lingers_since = time.monotonic()
+        self._since = None
+        self._connections.received.release(self)
+        self.transport.write_eof()
+
+    def look(self, now: float) -> None:
+        """Close this connection if it takes too long: politely while it sends, at once when it does not read."""
+        seconds = self._connections.seconds
+        if self._lingers_since is not None and now - self._lingers_since > min(LINGER_SECONDS, seconds):
+            self.transport.close()
+        self._hold_unread()
+        unread = self.transport.get_write_buffer_size()
+        if not unread or not self._unread or unread <= self._unread - LEAST_READ:
+            self._unread, self._unread_since = unread, now
+        elif now - self._unread_since > seconds:
+            self.transport.abort()
+        if self._since is not None and now - self._since > seconds and not self.transport.is_closing():
+            self.transport.close()
+
+    def shutdown(self) -> None:
+        """The server ends: who has not sent the whole of a request gets no answer to it."""
+        if self._is_whole:
+            super().shutdown()
+        else:
+            self.transport.close()
+
+
+def _announced(cycle: RequestResponseCycle) -> int:
+    """The bytes of a body, as its head tells them; 0 if it tells none."""
+    for name, value in cycle.scope["headers"]:
+        if name == b"content-length":
+            return int(value[:19]) if value.isdigit() else 0
+    return 0

@@ -1,0 +1,319 @@
+"""The agent's door: MCP over streamable HTTP at `/i/{instance}/mcp`, and over stdio for one instance.
+
+One server object serves all instances of a worker, in both eras of the protocol; the URL's path names the instance and
+a bearer token opens it. Nothing that is said here tells of checkpoints, of other instances, or of this machine.
+"""
+
+import hmac
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import lru_cache
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
+
+import anyio
+import mcp_types as mcp
+from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from starlette.types import Message, Receive, Scope, Send
+
+from servers.bundle.description import Tool
+from servers.doors.fast_path import CALL_FAILED, Express
+from servers.doors.json_rpc import REFUSED, Problem, error_body, problem_of
+from servers.doors.request import MOST_KINDS, TooLarge, again, bearer, body_of, header, is_json, misled
+from servers.doors.stdio import LineWire
+from servers.errors import FarmError, NotFound, RequestError
+from servers.limits.json_size import has_more_values
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
+
+LARGEST_BODY = 1024 * 1024
+MOST_VALUES = 20_000
+"""Values of one message: each takes time of the event loop."""
+SMALL_BODY = 4096
+"""Bytes up to which a body that is being answered is not counted."""
+COPIES_OF_BODY = 3
+"""How often a body is in memory while it is answered: as it came, read, and as the guest is told it."""
+MOST_ANSWERED = 36 * 1024 * 1024
+"""Bytes of the copies of bodies that are being answered at once."""
+MOST_REMEMBERED = 1024
+LEASE_OVER = "the lease of this instance is over; whoever launched it can prolong it, or launch a new one"
+SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
+NO_ANSWER_NOW = "the environment cannot answer now, and nothing was changed; try again"
+PLAIN_FORM = [(b"content-type", b"application/json"), (b"accept", b"application/json, text/event-stream")]
+PLAIN_NAMES = {name for name, _ in PLAIN_FORM}
+
+Context: TypeAlias = ServerRequestContext[Any, Any]
+
+
+class Refusal(NamedTuple):
+    """Why a request does not reach the protocol: a status, a word for programs, a sentence."""
+
+    status: int
+    kind: str
+    message: str
+
+
+NOTHING_HERE = Refusal(404, "not_found", "there is no instance here; it was closed, or never launched")
+
+NO_ROOM = Refusal(503, "capacity", "too many large requests at once; nothing was done, try again")
+NO_TOKEN = Refusal(401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN")
+
+
+class AgentDoor:
+    """An ASGI application that answers agents. Its `running()` is entered before the first request.
+
+    `server` is what answers behind the door in place of the instances; the conformance suite brings its own.
+    `express` answers ordinary calls; tests bring one that counts, and one that answers nothing.
+    """
+
+    def __init__(
+        self,
+        worker: Worker,
+        *,
+        loopback_only: bool = False,
+        server: Server[Any] | None = None,
+        express: Express | None = None,
+    ) -> None:
+        self._worker = worker
+        self._loopback_only = loopback_only
+        self._answered = 0
+        self._express = express or Express(SERVER_INFO)
+        self._token_of = lru_cache(MOST_REMEMBERED)(self._token)
+        self._manager = StreamableHTTPSessionManager(
+            server or _server(self._of_request),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=LARGEST_BODY,
+        )
+
+    @asynccontextmanager
+    async def running(self) -> AsyncGenerator[None]:
+        trouble: Exception | None = None
+        async with self._manager.run():
+            try:
+                yield
+            except Exception as error:
+                trouble = error  # carried past the manager's task group, which would wrap it in a group
+        if trouble is not None:
+            raise trouble
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        instance_id = _instance_in(scope["path"])
+        refusal = self._refusal(scope, instance_id)
+        if refusal is not None or instance_id is None:
+            await self._refuse(send, refusal or NOTHING_HERE)
+            return
+        try:
+            body = await body_of(scope, receive, LARGEST_BODY)
+        except TooLarge:
+            await self._refuse(send, Refusal(413, "too_large", f"a request has at most {LARGEST_BODY} bytes"))
+            return
+        if body is None:
+            return
+        if has_more_values(body, MOST_VALUES):
+            await self._refuse(send, Refusal(413, "too_large", f"a message has at most {MOST_VALUES} values"))
+            return
+        room = COPIES_OF_BODY * len(body) if len(body) > SMALL_BODY else 0
+        if self._answered + room > MOST_ANSWERED:
+            await self._refuse(send, NO_ROOM)
+            return
+        self._answered += room
+        try:
+            await self._let_in(scope, receive, send, instance_id, body)
+        finally:
+            self._answered -= room
+
+    async def _let_in(self, scope: Scope, receive: Receive, send: Send, instance_id: str, body: bytes) -> None:
+        """Answer a request whose body is there."""
+        instance = await self._opened(instance_id)
+        if isinstance(instance, Refusal):
+            await self._refuse(send, instance)
+            return
+        if await self._express.answer(scope, body, send, instance):
+            return
+        scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
+        problem = problem_of(body)
+        if problem is not None:
+            self._worker.watch.refused("agent", 400)
+            await _send(send, 400, error_body(problem))
+            return
+        await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
+
+    def _refusal(self, scope: Scope, instance_id: str | None) -> Refusal | None:
+        """Why a request is turned away before its body is read. A stranger learns no more than that."""
+        if self._loopback_only and (wrong := misled(scope)) is not None:
+            return Refusal(wrong[0], "misled", wrong[1])
+        if instance_id is None or not self._worker.has(instance_id):
+            return NOTHING_HERE
+        if not hmac.compare_digest(bearer(scope), self._token_of(instance_id)):
+            return NO_TOKEN
+        if self._worker.is_suspended(instance_id):
+            return Refusal(410, "lease_over", LEASE_OVER)
+        return _malformed(scope)
+
+    async def _opened(self, instance_id: str) -> Instance | Refusal:
+        """An instance, or why it cannot be served."""
+        try:
+            return await self._worker.opened(instance_id)
+        except RequestError as error:
+            return Refusal(404 if isinstance(error, NotFound) else 409, "request", str(error))
+        except FarmError as error:
+            self._worker.watch.could_not("open an instance", error, instance=instance_id)
+            return Refusal(503, "infra", "this instance cannot be served now; try again, or launch a new one")
+
+    async def _refuse(self, send: Send, refusal: Refusal) -> None:
+        self._worker.watch.refused("agent", refusal.status)
+        problem = Problem(None, REFUSED, refusal.message)
+        await _send(send, refusal.status, error_body(problem, {"kind": refusal.kind}))
+
+    def _noticing(self, send: Send) -> Send:
+        """The same `send`; what the SDK turns away is counted."""
+
+        async def noticing(message: Message) -> None:
+            if message["type"] == "http.response.start" and message["status"] >= 400:
+                self._worker.watch.refused("agent", message["status"])
+            await send(message)
+
+        return noticing
+
+    def _token(self, instance_id: str) -> bytes:
+        return self._worker.token_of(instance_id).encode()
+
+    async def _of_request(self, ctx: Context) -> Instance:
+        if ctx.request is None:
+            raise NotFound("no instance stands behind this request")
+        return await self._worker.opened(ctx.request.scope["farm.instance"])
+
+
+async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outgoing: BinaryIO) -> None:
+    """Serve one instance over two streams, as a rule standard input and output, until the client goes away."""
+    server = _server(lambda _ctx: worker.opened(instance_id))
+    wire = LineWire(incoming, outgoing, longest=LARGEST_BODY)
+    to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+    to_client, from_server = anyio.create_memory_object_stream[SessionMessage](0)
+
+    async def listen() -> None:
+        async with to_server:
+            async for message in wire.messages():
+                await to_server.send(SessionMessage(mcp.jsonrpc_message_adapter.validate_python(message)))
+
+    async def answer() -> None:
+        async with from_server:
+            async for answered in from_server:
+                await wire.send(answered.message.model_dump(by_alias=True, exclude_unset=True))
+
+    try:
+        async with anyio.create_task_group() as tasks:
+            tasks.start_soon(listen)
+            tasks.start_soon(answer)
+            await server.run(from_client, to_client, server.create_initialization_options())
+    except* BrokenPipeError:
+        pass  # the client went away in the middle of an answer
+
+
+def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any]:
+    """The one MCP server; `instance_of` tells which instance a request is for.
+
+    It is asked in the step that uses its answer: a worker lets go of instances that are not in use.
+    """
+
+    async def found(ctx: Context) -> Instance:
+        """The instance, or the error that its agent reads."""
+        try:
+            return await instance_of(ctx)
+        except RequestError as error:
+            raise MCPError(code=REFUSED, message=str(error)) from None
+        except FarmError:  # who looked has told the log
+            raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW) from None
+
+    async def list_tools(ctx: Context, _params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
+        tools = (await found(ctx)).environment.description.tools
+        return mcp.ListToolsResult(tools=[as_mcp(tool) for tool in tools])
+
+    async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
+        instance = await found(ctx)
+        if ctx.request is not None and CALL_FAILED in ctx.request.scope:
+            raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW)
+        try:
+            outcome = await instance.call(params.name, params.arguments or {})
+        except FarmError:  # the instance has counted it, and told the log
+            raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW) from None
+        return mcp.CallToolResult(
+            content=[mcp.TextContent(text=outcome.text)],
+            structured_content=outcome.structured,
+            is_error=outcome.is_error,
+        )
+
+    async def with_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
+        """Add the environment's instructions where a client asks what this server is."""
+        result = await call_next(ctx)
+        if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
+            return {**result, "instructions": (await found(ctx)).instructions}
+        return result
+
+    server: Server[Any] = Server(
+        SERVER_INFO["name"],
+        version=SERVER_INFO["version"],
+        on_list_tools=list_tools,
+        on_call_tool=call_tool,
+        get_tool_input_schema=lambda _name: None,
+    )
+    server.middleware.append(with_instructions)
+    return server
+
+
+def as_mcp(tool: Tool) -> mcp.Tool:
+    """A tool as `tools/list` shows it."""
+    return mcp.Tool(
+        name=tool.name,
+        description=tool.description,
+        input_schema=tool.arguments,
+        output_schema=tool.result,
+        annotations=mcp.ToolAnnotations(
+            read_only_hint=not tool.writes, destructive_hint=tool.writes, open_world_hint=False
+        ),
+    )
+
+
+def _instance_in(path: str) -> str | None:
+    match path.split("/"):
+        case ["", "i", instance_id, "mcp"] | ["", "i", instance_id, "mcp", ""]:
+            return instance_id
+        case _:
+            return None
+
+
+def _malformed(scope: Scope) -> Refusal | None:
+    """What is wrong with a request's method and headers."""
+    if scope["method"] != "POST":
+        return Refusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
+    if not is_json(header(scope, b"content-type")):
+        return Refusal(415, "unsupported_media_type", "a message is sent with Content-Type: application/json")
+    if not _accepts_json(header(scope, b"accept")):
+        return Refusal(406, "not_acceptable", "answers are JSON: send Accept: application/json, text/event-stream")
+    return None
+
+
+@lru_cache(MOST_KINDS)
+def _accepts_json(accept: str) -> bool:
+    kinds = {one.partition(";")[0].strip().lower() for one in accept.split(",")}
+    return not kinds.isdisjoint({"application/json", "application/*", "*/*"})
+
+
+def _in_plain_form(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Headers in which content types stand as the SDK compares them; the door has read them as HTTP does."""
+    kept = [(name, value) for name, value in headers if name not in PLAIN_NAMES]
+    return [*kept, *PLAIN_FORM]
+
+
+async def _send(send: Send, status: int, body: bytes) -> None:
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status == 405:
+        headers.append((b"allow", b"POST"))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

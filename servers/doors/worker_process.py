@@ -1,0 +1,140 @@
+"""A worker that runs by itself: the two doors of its instances on one socket, each with its own token."""
+
+import asyncio
+import ctypes
+import logging
+import os
+import re
+import resource
+import signal
+import socket
+import threading
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from servers.bundle.library import Library
+from servers.doors.control import ControlDoor, only_reads
+from servers.doors.disconnect import EndsWithClient
+from servers.doors.mcp import AgentDoor
+from servers.doors.server import serving
+from servers.errors import RequestError, StateError
+from servers.files.file_lock import locked
+from servers.files.private_files import keep_private
+from servers.limits.garbage_collection import settle
+from servers.worker.worker import FILES, Worker
+
+PR_SET_PDEATHSIG = 1
+SECONDS_TO_END = 30.0
+"""Seconds after a signal until a process that has not ended by itself is ended."""
+log = logging.getLogger("farm.process")
+
+
+class Doors:
+    """An ASGI application: agents under `/i/`, whoever else is let in everywhere else."""
+
+    def __init__(self, agents: ASGIApp, others: ASGIApp) -> None:
+        self._agents = agents
+        self._others = others
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        app = self._agents if scope["type"] == "http" and scope["path"].startswith("/i/") else self._others
+        await app(scope, receive, send)
+
+
+@asynccontextmanager
+async def opened(
+    library: Library, folder: Path, *, loopback_only: bool, walls_required: bool, calls_per_second: float | None = None
+) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
+    """A worker on a state folder that nobody else uses, and its agents' door, open."""
+    raise_file_limit()
+    with sole_user(folder, FILES):
+        async with Worker(library, folder, walls_required=walls_required, calls_per_second=calls_per_second) as worker:
+            door = AgentDoor(worker, loopback_only=loopback_only)
+            async with door.running():
+                yield worker, door
+
+
+async def serve(
+    library: Library,
+    folder: Path,
+    listening: socket.socket,
+    *,
+    token: str,
+    loopback_only: bool,
+    walls_required: bool,
+    calls_per_second: float | None = None,
+) -> None:
+    """Serve until a SIGTERM or SIGINT."""
+    async with (
+        opened(
+            library,
+            folder,
+            loopback_only=loopback_only,
+            walls_required=walls_required,
+            calls_per_second=calls_per_second,
+        ) as (worker, door),
+        serving(Doors(door, _control(worker, token, loopback_only=loopback_only)), listening),
+    ):
+        settle()
+        await until_told_to_stop()
+
+
+def _control(worker: Worker, token: str, *, loopback_only: bool) -> ASGIApp:
+    return EndsWithClient(ControlDoor(worker, token, loopback_only=loopback_only), only_reads)
+
+
+async def until_told_to_stop(*, seconds_to_end: float = SECONDS_TO_END) -> None:
+    """Wait for SIGTERM or SIGINT. The process then ends within so many seconds, whatever still runs in it."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        await stop.wait()
+    finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.remove_signal_handler(number)
+    last = threading.Timer(seconds_to_end, _end_now, (seconds_to_end,))
+    last.daemon = True  # a process that ends by itself is not kept waiting
+    last.start()
+
+
+def _end_now(seconds: float) -> None:
+    """End the process. What was answered is kept: it needs no orderly end."""
+    log.error("process did not end and is ended", extra={"seconds": seconds})
+    os._exit(1)
+
+
+@contextmanager
+def sole_user(folder: Path, known: re.Pattern[str]) -> Generator[None]:
+    """Hold a state folder, so that no second process writes into it, and close it to other users.
+
+    Raises:
+        RequestError: somebody else holds it.
+        StateError: it cannot be used at all, or others may have written into it.
+    """
+    keep_private(folder, known)
+    with locked(
+        folder / "lock",
+        unusable=lambda why: StateError(f"the state folder {folder} cannot be used: {why}"),
+        taken=lambda holder: RequestError(
+            f"another farm uses the state folder {folder} (process {holder}); stop it, or choose another folder"
+        ),
+    ):
+        yield
+
+
+def raise_file_limit() -> None:
+    """Allow this process as many open files as it may have: connections and state files each take some."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def die_with_parent(parent: int) -> None:
+    """Have the kernel end this process when `parent`, which started it, dies, or at once if that is dead by now."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)

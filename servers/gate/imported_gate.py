@@ -1,0 +1,83 @@
+"""The static gate of code that came from elsewhere: it is not like ours, but it must repeat and leave nothing behind.
+
+Classes, attributes that are set and the like are what such code consists of. What it does to its object is undone with
+the call, and what it could do beyond that is bounded by the walls around its guest.
+"""
+
+import ast
+from collections.abc import Iterator
+
+from servers.gate.allowed_modules import IMPORTED_NAMES
+from servers.gate.allowed_names import FRAMES, INSTEAD
+from servers.gate.parser import NOT_PYTHON, parsed
+
+REPLACED = frozenset({"datetime", "time", "uuid", "secrets"})
+"""Modules that tell the clock or draw: imported code takes those of `servers.imported` in their place."""
+# fmt: off
+REFUSED = frozenset({
+    "__import__", "breakpoint", "compile", "eval", "exec", "exit", "globals", "hash", "help", "id", "input", "locals",
+    "memoryview", "open", "quit",
+})
+# fmt: on
+OWN = frozenset(
+    {"__class__", "__dict__", "__doc__", "__init__", "__name__", "__qualname__", "__len__", "__eq__", "__str__"}
+)
+MEMBERS_REFUSED = {
+    ("random", "SystemRandom"): "it does not repeat",
+    ("random", "seed"): "the seed is the call's",
+    ("contextlib", "redirect_stdout"): "it changes the process",
+    ("logging", "FileHandler"): "there are no files",
+}
+
+
+def imported_problems(source: str) -> list[str]:
+    """Everything in imported code that may not be there, by line."""
+    try:
+        tree = parsed(source)
+        found = sorted({(getattr(node, "lineno", 1), reason) for node in ast.walk(tree) for reason in _problems(node)})
+    except NOT_PYTHON as error:
+        line = error.lineno if isinstance(error, SyntaxError) else None
+        return [f"line {line or 1}: not Python: {error or 'nested too deep'}"]
+    return [f"line {line}: {reason}" for line, reason in found]
+
+
+def _problems(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        for alias in node.names:
+            yield from _module_problems(alias.name)
+    elif isinstance(node, ast.ImportFrom):
+        yield from _from_problems(node)
+    elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in REFUSED:
+        yield f"{node.id}: may not be used; {INSTEAD.get(node.id, 'it reaches out of the language')}"
+    elif isinstance(node, ast.Attribute):
+        if node.attr in FRAMES or (node.attr.startswith("__") and node.attr not in OWN):
+            yield f".{node.attr}: leads into the interpreter"
+        elif isinstance(node.value, ast.Name) and (node.value.id, node.attr) in MEMBERS_REFUSED:
+            yield f"{node.value.id}.{node.attr}: {MEMBERS_REFUSED[node.value.id, node.attr]}"
+    elif isinstance(node, ast.Global):
+        yield f"global {', '.join(node.names)}: it keeps state beyond a call, which no row holds"
+    elif isinstance(node, ast.AsyncFunctionDef):
+        yield f"async {node.name}: a tool is a plain function"
+
+
+def _module_problems(name: str) -> Iterator[str]:
+    if name in REPLACED:
+        yield f"import {name}: import it from servers.imported, where it repeats"
+    elif name not in IMPORTED_NAMES:
+        yield f"import {name}: may not be imported"
+
+
+def _from_problems(node: ast.ImportFrom) -> Iterator[str]:
+    module = node.module or ""
+    if node.level:
+        yield f"from .{module} import: may not be imported"
+        return
+    for alias in node.names:
+        whole = f"{module}.{alias.name}"
+        if whole in IMPORTED_NAMES:
+            continue
+        yield from _module_problems(module)
+        if (module, alias.name) in MEMBERS_REFUSED:
+            yield f"{whole}: {MEMBERS_REFUSED[module, alias.name]}"
+        if alias.name == "*":
+            yield f"from {module} import *: name what is used"

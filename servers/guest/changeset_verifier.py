@@ -1,0 +1,132 @@
+"""Rows of instances that every kept changeset was verified against: no tool has ever run beside them.
+
+The worker holds those whose rules are known to cost little. All others are held by a guest that loads no tools, so
+that an expensive rule of a schema costs nobody but the instances of its environment.
+"""
+
+from collections import OrderedDict
+
+import apsw
+
+from servers.guest.sqlite import clock
+from servers.guest.sqlite.connection import LARGEST_VALUE, PAGE_SIZE, connect, distrust, shrink
+from servers.guest.sqlite.instance_rows import MOST_GROWTH
+from servers.guest.sqlite.tables import MOST_ROWS, ChangesError, Table, Tables, rows_in, tables_of
+
+MOST_INSTANCES = 4
+WRITTEN_ONCE = b"\0\0\0\1"
+"""Bytes 24 to 27 and 92 to 95 of a SQLite file: how often it was written, which is none of its content."""
+
+
+class VerifiedRows:
+    """The rows of one instance: its start image, and changesets in a transaction that only `keep` commits."""
+
+    def __init__(self, image: bytes, tables: dict[str, Table], *, largest_value: int = LARGEST_VALUE) -> None:
+        self.connection = connect()
+        self.connection.deserialize("main", image)
+        distrust(self.connection)
+        self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, largest_value)
+        most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
+        self.connection.execute(f"PRAGMA max_page_count = {most_pages}", can_cache=False).fetchall()
+        shrink(self.connection)
+        self._tables = Tables(self.connection, tables)
+
+    def apply(self, changes: bytes, *, now: str) -> bytes:
+        """Apply changes that were made to these rows, with every rule of the schema. On an error call `undo`.
+
+        `now` is the instance's time at the call that made them: a rule may compare with it.
+
+        Returns the changes as they are kept.
+
+        Raises:
+            ChangesError: they do not fit, or break a rule.
+            apsw.InterruptError, apsw.NoMemError: the work was cut short.
+        """
+        clock.set_time(now)
+        self._begin()
+        return self._tables.apply(changes)
+
+    def restore(self, changes: bytes) -> None:
+        """Apply changes that were verified before, when they were kept: their rules are not asked again."""
+        self._begin()
+        self.connection.execute("PRAGMA ignore_check_constraints = ON", can_cache=False).fetchall()
+        try:
+            self._tables.apply(changes)
+        finally:
+            self.connection.execute("PRAGMA ignore_check_constraints = OFF", can_cache=False).fetchall()
+
+    def keep(self) -> None:
+        """Make what was applied part of the rows."""
+        if self.connection.in_transaction:
+            self.connection.execute("COMMIT").fetchall()
+
+    def undo(self) -> None:
+        """Forget what was applied and not kept."""
+        if self.connection.in_transaction:
+            self.connection.execute("ROLLBACK").fetchall()
+
+    def image(self) -> bytes:
+        """The rows that are kept, as the bytes of a SQLite database."""
+        return self.connection.serialize("main")
+
+    def close(self) -> None:
+        self.connection.close(True)
+
+    def _begin(self) -> None:
+        if not self.connection.in_transaction:
+            self.connection.execute("BEGIN").fetchall()
+
+
+def canonical(image: bytes) -> bytes:
+    """The same rows as bytes that do not tell in which order they were written."""
+    connection = connect()
+    connection.deserialize("main", image)
+    distrust(connection)
+    connection.execute("VACUUM").fetchall()
+    plain = bytearray(connection.serialize("main"))
+    connection.close(True)
+    plain[24:28] = plain[92:96] = WRITTEN_ONCE
+    return bytes(plain)
+
+
+class Verifier:
+    """The instances that a guest verifies; the least recently used are forgotten first."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[str, tuple[str, VerifiedRows]] = OrderedDict()
+
+    def stand(self, instance: str, revision: str, image: bytes, changes: bytes) -> None:
+        """Hold an instance's rows as they are at a revision."""
+        self._forget(instance)
+        while len(self._held) >= MOST_INSTANCES:
+            self._forget(next(iter(self._held)))
+        rows = VerifiedRows(image, tables_of(image))
+        rows.restore(changes)
+        rows.keep()
+        self._held[instance] = (revision, rows)
+
+    def find(self, instance: str, revision: str) -> VerifiedRows | None:
+        """The rows of an instance, if they are held at this revision."""
+        held_at, rows = self._held.get(instance, ("", None))
+        return rows if held_at == revision else None
+
+    def verify(
+        self, instance: str, rows: VerifiedRows, changes: bytes, next_revision: str, *, now: str
+    ) -> tuple[str | None, bytes]:
+        """Apply changes to rows, and return them as they are kept. Or say why not: then the rows stay as they are."""
+        try:
+            if rows_in(changes) > MOST_ROWS:
+                raise ChangesError(f"it changed more than {MOST_ROWS} rows")
+            kept = rows.apply(changes, now=now)
+        except (ChangesError, apsw.CorruptError, ValueError) as error:
+            rows.undo()
+            return str(error), b""
+        rows.keep()
+        self._held[instance] = (next_revision, rows)
+        self._held.move_to_end(instance)
+        return None, kept
+
+    def _forget(self, instance: str) -> None:
+        _, rows = self._held.pop(instance, ("", None))
+        if rows is not None:
+            rows.close()

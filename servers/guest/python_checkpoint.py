@@ -1,0 +1,65 @@
+"""A Python checkpoint inside a guest of its own: it reads two databases and says True or False."""
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+
+from servers.guest.sqlite import clock
+from servers.guest.sqlite.connection import teach
+from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, opened
+from servers.toolkit import Database
+
+Check = Callable[..., Any]
+
+
+class BrokenCheckpoint(Exception):
+    """It cannot be asked about any state: it does not compile or load, or is no function."""
+
+
+def reads_only(action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
+    """The authorizer of a checkpoint: it may look, nothing else."""
+    if action == apsw.SQLITE_FUNCTION:
+        return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
+    return apsw.SQLITE_OK if action in READ_ACTIONS else apsw.SQLITE_DENY
+
+
+def holds(source: str, start: bytes, final: bytes, *, now: str, answer: str, calls: list[dict[str, Any]]) -> bool:
+    """Run `check(start, final, answer, calls)`.
+
+    Raises:
+        BrokenCheckpoint: there is nothing to run.
+        Whatever the checkpoint raises; TypeError when it does not return True or False.
+    """
+    clock.set_time(now)
+    check = _loaded(source)
+    verdict = check(_readable(start, now), _readable(final, now), answer, calls)
+    if not isinstance(verdict, bool):
+        raise TypeError(f"returned {type(verdict).__name__}; a checkpoint returns True or False")
+    return verdict
+
+
+def _loaded(source: str) -> Check:
+    module: dict[str, Any] = {"__name__": "checkpoint"}
+    try:
+        exec(compile(source, "checkpoint", "exec"), module)  # noqa: S102 - this process exists to run it
+    except MemoryError:
+        raise
+    except BaseException as error:
+        raise BrokenCheckpoint(f"{type(error).__name__}: {error}") from None
+    check = module.get("check")
+    if not callable(check):
+        raise BrokenCheckpoint("defines no function check(start, final, answer, calls)")
+    try:
+        inspect.signature(check).bind(None, None, "", [])
+    except (TypeError, ValueError) as error:
+        raise BrokenCheckpoint(f"check does not take start, final, answer and calls: {error}") from None
+    return check
+
+
+def _readable(image: bytes, now: str) -> Database:
+    connection = opened(image)
+    teach(connection)
+    connection.authorizer = reads_only
+    return Database(connection, now=now, id_seed="")

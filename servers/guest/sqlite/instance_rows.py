@@ -1,0 +1,146 @@
+"""The rows of instances as a guest holds them: in memory, hydrated from a start image and the changes since.
+
+A guest has no file of any instance. It tells its worker what a call changed, and the worker keeps it.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+import apsw
+
+from servers.guest.sqlite.connection import PAGE_SIZE, connect, shrink
+from servers.guest.sqlite.tables import Table, Tables, tables_of
+
+MOST_BYTES = 15 * 1024 * 1024
+"""Bytes of start images that are kept."""
+MOST_GROWTH = 16 * 1024 * 1024
+"""Bytes by which the rows of an instance may grow beyond its start image."""
+OWN_BYTES = 40 * 1024
+"""What a connection costs beside its pages, roughly."""
+
+FORBIDDEN_FUNCTIONS = {"load_extension", "random", "randomblob", "fts3_tokenizer", "changes", "total_changes"}
+"""The last two count what a connection did, whose calls are not all the instance's."""
+READ_ACTIONS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE}
+WRITE_ACTIONS = {apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE}
+SESSION_PRAGMAS = {"table_xinfo", "table_info"}
+SESSION_SAVEPOINT = "changeset"
+"""What SQLite's session extension does on its own while it records: it looks at columns, within a savepoint."""
+
+
+class RowsOnly:
+    """An authorizer: rows may be read and written; beside that only the guest's own BEGIN and COMMIT may happen."""
+
+    def __init__(self) -> None:
+        self.own = False
+
+    def __call__(self, action: int, first: str | None, second: str | None, _in: str | None, _by: str | None) -> int:
+        if action in READ_ACTIONS:
+            return apsw.SQLITE_OK
+        if action in WRITE_ACTIONS:
+            return apsw.SQLITE_DENY if (first or "").startswith("sqlite_") else apsw.SQLITE_OK
+        if action == apsw.SQLITE_FUNCTION and (second or "").lower() not in FORBIDDEN_FUNCTIONS:
+            return apsw.SQLITE_OK
+        if (action == apsw.SQLITE_PRAGMA and first in SESSION_PRAGMAS) or (
+            action == apsw.SQLITE_SAVEPOINT and second == SESSION_SAVEPOINT
+        ):
+            return apsw.SQLITE_OK
+        return apsw.SQLITE_OK if self.own and action == apsw.SQLITE_TRANSACTION else apsw.SQLITE_DENY
+
+
+class Hydrated:
+    """The rows of one instance at one revision."""
+
+    def __init__(self, image: bytes, tables: dict[str, Table], changes: bytes, revision: str) -> None:
+        self.revision = revision
+        self.size = len(image) + OWN_BYTES
+        self.connection = opened(image)
+        if changes:
+            self._restore(changes, tables)
+        most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
+        self.connection.execute(
+            f"PRAGMA foreign_keys = ON; PRAGMA max_page_count = {most_pages}", can_cache=False
+        ).fetchall()
+        shrink(self.connection)
+        self._authorizer = RowsOnly()
+        self.connection.authorizer = self._authorizer
+
+    def _restore(self, changes: bytes, tables: dict[str, Table]) -> None:
+        """Apply changes whose rules were asked when they were made."""
+        self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
+        self.connection.execute("PRAGMA ignore_check_constraints = ON; BEGIN", can_cache=False).fetchall()
+        Tables(self.connection, tables).apply(changes)
+        self.connection.execute("COMMIT; PRAGMA ignore_check_constraints = OFF", can_cache=False).fetchall()
+        self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
+
+    def begin(self) -> None:
+        self.connection.set_last_insert_rowid(0)  # else it tells of the call before, if that was made here
+        self._own("BEGIN -- farm")
+
+    def commit(self) -> None:
+        self._own("COMMIT -- farm")
+
+    def roll_back(self) -> bool:
+        """Undo what the call wrote, or say that SQLite ended the transaction before, and what came after it stands."""
+        if not self.connection.in_transaction:
+            return False
+        self._own("ROLLBACK -- farm")
+        return True
+
+    def _own(self, statement: str) -> None:
+        self._authorizer.own = True
+        try:
+            self.connection.execute(statement).fetchall()
+        finally:
+            self._authorizer.own = False
+
+
+@dataclass
+class Rows:
+    """The start images and the instances that this guest knows; the least recently used are forgotten first."""
+
+    images: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])
+    tables: dict[str, dict[str, Table]] = field(default_factory=dict[str, dict[str, Table]])
+    """The tables of each start image: reading them takes as long as a call."""
+    instances: OrderedDict[str, Hydrated] = field(default_factory=OrderedDict[str, Hydrated])
+    held: int = 0
+
+    def keep_image(self, digest: str, image: bytes) -> None:
+        self.images[digest] = image
+        self.tables[digest] = tables_of(image)
+        while len(self.images) > 1 and sum(map(len, self.images.values())) > MOST_BYTES:
+            forgotten, _ = self.images.popitem(last=False)
+            del self.tables[forgotten]
+
+    def find(self, instance: str, revision: str) -> Hydrated | None:
+        """The instance's rows, if they are here and at this revision."""
+        hydrated = self.instances.get(instance)
+        if hydrated is None or hydrated.revision != revision:
+            return None
+        self.instances.move_to_end(instance)
+        return hydrated
+
+    def hydrate(self, instance: str, revision: str, digest: str, changes: bytes, *, room: int) -> None:
+        """Build an instance's rows afresh; forget others until all take at most `room` bytes."""
+        self.forget(instance)
+        self.instances[instance] = Hydrated(self.images[digest], self.tables[digest], changes, revision)
+        self.held += self.instances[instance].size
+        while self.held > room and len(self.instances) > 1:
+            self.forget(next(iter(self.instances)))
+
+    def roll_back(self, instance: str) -> None:
+        """Undo what a call wrote to an instance's rows."""
+        if not self.instances[instance].roll_back():
+            self.forget(instance)
+
+    def forget(self, instance: str) -> None:
+        hydrated = self.instances.pop(instance, None)
+        if hydrated is not None:
+            self.held -= hydrated.size
+            hydrated.connection.close(True)
+
+
+def opened(image: bytes) -> apsw.Connection:
+    """A database in memory with the content of an image, on the instance's clock."""
+    connection = connect()
+    connection.deserialize("main", image)
+    return connection

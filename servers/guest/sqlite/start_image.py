@@ -1,0 +1,206 @@
+"""Start images: schema, first rows and a scenario's setup become the bytes of one SQLite database."""
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+
+from servers.guest.sqlite import clock
+from servers.guest.sqlite.compiled_schema import row_findings, view_findings
+from servers.guest.sqlite.connection import PAGE_SIZE, connect
+from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, WRITE_ACTIONS, RowsOnly
+from servers.guest.sqlite.tables import quoted
+
+SCHEMA_ACTIONS = {
+    *READ_ACTIONS,
+    *WRITE_ACTIONS,
+    apsw.SQLITE_CREATE_INDEX,
+    apsw.SQLITE_CREATE_TABLE,
+    apsw.SQLITE_CREATE_TRIGGER,
+    apsw.SQLITE_CREATE_VIEW,
+    apsw.SQLITE_REINDEX,
+}
+Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+SCRIPTS = "schema.sql, seed.sql and setup"
+LARGEST_IMAGE = 12 * 1024 * 1024
+"""Bytes of a start: its rows and their indexes."""
+MOST_TABLES = 500
+MOST_OTHERS = 500
+"""Views, indexes and triggers: whoever opens a state reads the text of all of them."""
+LONGEST_SHOWN = 80
+"""Characters of a value in a finding."""
+
+
+def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
+    """The start image, and what is wrong with the scripts; the image is empty when something is."""
+    clock.set_time(now)
+    connection = connect()
+    connection.execute(f"PRAGMA page_size = {PAGE_SIZE}").fetchall()
+    connection.execute("PRAGMA foreign_keys = ON").fetchall()
+    finding = _run(connection, schema, schema_only)
+    if finding:
+        return b"", [f"schema.sql: {finding}"]
+    findings = (
+        _size_findings(connection)
+        or view_findings(connection)  # first: SQLite itself unfolds views to list tables
+        or table_findings(connection)
+        or row_findings(connection)
+    )
+    if findings:
+        return b"", findings
+    for name, script in (("seed.sql", seed), ("setup", setup)):
+        finding = _run(connection, script, RowsOnly()) or value_finding(connection)
+        if finding:
+            return b"", [f"{name}: {finding}"]
+    connection.execute("VACUUM").fetchall()
+    found = connection.execute("PRAGMA integrity_check(1)").get
+    if found != "ok":
+        return b"", [f"{SCRIPTS}: {found}"]
+    image = connection.serialize("main") or b""
+    if len(image) > LARGEST_IMAGE:
+        return b"", [f"{SCRIPTS}: the rows take {len(image):,} bytes; a start has at most {LARGEST_IMAGE:,}"]
+    return image, []
+
+
+def _size_findings(connection: apsw.Connection) -> list[str]:
+    tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").get
+    if int(str(tables)) > MOST_TABLES:
+        return [f"schema.sql: creates {tables} tables; an environment has at most {MOST_TABLES}"]
+    others = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type <> 'table' AND sql IS NOT NULL").get
+    if int(str(others)) > MOST_OTHERS:
+        said = f"creates {others} views, indexes and triggers"
+        return [f"schema.sql: {said}; an environment has at most {MOST_OTHERS}"]
+    return []
+
+
+def schema_only(action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
+    """The authorizer of `schema.sql`: tables, indexes, views, triggers."""
+    if action == apsw.SQLITE_FUNCTION:
+        return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
+    return apsw.SQLITE_OK if action in SCHEMA_ACTIONS else apsw.SQLITE_DENY
+
+
+def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> str | None:
+    """Run a script in one transaction, or say what is wrong with it and leave nothing of it."""
+    statement = ""
+
+    def remember(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
+        nonlocal statement
+        statement = " ".join(sql.split())[:100]
+        return True
+
+    connection.execute("BEGIN").fetchall()
+    connection.execute("PRAGMA defer_foreign_keys = ON").fetchall()
+    cursor = connection.cursor()
+    cursor.exec_trace = remember
+    connection.authorizer = authorizer
+    finding: str | None = None
+    orphans: list[Any] = []
+    try:
+        cursor.execute(script).fetchall()
+        connection.authorizer = None
+        orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
+    except (apsw.SQLError, apsw.AuthError) as error:
+        finding = f"{error} ({f'after: {statement}' if statement else 'in the first statement'})"
+    except apsw.Error as error:
+        finding = f"{error} (in: {statement})"
+    finally:
+        connection.authorizer = None
+    if orphans:
+        finding = _orphans_text(connection, orphans)
+    connection.execute("ROLLBACK" if finding else "COMMIT").fetchall()
+    return finding
+
+
+def _orphans_text(connection: apsw.Connection, orphans: list[Any]) -> str:
+    """The first row that points nowhere, by its key and by what it points with."""
+    table, _, parent, key = orphans[0]
+    pairs = connection.execute(
+        'SELECT "from", "to" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq', (table, key)
+    ).fetchall()
+    parent_keys = _key_columns(connection, parent)
+    columns = [(str(own), str(other or parent_keys[place])) for place, (own, other) in enumerate(pairs)]
+    shown = [*_key_columns(connection, table), *(own for own, _ in columns)]
+    matches = " AND ".join(f"up.{quoted(other)} = down.{quoted(own)}" for own, other in columns)
+    given = " AND ".join(f"down.{quoted(own)} IS NOT NULL" for own, _ in columns)
+    found = connection.execute(
+        f"SELECT {', '.join(f'down.{quoted(name)}' for name in shown)} FROM {quoted(table)} AS down "
+        f"WHERE {given} AND NOT EXISTS (SELECT 1 FROM {quoted(parent)} AS up WHERE {matches}) LIMIT 1"
+    ).fetchone()
+    values = [f"{name} = {repr(value)[:LONGEST_SHOWN]}" for name, value in zip(shown, found or (), strict=False)]
+    row, points = ", ".join(values[: -len(columns)]), ", ".join(values[-len(columns) :])
+    others = len(orphans) - 1
+    more = f"; {others} more {'does' if others == 1 else 'do'}" if others else ""
+    return f"the row {row} of {table} points to a row of {parent} that is not there: {points}{more}"
+
+
+def _key_columns(connection: apsw.Connection, table: str) -> list[str]:
+    found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", (table,)).fetchall()
+    return [str(name) for (name,) in found]
+
+
+def table_findings(connection: apsw.Connection) -> list[str]:
+    """What keeps the rows of a schema from coming in the same order, and changing the same way, in every replay."""
+    findings: list[str] = []
+    tables = connection.execute(
+        "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND name <> 'sqlite_schema' ORDER BY name"
+    ).fetchall()
+    for name, kind, without_rowid in tables:
+        if name == "sqlite_sequence":
+            findings.append("schema.sql: AUTOINCREMENT: take ids from db.new_id(), or plain INTEGER PRIMARY KEY")
+        elif kind == "table":
+            if not NAME.fullmatch(str(name)):
+                findings.append(f"schema.sql: {name}: a table's name is lower case letters, digits and _")
+            findings += _keys_compared_otherwise(connection, str(name))
+            findings += _keys_to_nowhere(connection, str(name))
+            if not without_rowid and not _has_rowid_as_key(connection, str(name)):
+                findings.append(
+                    f"schema.sql: {name}: needs an INTEGER PRIMARY KEY without DESC, or a PRIMARY KEY and WITHOUT "
+                    "ROWID, so that each row has a key, and rows come in the same order in every replay"
+                )
+    return findings
+
+
+def _keys_to_nowhere(connection: apsw.Connection, table: str) -> list[str]:
+    """The foreign keys of a table that point to no table."""
+    found = connection.execute(
+        'SELECT DISTINCT "table" FROM pragma_foreign_key_list(?) AS key WHERE NOT EXISTS '
+        "(SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = key.\"table\" COLLATE NOCASE)",
+        (table,),
+    ).fetchall()
+    return [f"schema.sql: {table}: REFERENCES {parent}: there is no such table" for (parent,) in found]
+
+
+def _has_rowid_as_key(connection: apsw.Connection, table: str) -> bool:
+    """Whether a table's key is its rowid. Any other key has an index of its own, and may be NULL."""
+    keys = connection.execute("SELECT count(*) FROM pragma_table_info(?) WHERE pk > 0", (table,)).get
+    own = connection.execute("SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", (table,)).get
+    return keys == 1 and own == 0
+
+
+def value_finding(connection: apsw.Connection) -> str | None:
+    """The first row with a value that changesets and answers cannot hold."""
+    tables = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
+    for (table,) in tables.fetchall():
+        number = 0
+        try:
+            for row in connection.execute(f"SELECT * FROM main.{quoted(str(table))}"):
+                number += 1
+                if any(isinstance(value, float) and not math.isfinite(value) for value in row):
+                    return f"row {number} of {table} holds a number that is not finite"
+        except UnicodeDecodeError:
+            return f"row {number + 1} of {table} holds a text that is not UTF-8"
+    return None
+
+
+def _keys_compared_otherwise(connection: apsw.Connection, table: str) -> list[str]:
+    """The columns of a primary key that are not compared by their bytes: SQLite cannot tell what changed in them."""
+    found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0", (table,)).fetchall()
+    return [
+        f"schema.sql: {table}.{name}: a primary key has no COLLATE; put it on a UNIQUE column beside the key"
+        for (name,) in found
+        if connection.column_metadata("main", table, str(name))[1].upper() != "BINARY"
+    ]

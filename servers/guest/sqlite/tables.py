@@ -1,0 +1,382 @@
+"""The tables of an environment, and the one way in which a changeset is applied to them.
+
+Each row is compared with what the changeset says before it is written and again after it. So whatever was applied can
+be inverted, and applying the inverse restores every row. The worker and guests apply changesets with this class alone.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from typing import Any, NamedTuple
+
+import apsw
+
+from servers.guest.sqlite import changeset
+from servers.guest.sqlite.changeset import equal
+from servers.guest.sqlite.connection import LARGEST_VALUE, connect, distrust
+
+LARGEST_CHANGES = 4 * 1024 * 1024
+"""Bytes of the changeset of one call."""
+MOST_ROWS = 20_000
+"""Rows that one call changes."""
+LEAST_RECORD = 10
+"""Bytes of the smallest record of a changeset, about: fewer bytes cannot hold too many rows."""
+MOST_STATEMENTS = 200
+Values = tuple[Any, ...]
+Places = tuple[int, ...]
+
+
+class ChangesError(Exception):
+    """A changeset does not fit the rows, or leaves rows that break a rule of the schema."""
+
+
+class Reference(NamedTuple):
+    """A foreign key of a table: the places of its columns, and the query that finds the row they point to."""
+
+    places: Places
+    sql: str
+
+
+class Referenced(NamedTuple):
+    """Columns of a table that another table's foreign key points to."""
+
+    places: Places
+    by: str
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: its columns without generated ones, and its keys."""
+
+    name: str
+    columns: tuple[str, ...]
+    keys: Places
+    references: tuple[Reference, ...]
+    referenced: tuple[Referenced, ...]
+    _updates: dict[Places, str] = field(default_factory=dict[Places, str], init=False, repr=False, compare=False)
+
+    @property
+    def key_columns(self) -> list[str]:
+        return [self.columns[place] for place in self.keys]
+
+    @cached_property
+    def key_set(self) -> set[int]:
+        """The places of the keys, as SQLite names them for each change."""
+        return set(self.keys)
+
+    @cached_property
+    def header(self) -> bytes:
+        """What stands before this table's records in a changeset."""
+        return changeset.header(self.name, len(self.columns), self.keys)
+
+    @cached_property
+    def select(self) -> str:
+        """The statement that reads the row of a key."""
+        return f"SELECT {', '.join(map(quoted, self.columns))} FROM {self._named} WHERE {self._where}"
+
+    @cached_property
+    def insert(self) -> str:
+        """The statement that writes a row."""
+        values = ", ".join("?" for _ in self.columns)
+        return f"INSERT OR ABORT INTO {self._named} ({', '.join(map(quoted, self.columns))}) VALUES ({values})"
+
+    @cached_property
+    def delete(self) -> str:
+        """The statement that deletes the row of a key."""
+        return f"DELETE FROM {self._named} WHERE {self._where}"
+
+    def update(self, changed: Places) -> str:
+        """The statement that gives some columns of the row of a key new values."""
+        sql = self._updates.get(changed)
+        if sql is None:
+            if len(self._updates) >= MOST_STATEMENTS:
+                self._updates.clear()
+            to = ", ".join(f"{quoted(self.columns[place])} = ?" for place in changed)
+            sql = self._updates[changed] = f"UPDATE OR ABORT {self._named} SET {to} WHERE {self._where}"
+        return sql
+
+    @property
+    def _named(self) -> str:
+        return f"main.{quoted(self.name)}"
+
+    @property
+    def _where(self) -> str:
+        return " AND ".join(f"{quoted(column)} = ?" for column in self.key_columns)
+
+
+class Edit(NamedTuple):
+    """One row before and after a changeset. A row that does not exist is None."""
+
+    table: Table
+    key: Values
+    before: Values | None
+    after: Values | None
+    changed: Places
+    """The columns that an update changes."""
+
+
+class Tables:
+    """The tables of a connection on which triggers and the enforcement of foreign keys are switched off."""
+
+    def __init__(self, connection: apsw.Connection, tables: dict[str, Table]) -> None:
+        self._connection = connection
+        self._tables = tables
+
+    def apply(self, changes: bytes) -> bytes:
+        """Apply a changeset within a transaction; the same changeset, written by us.
+
+        After an error the caller rolls the transaction back.
+
+        Raises:
+            ChangesError: it does not fit, or what it leaves is not allowed.
+            apsw.InterruptError, apsw.NoMemError: the work was cut short.
+        """
+        try:
+            edits = self._edits(changes)
+            self._write(edits)
+            for edit in edits:
+                if not _is_same(self._row(edit.table, edit.key), edit.after):
+                    raise ChangesError(f"a row of {edit.table.name!r} cannot hold what the changeset says")
+            self._check_references(edits)
+            return _written(edits)
+        except (apsw.InterruptError, apsw.NoMemError):
+            raise
+        except (apsw.Error, ValueError, TypeError, OverflowError) as error:
+            raise ChangesError(f"the changeset does not fit the rows: {error}") from None
+
+    def _edits(self, changes: bytes) -> list[Edit]:
+        """The changed rows, once each record was compared with the row as it is."""
+        edits: list[Edit] = []
+        seen: set[tuple[str, Values]] = set()
+        for change in apsw.Changeset.iter(changes):
+            table = self._tables.get(change.name)
+            if table is None or change.column_count != len(table.columns):
+                raise ChangesError(f"the changeset names {change.name!r}, and there is no such table here")
+            if change.pk_columns != table.key_set:
+                raise ChangesError(f"the changeset gives {table.name!r} another primary key")
+            edit = self._edit(table, change.op, change.old, change.new)
+            if (table.name, edit.key) in seen:
+                raise ChangesError(f"the changeset names a row of {table.name!r} twice")
+            seen.add((table.name, edit.key))
+            edits.append(edit)
+        return edits
+
+    def _edit(self, table: Table, operation: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> Edit:
+        known = old if old is not None else new or ()
+        key = tuple(map(known.__getitem__, table.keys))
+        row = self._row(table, key)
+        if operation == "INSERT" and new is not None:
+            edit = Edit(table, key, None, tuple(new), ())
+            fits = row is None
+        elif operation == "DELETE" and old is not None:
+            edit = Edit(table, key, tuple(old), None, ())
+            fits = _is_same(row, edit.before)
+        elif operation == "UPDATE" and old is not None and new is not None and row is not None:
+            edit = _update_of(table, key, row, old, new)
+            fits = _is_as_told(row, old)
+        else:
+            raise ChangesError(f"the changeset changes a row of {table.name!r} that does not exist")
+        if not fits:
+            raise ChangesError(f"a row of {table.name!r} is not as the changeset says")
+        _check_values(edit)
+        return edit
+
+    def _write(self, edits: list[Edit]) -> None:
+        """Deletes first, inserts last. An update that another row is in the way of becomes a delete and an insert."""
+        moved: list[Edit] = []
+        for edit in edits:
+            if edit.after is None:
+                self._delete(edit)
+        for edit in edits:
+            if edit.before is not None and edit.after is not None and not self._update(edit, edit.after):
+                self._delete(edit)
+                moved.append(edit)
+        for edit in [*moved, *(edit for edit in edits if edit.before is None)]:
+            self._connection.execute(edit.table.insert, edit.after).fetchall()
+
+    def _update(self, edit: Edit, after: Values) -> bool:
+        if not edit.changed:
+            return True
+        values = (*map(after.__getitem__, edit.changed), *edit.key)
+        try:
+            self._connection.execute(edit.table.update(edit.changed), values).fetchall()
+        except apsw.ConstraintError:
+            return False
+        return True
+
+    def _delete(self, edit: Edit) -> None:
+        self._connection.execute(edit.table.delete, edit.key).fetchall()
+
+    def _row(self, table: Table, key: Values) -> Values | None:
+        """The row with exactly this key: a column's collation may find another."""
+        row = self._connection.execute(table.select, key).fetchone()
+        if row is None or not _is_same(tuple(map(row.__getitem__, table.keys)), key):
+            return None
+        return row
+
+    def _check_references(self, edits: list[Edit]) -> None:
+        """Look for rows that point nowhere.
+
+        Raises:
+            ChangesError: there is one.
+        """
+        left: set[str] = set()
+        for edit in edits:
+            for reference in edit.table.references:
+                values = _at(edit.after, reference.places)
+                if values is None or values == _at(edit.before, reference.places) or None in values:
+                    continue
+                if self._connection.execute(reference.sql, values).fetchone() is None:
+                    raise ChangesError(f"a row of {edit.table.name!r} points to a row that does not exist")
+            for referenced in edit.table.referenced:
+                if edit.before and _at(edit.before, referenced.places) != _at(edit.after, referenced.places):
+                    left.add(referenced.by)
+        for table in sorted(left):
+            if self._connection.execute(f"PRAGMA main.foreign_key_check({quoted(table)})").fetchone() is not None:
+                raise ChangesError(f"a row of {table!r} points to a row that was deleted")
+
+
+def rows_in(changes: bytes) -> int:
+    """How many rows a changeset changes, if they are many: of a small one they are not counted."""
+    if len(changes) <= LEAST_RECORD * MOST_ROWS:
+        return 0
+    return sum(1 for _ in apsw.Changeset.iter(changes))
+
+
+def tables_of(image: bytes) -> dict[str, Table]:
+    """The tables of a start image.
+
+    Raises:
+        apsw.Error: it is no sound database.
+    """
+    connection = connect()
+    try:
+        connection.deserialize("main", image)
+        distrust(connection)
+        return read_tables(connection)
+    finally:
+        connection.close(True)
+
+
+def read_tables(connection: apsw.Connection) -> dict[str, Table]:
+    """The tables of `main`, by their exact names."""
+    listed = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
+    names = [str(name) for (name,) in listed if not str(name).lower().startswith("sqlite_")]
+    columns: dict[str, tuple[str, ...]] = {}
+    keys: dict[str, Places] = {}
+    for name in names:
+        found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (name,)).fetchall()
+        columns[name] = tuple(str(column) for column, _ in found)
+        places = sorted((int(str(number)), place) for place, (_, number) in enumerate(found) if number)
+        keys[name] = tuple(place for _, place in places)
+    references: dict[str, list[Reference]] = {name: [] for name in names}
+    referenced: dict[str, list[Referenced]] = {name: [] for name in names}
+    by_lower = {name.lower(): name for name in names}
+    for name in names:
+        for parent_name, pairs in _foreign_keys(connection, name):
+            parent = by_lower.get(parent_name.lower())
+            if parent is None:
+                continue  # no row can be written then: SQLite refuses each
+            here = [column.lower() for column in columns[name]]
+            there = [column.lower() for column in columns[parent]]
+            targets = tuple(
+                keys[parent][number] if to is None else there.index(to.lower()) for number, (_, to) in enumerate(pairs)
+            )
+            where = " AND ".join(f"{quoted(columns[parent][place])} = ?" for place in targets)
+            sql = f"SELECT 1 FROM main.{quoted(parent)} WHERE {where}"
+            references[name].append(Reference(tuple(here.index(own.lower()) for own, _ in pairs), sql))
+            referenced[parent].append(Referenced(targets, name))
+    return {
+        name: Table(name, columns[name], keys[name], tuple(references[name]), tuple(referenced[name])) for name in names
+    }
+
+
+def _foreign_keys(connection: apsw.Connection, table: str) -> list[tuple[str, list[tuple[str, str | None]]]]:
+    """The parent of each foreign key of a table, with the columns here and there."""
+    found = connection.execute(
+        'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, \'main\') ORDER BY id, seq', (table,)
+    ).fetchall()
+    keys: dict[object, tuple[str, list[tuple[str, str | None]]]] = {}
+    for number, parent, own, to in found:
+        keys.setdefault(number, (str(parent), []))[1].append((str(own), None if to is None else str(to)))
+    return list(keys.values())
+
+
+def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: Sequence[Any]) -> Edit:
+    """What an UPDATE does to a row: it must say what each changed column was, and must leave the key."""
+    after, changed = list(row), list[int]()
+    for place, value in enumerate(new):
+        if value is not apsw.no_change:
+            if place in table.keys or old[place] is apsw.no_change:
+                raise ChangesError(f"an update of {table.name!r} cannot be undone")
+            if not equal(value, row[place]):
+                after[place] = value
+                changed.append(place)
+    return Edit(table, key, row, tuple(after), tuple(changed))
+
+
+def _is_as_told(row: Values, old: Sequence[Any]) -> bool:
+    """Whether a row has the values that an UPDATE says it had."""
+    told = [place for place, value in enumerate(old) if value is not apsw.no_change]
+    return _is_same(_at(row, told), _at(old, told))
+
+
+class Statement(NamedTuple):
+    """A statement, and how many values it takes."""
+
+    sql: str
+    values: int
+
+
+def writing_statements(table: Table) -> Iterator[Statement]:
+    """The statements that insert a row, delete one, and change every column of one but its key."""
+    yield Statement(table.insert, len(table.columns))
+    yield Statement(table.delete, len(table.keys))
+    given = tuple(place for place in range(len(table.columns)) if place not in table.keys)
+    if given:
+        yield Statement(table.update(given), len(table.columns))
+
+
+def _written(edits: list[Edit]) -> bytes:
+    """The changeset of some edits, table by table."""
+    records: dict[str, list[bytes]] = {}
+    for edit in edits:
+        record = changeset.record(edit.before, edit.after, edit.changed, edit.table.keys)
+        if record:
+            records.setdefault(edit.table.name, [edit.table.header]).append(record)
+    return b"".join(chain.from_iterable(records.values()))
+
+
+def _check_values(edit: Edit) -> None:
+    """See that the values which a row is given can be kept. Those that it has can be."""
+    after = edit.after or ()
+    for value in map(after.__getitem__, edit.changed) if edit.before else after:
+        match value:
+            case int() | None:
+                continue
+            case float():
+                if not math.isfinite(value):
+                    raise ChangesError(f"a value of {edit.table.name!r} is a number that JSON cannot hold")
+            case _:
+                if len(value) * 4 > LARGEST_VALUE and _size(value) > LARGEST_VALUE:
+                    raise ChangesError(f"a value of {edit.table.name!r} is larger than {LARGEST_VALUE} bytes")
+
+
+def _size(value: str | bytes) -> int:
+    return len(value.encode()) if isinstance(value, str) else len(value)
+
+
+def _at(row: Sequence[Any] | None, places: Sequence[int]) -> Values | None:
+    return None if row is None else tuple(map(row.__getitem__, places))
+
+
+def _is_same(one: Values | None, other: Values | None) -> bool:
+    """Whether two rows are the same, type by type: to Python 1 equals 1.0."""
+    return one == other and (one is None or other is None or list(map(type, one)) == list(map(type, other)))
+
+
+def quoted(name: str) -> str:
+    """An identifier as SQL."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,142 @@
+"""One tool call inside a guest: a transaction on the instance's rows, and what it changed."""
+
+import gc
+import json
+import time
+from collections.abc import Callable
+from contextlib import closing
+from contextvars import Context
+from dataclasses import dataclass
+from typing import Any
+
+import apsw
+
+from servers.guest.sqlite import clock
+from servers.guest.sqlite.connection import LARGEST_VALUE
+from servers.guest.sqlite.instance_rows import MOST_GROWTH, Hydrated, Rows
+from servers.guest.sqlite.tables import LARGEST_CHANGES, MOST_ROWS, rows_in
+from servers.guest.tool_module import ToolModule
+from servers.toolkit import Database, ToolError
+
+LARGEST_RESULT = 256 * 1024
+LARGEST_FAULT = 2000
+FULL = f"there is no room for so much: what is kept here may grow by {MOST_GROWTH // 1024 // 1024} MiB"
+TOO_BIG = f"a text or a row is too long: at most {LARGEST_VALUE:,} bytes can be kept"
+TOO_MUCH = f"this would change too much at once: one call changes at most {MOST_ROWS:,} rows; do it in parts"
+YOUNGEST = 0
+"""The generation of objects that the garbage collector has not seen yet: all that a call has made."""
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+class ToolFault(Exception):
+    """The tool broke its contract: what it returned is not what a tool may return."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a call came to, before the worker has kept it."""
+
+    outcome: str
+    text: bytes
+    changes: bytes = b""
+
+
+def call(rows: Rows, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]) -> Answer | None:
+    """Make one call, or return None when this guest does not hold the instance at the revision that is asked for.
+
+    Whatever is not an `ok` outcome has left the rows as they were. What a call leaves behind in memory ends within it:
+    its namespace is emptied, and its garbage collected.
+    """
+    hydrated = rows.find(head["instance"], head["revision"])
+    if hydrated is None:
+        return None
+    clock.set_time(head["now"])
+    try:
+        return Context().run(_outcome, rows, hydrated, tools, head, arguments)
+    finally:
+        gc.collect(YOUNGEST)
+
+
+def _outcome(
+    rows: Rows, hydrated: Hydrated, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]
+) -> Answer:
+    instance: str = head["instance"]
+    database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
+
+    def run() -> Any:
+        try:
+            with tools.fresh(head["tool"]) as tool:
+                return tool(database, **arguments)
+        finally:
+            database.close()  # what is left of a call, such as a generator, writes no more
+
+    try:
+        return _in_transaction(hydrated, head["next_revision"], run)
+    except ToolError as error:
+        rows.roll_back(instance)
+        return Answer("refused", _cut(str(error), LARGEST_RESULT))
+    except apsw.ConstraintError as error:
+        rows.roll_back(instance)
+        return Answer("refused", _cut(_constraint_text(error), LARGEST_RESULT))
+    except (apsw.FullError, apsw.TooBigError) as error:
+        rows.roll_back(instance)
+        return Answer("refused", (FULL if isinstance(error, apsw.FullError) else TOO_BIG).encode())
+    except BaseException as error:
+        rows.forget(instance)
+        return Answer("failed", _cut(fault_text(error), LARGEST_FAULT))
+
+
+def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], Any]) -> Answer:
+    hydrated.begin()
+    with closing(apsw.Session(hydrated.connection, "main")) as session:
+        session.attach()
+        text = _as_json(run())
+        changes = session.changeset()
+    if len(changes) > LARGEST_CHANGES or rows_in(changes) > MOST_ROWS:
+        raise ToolError(TOO_MUCH)
+    hydrated.commit()
+    if changes:
+        hydrated.revision = next_revision
+    return Answer("ok", text, changes)
+
+
+def _as_json(result: Any) -> bytes:
+    if not isinstance(result, dict):
+        raise ToolFault(f"returned a {type(result).__name__}, not an object")
+    try:
+        text = ENCODER.encode(result).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ToolFault(f"returned what is not JSON: {error}") from None
+    if len(text) > LARGEST_RESULT:
+        raise ToolFault(f"returned {len(text)} bytes; {LARGEST_RESULT} is the most that an agent is sent")
+    return text
+
+
+def _cut(text: str, most: int) -> bytes:
+    """A text as at most so many bytes of UTF-8."""
+    return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore").encode()
+
+
+def _constraint_text(error: apsw.ConstraintError) -> str:
+    """A trigger's own words, or the constraint that would be broken."""
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_TRIGGER:
+        return str(error)
+    return f"this would break a rule of the database: {error}"
+
+
+def fault_text(error: BaseException) -> str:
+    """For the history and the author, never for the agent: the error and the line of tools.py."""
+    line, trace = None, error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == "tools.py":
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    where = f"tools.py, line {line}" if line else "tools.py"
+    return f"{where}: {type(error).__name__}: {error}"
+
+
+def timed(run: Callable[[], Answer | None]) -> tuple[Answer | None, int]:
+    """What `run` returns, and the microseconds that it took."""
+    begin = time.perf_counter_ns()
+    answer = run()
+    return answer, (time.perf_counter_ns() - begin) // 1000

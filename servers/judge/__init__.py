@@ -1,0 +1,1 @@
+"""Checkpoints asked of a final state, and the reward. It changes nothing."""

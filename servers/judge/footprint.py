@@ -1,0 +1,141 @@
+"""Whether every row that differs between the start and the end may differ: checkpoints of kind `footprint`.
+
+Rows are looked at in portions, and each allowance is asked once about a portion. The processor time of the judgement is
+the bound: an agent that changes more rows than can be looked at has changed too many.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+
+from servers.bundle.scenario import Allowance, Cell
+from servers.errors import QueryError
+from servers.guest.sqlite.tables import quoted
+from servers.limits.processor_budget import ProcessorBudget
+from servers.messages import RowChange
+from servers.state.readonly_query import MOST_STEPS, Reader
+from servers.state.row_diff import differences
+
+ROWS_AT_ONCE = 500
+KEYS_AT_ONCE = 1_000_000
+"""Bytes of the keys of one portion."""
+
+
+def uncovered(allow: Sequence[Allowance], reader: Reader) -> RowChange | None:
+    """The first row that differs and for which no allowance has a place left, or nothing.
+
+    Raises:
+        QueryError: a `where` fails on these rows, or more rows differ than the processor time suffices for.
+    """
+    with reader.budget.charging_this_thread():
+        placing = _Placing(allow, reader.budget)
+        for portion in _portions(differences(reader)):
+            covering = _covering(allow, portion, reader)
+            for change, numbers in zip(portion, covering, strict=True):
+                if not placing.place(numbers):
+                    return change
+    return None
+
+
+def _portions(changes: Iterable[RowChange]) -> Iterator[list[RowChange]]:
+    """Rows of one table that changed in one way, some at a time."""
+    for _, alike in groupby(changes, key=lambda change: (change.table, change.operation)):
+        portion: list[RowChange] = []
+        room = KEYS_AT_ONCE
+        for change in alike:
+            portion.append(change)
+            room -= sum(len(value) for value in change.key.values() if isinstance(value, str))
+            if len(portion) == ROWS_AT_ONCE or room < 0:
+                yield portion
+                portion, room = [], KEYS_AT_ONCE
+        if portion:
+            yield portion
+
+
+def _covering(allow: Sequence[Allowance], portion: Sequence[RowChange], reader: Reader) -> list[tuple[int, ...]]:
+    """For each row of a portion, the numbers of the allowances that cover it."""
+    covering: list[list[int]] = [[] for _ in portion]
+    keys = {tuple(change.key.values()): place for place, change in enumerate(portion)}
+    for number, allowance in enumerate(allow):
+        if (allowance.table, allowance.operation) != (portion[0].table, portion[0].operation):
+            continue
+        may = _that_may_change(allowance, portion)
+        if may and allowance.where is not None:
+            found = _found(allowance.where, [portion[place] for place in may], reader)
+            may = [keys[key] for key in found if key in keys]
+        for place in may:
+            covering[place].append(number)
+    return [tuple(numbers) for numbers in covering]
+
+
+def _that_may_change(allowance: Allowance, portion: Sequence[RowChange]) -> Sequence[int]:
+    """The places of the rows of which no other columns changed than those that may."""
+    if allowance.columns is None or allowance.operation != "update":
+        return range(len(portion))
+    columns = set(allowance.columns)
+    return [place for place, change in enumerate(portion) if change.columns() <= columns]
+
+
+def _found(where: str, portion: Sequence[RowChange], reader: Reader) -> list[tuple[Cell, ...]]:
+    """The keys of those rows of a portion of which a condition holds: at the end, or at the start if they are gone."""
+    one = portion[0]
+    database = "start" if one.operation == "delete" else "main"
+    names = ", ".join(map(quoted, one.key))
+    keys = ", ".join(f"({', '.join(map(_literal, change.key.values()))})" for change in portion)
+    among = f"{names} IN ({keys})" if len(one.key) == 1 else f"({names}) IN (VALUES {keys})"
+    sql = f"SELECT {names} FROM {database}.{quoted(one.table)} WHERE {among} AND ({where})"
+    return reader.select(sql, rows=len(portion), steps=MOST_STEPS * len(portion)).rows
+
+
+class _Placing:
+    """Places rows in allowances, moving earlier ones to others that cover them too (a bipartite matching).
+
+    Rows that the same allowances cover are alike, so they are counted.
+    """
+
+    def __init__(self, allow: Sequence[Allowance], budget: ProcessorBudget) -> None:
+        self._budget = budget
+        self._room = [allowance.rows for allowance in allow]
+        self._placed: list[Counter[tuple[int, ...]]] = [Counter() for _ in allow]
+
+    def place(self, covering: tuple[int, ...]) -> bool:
+        """Place a row in one of the allowances that cover it.
+
+        Raises:
+            QueryError: the processor time is used up.
+        """
+        if self._budget.is_used_up:
+            raise QueryError(f"more rows differ than {self._budget.seconds:g} s of processor time suffice for")
+        return self._place(covering, set())
+
+    def _place(self, covering: tuple[int, ...], tried: set[int]) -> bool:
+        for number in covering:
+            if number in tried:
+                continue
+            tried.add(number)
+            room, placed = self._room[number], self._placed[number]
+            if room is None:
+                return True
+            if room > 0:
+                self._room[number] = room - 1
+                placed[covering] += 1
+                return True
+            for other in placed:
+                if self._place(other, tried):
+                    self._exchange(placed, other, covering)
+                    return True
+        return False
+
+    def _exchange(self, placed: Counter[tuple[int, ...]], out: tuple[int, ...], into: tuple[int, ...]) -> None:
+        placed[out] -= 1
+        if not placed[out]:
+            del placed[out]
+        placed[into] += 1
+
+
+def _literal(value: Cell) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return repr(value)

@@ -1,0 +1,50 @@
+"""Seconds of processor time that several pieces of work share."""
+
+import math
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from servers.limits.process_clock import PATIENCE
+
+CALL_SECONDS = 5.0
+"""Processor time of a call, or of a Python checkpoint."""
+CALLS_A_JUDGEMENT = 4
+"""All checkpoints of a judgement together may take as long as so many calls: 20 s of processor time."""
+LONGEST_JUDGEMENT = CALLS_A_JUDGEMENT * CALL_SECONDS * PATIENCE
+"""Seconds that a judgement is waited for: then it was not let run."""
+
+
+class ProcessorBudget:
+    """Counts down. What was begun with time left is charged in full, so `left` may end below zero."""
+
+    def __init__(self, seconds: float = math.inf) -> None:
+        self.seconds = seconds
+        self._charged = 0.0
+        self._since: float | None = None  # the processor time of the thread that is being charged
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left now. While a thread is charged, that thread alone may ask."""
+        running = 0.0 if self._since is None else time.thread_time() - self._since
+        return self.seconds - self._charged - running
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.left <= 0
+
+    def charge(self, seconds: float) -> None:
+        self._charged += seconds
+
+    @contextmanager
+    def charging_this_thread(self) -> Generator[None]:
+        """Charge the processor time that this thread takes within, once where such pieces lie in one another."""
+        if self._since is not None:
+            yield
+            return
+        self._since = begin = time.thread_time()
+        try:
+            yield
+        finally:
+            self._since = None
+            self.charge(time.thread_time() - begin)

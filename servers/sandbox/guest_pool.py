@@ -1,0 +1,703 @@
+"""The trusted side of guests: it forks them from a warm zygote, speaks to each over a socket, ends those that break.
+
+What a guest says is text: it is bounded and checked before anybody believes it.
+"""
+
+import asyncio
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import weakref
+from collections import deque
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager, suppress
+from functools import partial
+from typing import Any, Literal
+
+from servers.bundle.environment import Environment
+from servers.errors import GuestError
+from servers.guest.branch_coverage import branches
+from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
+from servers.guest.walls import WALLS
+from servers.limits.buffer_budget import BufferBudget
+from servers.limits.guest_memory import MOST_GUEST_MEMORY, excess, private_bytes
+from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
+from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
+
+START_SECONDS = 20.0
+BOOT_SECONDS = 1.0
+"""Processor time until a guest has raised its walls; it takes some milliseconds."""
+GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
+"""All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
+LEAST_ROOM = 15 * 1024 * 1024
+"""Bytes of rows that a guest may always hold in memory."""
+LONG_QUEUE = 32
+LONG_REQUEST = 0.25
+"""Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
+MOST_AFTER = 0.05
+"""Seconds of processor time that a guest may use between its answer and the next request: it frees memory then."""
+DEATH_SECONDS = 5.0
+"""How long the zygote may take to tell how a guest ended."""
+LARGEST_REPLY = 30 * 1024 * 1024
+"""Bytes of the largest image: that of a start, and what rows may grow by."""
+LARGEST_CALL_REPLY = 6 * 1024 * 1024
+"""Bytes of what a guest says of a call: its text, and the rows that it changed, before and after."""
+IMAGE_REQUESTS = {"build", "rows"}
+"""What is answered with an image of a database."""
+MOST_BUFFERED = 32 * 1024 * 1024
+"""Bytes of unfinished replies of all guests of a worker. The guest with the longest one is ended first."""
+SMALL_BUFFER = 256 * 1024
+"""Bytes up to which a buffer is not counted: a socket's kernel buffer takes as much."""
+
+NONCE_BYTES = 7
+CLOSED = "closed its socket"
+
+Reply = tuple[dict[str, Any], list[bytes]]
+Doubt = Callable[[Reply], bool]
+Cause = Literal[
+    "done",
+    "idle",
+    "memory",
+    "closing",
+    "forgotten",
+    "late",
+    "asleep",
+    "stalled",
+    "restless",
+    "abandoned",
+    "lied",
+    "tools",
+    "walls",
+    "zygote",
+]
+"""Why we end a guest. One that ends by itself has the name of its signal, or its exit code, for a cause."""
+OWN_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP"})
+"""Signals that a process brings upon itself. SIGKILL is somebody else's, or the kernel's when memory runs out."""
+OWN_CAUSES = frozenset({"lied", "memory"})
+"""Causes for which we end a guest that has brought it about."""
+ENDINGS: dict[Ending, str] = {
+    "late": "used up its {0:g} s of processor time for {1!r}",
+    "asleep": "waited for something else than {1!r}, and did not answer",
+    "stalled": "was not let run for {1!r}, which needs at most {0:g} s of processor time",
+}
+log = logging.getLogger("farm.guests")
+
+
+class GuestDied(GuestError):
+    """The guest ended, or broke the protocol, while it was asked. `Guests.own_doing` tells whose doing that was."""
+
+
+class GuestCrowded(GuestDied):
+    """The guest was ended because all guests together held too much memory: perhaps the doing of another."""
+
+
+class GuestLate(GuestError):
+    """The guest used up its processor time, or waited for what never comes, and was killed: its own doing."""
+
+
+class GuestStalled(GuestError):
+    """The guest was not let run, and was killed: nobody's doing but this machine's."""
+
+
+class GuestHeld(GuestError):
+    """The guest has been busy with another's request for long."""
+
+
+class _Frames(asyncio.Protocol):
+    """Frames in on a socket, each handed to `on_frame`; `on_end` when the other side has closed or lied."""
+
+    def __init__(self, on_frame: Callable[[Reply], None], on_end: Callable[[str], None], budget: BufferBudget) -> None:
+        self._on_frame, self._on_end = on_frame, on_end
+        self._budget = budget
+        self._buffer = bytearray()
+        self.largest = LARGEST_REPLY
+        self.transport: asyncio.WriteTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport  # pyright: ignore[reportAttributeAccessIssue]
+
+    def data_received(self, data: bytes) -> None:
+        self._buffer += data
+        while len(self._buffer) >= LENGTHS.size:
+            head, body = LENGTHS.unpack_from(self._buffer)
+            if head > LARGEST_HEAD or body > self.largest:
+                self._on_end(f"announced {head + body} bytes")
+                return
+            end = LENGTHS.size + head + body
+            if len(self._buffer) < end:
+                if len(self._buffer) > SMALL_BUFFER:
+                    self._budget.hold(self, len(self._buffer))
+                return
+            try:
+                with memoryview(self._buffer) as whole:
+                    frame = unpacked(bytes(whole[LENGTHS.size : LENGTHS.size + head]), whole[end - body : end])
+            except FrameError as error:
+                self._on_end(str(error))
+                return
+            del self._buffer[:end]
+            self._budget.release(self)
+            self._on_frame(frame)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self.close()
+        self._on_end(CLOSED)
+
+    def close(self) -> None:
+        """Close the socket, and keep nothing of what came in on it."""
+        self._buffer = bytearray()
+        self._budget.release(self)
+        if self.transport is not None:
+            self.transport.abort()
+
+    def give_up(self) -> None:
+        self._on_end("had sent the most when all guests together had sent too much")
+
+
+async def _channel(
+    end: socket.socket, on_frame: Callable[[Reply], None], on_end: Callable[[str], None], budget: BufferBudget
+) -> _Frames:
+    end.setblocking(False)
+    loop = asyncio.get_running_loop()
+    _, protocol = await loop.create_unix_connection(lambda: _Frames(on_frame, on_end, budget), sock=end)
+    return protocol
+
+
+class Guest:
+    """One guest process, asked one thing at a time."""
+
+    def __init__(self, pid: int, budget: BufferBudget) -> None:
+        self.pid = pid
+        self._budget = budget
+        self.ended: str | None = None
+        self.cause: Cause | None = None
+        self.environment: str | None = None
+        self.waiting = 0
+        self.held_since: float | None = None
+        self._lock = asyncio.Lock()  # protects the socket: one request at a time
+        self.walls: tuple[str, ...] = ()
+        self.used = time.monotonic()
+        self.fate: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._cpu_at_rest = 0.0
+        self._answer: asyncio.Future[Reply] | None = None
+        self._frames: _Frames | None = None
+
+    async def open(self, end: socket.socket) -> None:
+        """Speak to a guest that was just forked, and hear which walls it has raised."""
+        self._answer = asyncio.get_running_loop().create_future()
+        frames = await _channel(end, self._heard, self._lost, self._budget)
+        if self.ended is not None:
+            frames.close()  # it was killed before there was anything to close
+        else:
+            self._frames = frames
+        head, _ = await self._answered("its first word", BOOT_SECONDS)
+        self.walls = tuple(str(wall) for wall in head.get("walls", ()))
+
+    def turn(self, *, patient: bool = True) -> "_Turn":
+        """Wait until the guest is free. Who is not patient gets a GuestHeld after a while, and can ask another."""
+        return _Turn(self, self._lock, patient=patient)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether one request has kept it busy for long."""
+        return self.held_since is not None and time.monotonic() - self.held_since > LONG_REQUEST
+
+    async def ask(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
+        """Ask one thing, within a turn.
+
+        Raises:
+            GuestDied: it ended, or what it said is not a frame.
+            GuestLate: it used up `seconds` of processor time, or went to sleep; it has been killed.
+            GuestStalled: it was not let run for long; it has been killed.
+        """
+        if self.ended is not None or self._frames is None or self._frames.transport is None:
+            raise GuestDied(f"a guest ended: {self.ended}")
+        nonce = int.from_bytes(
+            os.urandom(NONCE_BYTES)
+        )  # what a tool says on the socket cannot pass for the answer to a later request
+        self._answer = asyncio.get_running_loop().create_future()
+        self._frames.largest = LARGEST_CALL_REPLY if head["do"] not in IMAGE_REQUESTS else LARGEST_REPLY
+        self._frames.transport.write(packed({**head, "nonce": nonce}, *parts))
+        answer, answer_parts = await self._answered(head["do"], seconds)
+        if answer.pop("nonce", None) != nonce:
+            self.kill("lied", "answered what it was not asked")
+            raise GuestDied(f"a guest ended: {self.ended}")
+        return answer, answer_parts
+
+    async def _answered(self, what: str, seconds: float) -> Reply:
+        answer = self._answer
+        if answer is None:
+            raise GuestDied("a guest was not asked anything")
+
+        def end(ending: Ending) -> None:
+            if not answer.done():
+                why = ENDINGS[ending].format(seconds, what)
+                answer.set_exception((GuestStalled if ending == "stalled" else GuestLate)(f"a guest {why}"))
+                self.kill(ending, why)
+
+        try:
+            with Deadline(self.pid, seconds, end, is_told=self._is_told):
+                return await answer
+        except asyncio.CancelledError:
+            self.kill("abandoned", "its caller went away in the middle of a request")
+            raise
+        finally:
+            self._answer = None
+            self._rest()
+
+    @property
+    def processor_seconds(self) -> float:
+        """The processor time that it had had when it answered the last time."""
+        return self._cpu_at_rest
+
+    def _is_told(self) -> bool:
+        transport = None if self._frames is None else self._frames.transport
+        return transport is None or transport.get_write_buffer_size() == 0
+
+    def _rest(self) -> None:
+        if self.ended is None:
+            with suppress(OSError):
+                self._cpu_at_rest = cpu_seconds(self.pid)
+
+    def end_if_restless(self) -> None:
+        """End it when it has used the processor since its last answer: what it does then nobody has asked for."""
+        if self.ended is not None or self._answer is not None:
+            return
+        try:
+            used = cpu_seconds(self.pid) - self._cpu_at_rest
+        except OSError:
+            return  # it has ended, which its socket tells
+        if used > MOST_AFTER:
+            self.kill("restless", f"used {used:.2g} s of processor time after its answer")
+
+    def kill(self, cause: Cause | None, why: str) -> None:
+        """End the process at once. Without a cause it has ended by itself."""
+        if self.ended is not None:
+            return  # its pid may be somebody else's by now
+        self.ended, self.cause = why, cause
+        with suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        if self._frames is not None:
+            self._frames.close()
+            self._frames = None  # instances remember who served them, and must not keep its buffers
+
+    def _heard(self, reply: Reply) -> None:
+        if self._answer is None or self._answer.done():
+            self._lost("spoke without being asked")
+        else:
+            self._answer.set_result(reply)
+
+    def _lost(self, why: str) -> None:
+        if self.ended is None:
+            self.kill(None if why == CLOSED and is_ending(self.pid) else "lied", why)
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(GuestDied(f"a guest ended: {self.ended}"))
+
+
+class _Turn:
+    """The right to ask a guest, for one at a time."""
+
+    def __init__(self, guest: Guest, lock: asyncio.Lock, *, patient: bool) -> None:
+        self._guest, self._lock, self._patient = guest, lock, patient
+
+    async def __aenter__(self) -> None:
+        self._guest.waiting += 1
+        try:
+            if self._patient or not self._lock.locked():
+                await self._lock.acquire()
+            else:
+                async with asyncio.timeout(LONG_REQUEST):
+                    await self._lock.acquire()
+        except TimeoutError:
+            self._guest.waiting -= 1
+            raise GuestHeld("a guest is busy with another request") from None
+        except BaseException:
+            self._guest.waiting -= 1
+            raise
+        self._guest.held_since = time.monotonic()
+        self._guest.end_if_restless()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._lock.release()
+        self._guest.held_since = None
+        self._guest.waiting -= 1
+        self._guest.used = time.monotonic()
+
+
+class Guests:
+    """All guests of a worker. Entered with `async with`; leaving it ends them.
+
+    At most `most_each` guests serve one environment; another is forked when all are busy. A call, or a checkpoint, has
+    `call_seconds` of processor time until its guest is killed. With `covering` they note which branches of the tools
+    are taken.
+    """
+
+    def __init__(
+        self,
+        *,
+        most_each: int = 2,
+        call_seconds: float = CALL_SECONDS,
+        walls_required: bool = False,
+        covering: bool = False,
+        most_buffered: int = MOST_BUFFERED,
+    ) -> None:
+        self.covering = covering
+        self.most_each = most_each
+        self.call_seconds = call_seconds
+        self.walls_required = walls_required
+        self.room = 0
+        self.started = 0
+        self.memory = 0
+        self.deaths: dict[str, int] = {}
+        self._alive: dict[int, Guest | None] = {}
+        self._known: weakref.WeakSet[Guest] = weakref.WeakSet()
+        self._serving: dict[str, list[Guest]] = {}
+        self._verifying: dict[str, Guest] = {}
+        self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
+        self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
+        self._zygote: subprocess.Popen[bytes] | None = None
+        self._budget = BufferBudget(most_buffered)
+        self._frames: _Frames | None = None
+        self._control: socket.socket | None = None
+        self._forks: deque[asyncio.Future[int]] = deque()  # the zygote answers in order
+
+    async def __aenter__(self) -> "Guests":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        for guest in list(self._known):
+            guest.kill("closing", "the worker closes")
+        self._serving.clear()
+        self._verifying.clear()
+        await self._end_zygote()
+
+    async def serving(self, environment: Environment, instance: str, before: Guest | None = None) -> Guest:
+        """A guest that runs an environment's tools for an instance.
+
+        It is the one that served `before`, since that one holds the rows, unless its queue has grown, or one request
+        keeps it busy: then it is a new one, or the one with the shortest queue if that is shorter by far. An instance
+        that comes back after it was let go of goes where it went the last time.
+
+        Raises:
+            GuestError: none can be started.
+        """
+        if before is not None and before.ended is None and before.waiting < LONG_QUEUE and not before.is_held:
+            return before
+        async with self._growing:
+            guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
+            self._serving[environment.digest] = guests
+            free = min(guests, key=lambda guest: (guest.is_held, guest.waiting), default=None)
+            if before is None and guests:
+                before = guests[hash(instance) % len(guests)]
+            if free is not None and (_is_fit(free) or len(guests) >= self.most_each):
+                if before is not None and before in guests and not before.is_held:
+                    return before if before.waiting < free.waiting + LONG_QUEUE else free
+                return free
+            guest = await self.fork()
+            self._serving.setdefault(environment.digest, []).append(guest)  # the list of before may be gone by now
+        guest.environment = environment.id
+        async with guest.turn():
+            load = {"do": "load", "covering": self.covering}
+            head, _ = await guest.ask(load, environment.source.encode(), seconds=START_SECONDS)
+        if "error" in head:
+            guest.kill("tools", "could not load its tools")
+            raise GuestError(f"{environment.id}: {head['error']}")
+        return guest
+
+    async def verifier(self, environment: Environment) -> Guest:
+        """The guest that verifies changesets for an environment. It loads no tools.
+
+        Raises:
+            GuestError: none can be started.
+        """
+        async with self._growing:
+            guest = self._verifying.get(environment.digest)
+            if guest is None or guest.ended is not None:
+                guest = self._verifying[environment.digest] = await self.fork()
+                guest.environment = environment.id
+        return guest
+
+    async def taken(self, environment: Environment) -> set[int]:
+        """The numbers of the branches that guests which cover have taken, by `servers.guest.branch_coverage`.
+
+        What they say is checked to be numbers of branches. A guest that has ended tells nothing any more.
+        """
+        told: set[int] = set()
+        for guest in self._serving.get(environment.digest, []):
+            if guest.ended is None:
+                async with guest.turn():
+                    head, _ = await guest.ask({"do": "taken"}, seconds=self.call_seconds)
+                told |= {number for number in head.get("taken", ()) if isinstance(number, int)}
+        return told & set(range(len(branches(environment.source))))
+
+    @property
+    def alive(self) -> int:
+        """How many guests there are."""
+        return len(self._alive)
+
+    @property
+    def pids(self) -> set[int]:
+        """The processes of the guests."""
+        return set(self._alive)
+
+    @property
+    def room_each(self) -> int:
+        """Bytes of rows that one guest may hold in memory: its share of all the `room` there is."""
+        return max(LEAST_ROOM, self.room // max(self.alive, 1))
+
+    @property
+    def buffered(self) -> int:
+        """Bytes of unfinished replies."""
+        return self._budget.total
+
+    @property
+    def waiting(self) -> int:
+        """How many requests wait for a guest that is busy with another."""
+        return sum(max(guest.waiting - 1, 0) for guests in self._serving.values() for guest in guests)
+
+    async def walls(self) -> tuple[str, ...]:
+        """The walls that stand around guests on this machine.
+
+        Raises:
+            GuestError: no guest can be started, or a wall that is required is missing.
+        """
+        async with self.fresh() as guest:
+            return guest.walls
+
+    def end_idle(self, seconds: float) -> None:
+        """End the guests that have had nothing to do for so long; they are forked again when they are needed."""
+        old = time.monotonic() - seconds
+        for guests in self._serving.values():
+            for guest in guests:
+                if guest.used < old and guest.waiting == 0:
+                    guest.kill("idle", "it had nothing to do")
+        for digest, guest in list(self._verifying.items()):
+            if guest.used < old and guest.waiting == 0:
+                guest.kill("idle", "it had nothing to do")
+            if guest.ended is not None:
+                del self._verifying[digest]
+        self._serving = {
+            digest: living
+            for digest, guests in self._serving.items()
+            if (living := [guest for guest in guests if guest.ended is None])
+        }
+
+    def end_excess(self, most: int = MOST_GUEST_MEMORY) -> None:
+        """End guests until all together hold at most so many bytes: idle ones first, the largest first."""
+        base = 0 if self._zygote is None else private_bytes(self._zygote.pid)
+        guests = {pid: guest for pid, guest in self._alive.items() if guest is not None and guest.ended is None}
+        sizes = {pid: max(private_bytes(pid) - base, 0) for pid in guests}
+        self.memory = sum(sizes.values())
+        idle = {pid for pid, guest in guests.items() if guest.waiting == 0}
+        for pid in excess(sizes, idle, most):
+            guests[pid].kill("memory", f"held {sizes[pid]} bytes when all guests together held {self.memory}")
+
+    def end_restless(self) -> None:
+        """End the guests that use the processor though nobody has asked them anything."""
+        for guests in self._serving.values():
+            for guest in guests:
+                guest.end_if_restless()
+
+    def forget(self, digest: str) -> None:
+        """End the guests of an environment."""
+        verifier = self._verifying.pop(digest, None)
+        for guest in [*self._serving.pop(digest, []), *([verifier] if verifier else [])]:
+            guest.kill("forgotten", "its environment is gone")
+
+    @asynccontextmanager
+    async def fresh(self) -> AsyncGenerator[Guest]:
+        """A guest for one job, ended afterwards."""
+        guest = await self.fork()
+        try:
+            async with guest.turn():
+                yield guest
+        finally:
+            guest.kill("done", "its job is done")
+
+    async def job(
+        self,
+        head: dict[str, Any],
+        *parts: bytes,
+        seconds: float,
+        doubtful: Doubt | None = None,
+        budget: ProcessorBudget | None = None,
+    ) -> Reply:
+        """Ask one thing of a fresh guest. `budget` is charged for the guest's processor time.
+
+        A second guest is asked when the reply is doubtful, or the first one ended by no doing of its own.
+
+        Raises:
+            GuestDied, GuestLate: that is what this request does to a guest.
+            GuestError: the farm could not have it done, through no doing of the guest.
+        """
+        budget = budget or ProcessorBudget()
+        try:
+            reply = await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
+        except GuestError as trouble:
+            if isinstance(trouble, (GuestDied, GuestLate)) and not isinstance(trouble, GuestCrowded):
+                raise
+            log.info("a job is done once more", extra={"request": head["do"], "detail": str(trouble)})
+        else:
+            if doubtful is None or not doubtful(reply) or budget.is_used_up:
+                return reply
+        return await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
+
+    async def _fresh_answer(
+        self, head: dict[str, Any], *parts: bytes, seconds: float, budget: ProcessorBudget
+    ) -> Reply:
+        """One guest's answer. What a guest took that has ended by its own doing is not known: it counts as all."""
+        async with self.fresh() as guest:
+            try:
+                reply = await guest.ask(head, *parts, seconds=seconds)
+            except GuestLate:
+                budget.charge(seconds)
+                raise
+            except GuestDied as error:
+                if await self.own_doing(guest):
+                    budget.charge(seconds)
+                    raise (GuestCrowded(str(error)) if guest.cause == "memory" else error) from None
+                raise GuestError(f"{error} ({guest.cause or 'killed from outside'})") from None
+            budget.charge(guest.processor_seconds)
+            return reply
+
+    async def own_doing(self, guest: Guest) -> bool:
+        """True if a guest that has died brought it about: it broke the protocol, crashed, or exited by itself."""
+        if guest.cause is not None:
+            return guest.cause in OWN_CAUSES
+        try:
+            async with asyncio.timeout(DEATH_SECONDS):
+                fate = await asyncio.shield(guest.fate)
+        except TimeoutError:
+            return False
+        return fate.startswith("exit") or fate in OWN_SIGNALS
+
+    async def fork(self) -> Guest:
+        """A new guest that knows nothing yet.
+
+        Raises:
+            GuestError: none can be started.
+        """
+        async with self._forking:
+            control = await self._started_zygote()
+            loop = asyncio.get_running_loop()
+            ours, theirs = socket.socketpair()
+            try:
+                with theirs:
+                    socket.send_fds(control, [b"f"], [theirs.fileno()])
+                self._forks.append(loop.create_future())
+                async with asyncio.timeout(START_SECONDS):
+                    pid = await self._forks[-1]
+            except (OSError, TimeoutError) as error:
+                ours.close()
+                raise GuestError(f"no guest can be forked: {error}") from None
+            except BaseException:
+                ours.close()  # a guest that was forked for nobody sees it, and ends
+                raise
+            guest = Guest(pid, self._budget)
+            self._known.add(guest)  # before it says a word: who closes ends it as well
+            if pid in self._alive:
+                self._alive[pid] = guest
+            try:
+                await guest.open(ours)
+            except GuestError as error:
+                raise GuestError(f"no guest can be started: {error}") from None
+        missing = [wall for wall in WALLS if wall not in guest.walls]
+        if missing and self.walls_required:
+            guest.kill("walls", "a wall is missing")
+            raise GuestError(
+                f"these walls cannot be raised on this machine: {', '.join(missing)}; `farm doctor` says more, "
+                "and --walls available goes on without them"
+            )
+        return guest
+
+    async def _started_zygote(self) -> socket.socket:
+        if self._zygote is not None and self._zygote.poll() is None and self._control is not None:
+            return self._control
+        await self._end_zygote()
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._zygote = subprocess.Popen(  # noqa: ASYNC220 - it must be the child of this thread, which outlives it
+                [sys.executable, "-s", "-P", "-m", "servers.guest.zygote", str(theirs.fileno())],
+                pass_fds=[theirs.fileno()],
+                env=GUEST_ENVIRON,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+        control = self._control = ours.dup()
+        gone = partial(self._zygote_gone, control)
+        self._frames = await _channel(ours, self._zygote_says, gone, self._budget)
+        return control
+
+    async def _end_zygote(self) -> None:
+        if self._frames is not None:
+            self._frames.close()
+        if self._control is not None:
+            self._control.close()
+            self._control = None
+        zygote, self._zygote = self._zygote, None  # two may end it at once
+        if zygote is not None and zygote.stderr is not None:
+            zygote.kill()
+            await asyncio.to_thread(zygote.wait)
+            zygote.stderr.close()
+        self._give_up_forks("was ended")
+
+    def _zygote_says(self, reply: Reply) -> None:
+        head, _ = reply
+        if "forked" in head:
+            forked = self._forks.popleft()
+            self.started += 1
+            self._alive[int(head["forked"])] = None
+            log.info("guest started", extra={"guest": head["forked"]})
+            if not forked.done():
+                forked.set_result(int(head["forked"]))
+        elif "ended" in head:
+            self._ended(int(head["ended"]), _cause(int(head["status"])))
+
+    def _ended(self, pid: int, cause: str) -> None:
+        """Count a guest's end. What we ended it for says more than the signal by which we did."""
+        guest = self._alive.pop(pid, None)
+        environment = why = None
+        if guest is not None:
+            if not guest.fate.done():
+                guest.fate.set_result(cause)
+            cause, environment, why = guest.cause or cause, guest.environment, guest.ended
+        self.deaths[cause] = self.deaths.get(cause, 0) + 1
+        log.info("guest ended", extra={"guest": pid, "environment": environment, "cause": cause, "detail": why})
+
+    def _zygote_gone(self, control: socket.socket, why: str) -> None:
+        if self._control is not control or self._zygote is None or self._zygote.stderr is None:
+            return
+        control.close()
+        self._control = None
+        self._zygote.kill()
+        said = self._zygote.stderr.read().decode("utf-8", "replace").strip()
+        self._give_up_forks(f"{why}: {said.splitlines()[-1] if said else 'without a word'}")
+
+    def _give_up_forks(self, why: str) -> None:
+        for pid in list(self._alive):
+            self._ended(pid, "zygote")  # they end with their parent
+        while self._forks:
+            forked = self._forks.popleft()
+            if not forked.done():
+                forked.set_exception(GuestError(f"the parent of all guests {why}"))
+
+
+def _is_fit(guest: Guest) -> bool:
+    """Whether one more request would not wait long for it."""
+    return guest.waiting < LONG_QUEUE and not guest.is_held
+
+
+def _cause(status: int) -> str:
+    """How a process ended, in a word."""
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        return signal.Signals(number).name if number in set(signal.Signals) else f"signal {number}"
+    return f"exit {os.waitstatus_to_exitcode(status)}"

@@ -1,0 +1,111 @@
+"""Python of bundles, inspected by its text: a guest parses it, so a text that takes too much costs no process of ours.
+
+The parser needs 700 bytes of memory for each byte of a source, and what it is given may be meant to exhaust it.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from pydantic import ValidationError
+
+from servers.bundle.description import Tool
+from servers.bundle.environment import Environment
+from servers.errors import BundleError
+from servers.records import Record
+from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+
+Gate = Literal["tools", "checkpoint", "imported"]
+DERIVE_HINT = "`farm derive BUNDLE --write` brings environment.json up to date"
+
+
+class Source(NamedTuple):
+    """A text of Python, and which gate it must pass."""
+
+    text: str
+    gate: Gate
+
+
+class Signature(Record):
+    """A function at the top level of a module."""
+
+    name: str
+    is_async: bool
+    positional: tuple[str, ...]
+    by_keyword: tuple[str, ...]
+    has_more: bool
+
+
+class Inspection(Record):
+    """What a text of Python shows. With `not_python` there is nothing else."""
+
+    not_python: str | None = None
+    functions: tuple[Signature, ...] = ()
+    problems: tuple[str, ...] = ()
+
+
+async def inspected(sources: Sequence[Source], guests: Guests) -> list[Inspection]:
+    """What each text shows. Each is parsed by a guest of its own, which one that takes too much ends."""
+    return [await _inspected(source, guests) for source in sources]
+
+
+async def _inspected(source: Source, guests: Guests) -> Inspection:
+    request = {"do": "inspect", "gate": source.gate}
+    try:
+        head, _ = await guests.job(request, source.text.encode(), seconds=START_SECONDS)
+        return Inspection.model_validate(head)
+    except GuestLate:
+        return _unparsed(f"takes more than {START_SECONDS:g} s to parse")
+    except (GuestDied, ValidationError):
+        return _unparsed("the process that parsed it ended; is it very long, or deeply nested?")
+
+
+async def agree(environment: Environment, guests: Guests) -> None:
+    """See that the tools of an environment are the functions of its `tools.py`.
+
+    Raises:
+        BundleError: the first place where they are not.
+    """
+    [inspection] = await inspected([Source(environment.source, gate_of(environment))], guests)
+    for finding in function_findings(environment.folder, inspection, environment.tools):
+        raise BundleError(finding)
+
+
+def gate_of(environment: Environment) -> Gate:
+    """The gate that the tools of an environment must pass."""
+    return "tools" if environment.description.imported is None else "imported"
+
+
+def function_findings(folder: Path, inspection: Inspection, tools: dict[str, Tool]) -> Iterator[str]:
+    """Where `tools.py` and `environment.json` disagree."""
+    path, description = folder / "tools.py", folder / "environment.json"
+    if inspection.not_python is not None:
+        yield f"{path}: {inspection.not_python}"
+        return
+    for one in inspection.functions:
+        if one.is_async:
+            yield f"{path}: {one.name}: tools are plain functions, not async"
+    public = [one for one in inspection.functions if not one.name.startswith("_") and not one.is_async]
+    functions = {one.name: one for one in public}
+    for name in sorted(tools.keys() - functions.keys()):
+        yield f"{description}: tools.{name}: has no function in tools.py; {DERIVE_HINT}"
+    for name in sorted(functions.keys() - tools.keys()):
+        yield f"{path}: {name}: is not among the tools of environment.json; {DERIVE_HINT}"
+    for name in sorted(tools.keys() & functions.keys()):
+        yield from _argument_findings(folder, functions[name], tools[name])
+
+
+def _argument_findings(folder: Path, function: Signature, tool: Tool) -> Iterator[str]:
+    path, name = folder / "tools.py", tool.name
+    if function.positional != ("db",) or function.has_more:
+        yield f"{path}: {name}: takes `db` first and its arguments by keyword: def {name}(db: Database, *, ...)"
+    taken, told = set(function.by_keyword), tool.properties.keys()
+    for argument in sorted(told - taken):
+        place = folder / "environment.json"
+        yield f"{place}: tools.{name}.arguments.{argument}: not an argument of the function; {DERIVE_HINT}"
+    for argument in sorted(taken - told):
+        yield f"{path}: {name}: argument {argument!r} is not in environment.json; {DERIVE_HINT}"
+
+
+def _unparsed(why: str) -> Inspection:
+    return Inspection(not_python=f"the whole: not Python: {why}")

@@ -1,0 +1,287 @@
+"""Changesets verified before they are kept, and the rows that they make.
+
+Small changes under rules that cost little are verified in this process, within milliseconds. All others go to a guest
+that loads no tools: one for each environment, asked by its instances in turn, and killed when it takes too long.
+"""
+
+import math
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import apsw
+
+from servers.bundle.environment import Environment
+from servers.errors import GuestError
+from servers.guest.changeset_verifier import VerifiedRows, canonical
+from servers.guest.sqlite.tables import LARGEST_CHANGES, ChangesError
+from servers.limits.fair_pool import FairLimit, FairThreadPool
+from servers.sandbox.guest_pool import START_SECONDS, Guest, GuestDied, Guests, Reply
+from servers.state.start_images import Start
+from servers.state.state_file import StateFile
+
+MOST_SECONDS = 0.01
+"""Time for which one verification may hold up this process. What takes longer is begun again in a guest."""
+STEPS_BETWEEN_CHECKS = 20
+"""Steps of SQLite, about those that write one row: it looks at the time between rows only."""
+LARGEST_HERE = 16 * 1024
+"""Bytes of changes that are verified here."""
+LARGEST_VALUE_HERE = 16 * 1024
+"""Bytes of a value, and of a row, that are written here."""
+LARGEST_NET_HERE = 32 * 1024
+"""Bytes of the changes since the start, up to which rows are built here."""
+MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
+"""Bytes of changes that rows here take one after another. Then they are built anew from the changes since the start."""
+MOST_HELD = 32 * 1024 * 1024
+"""Bytes of start images whose rows are held here."""
+MOST_EACH = 64
+"""Instances of one start whose rows are held here at once."""
+LARGEST_ON_LOOP = 256 * 1024
+"""Bytes of a history that are read on the event loop. A longer one is read in a thread."""
+COPIES_OF_HISTORY = 3
+"""How often the bytes of a history are in memory while it is read."""
+MOST_HISTORIES = 108 * 1024 * 1024
+MOST_HISTORIES_EACH = 54 * 1024 * 1024
+"""Bytes of the histories that are read at once: of all environments, and of one."""
+T = TypeVar("T")
+
+
+class Verification:
+    """Verifies what guests say that calls changed, and builds the rows of instances."""
+
+    def __init__(self, guests: Guests, threads: FairThreadPool) -> None:
+        self._guests = guests
+        self._threads = threads
+        self._histories = FairLimit(MOST_HISTORIES, MOST_HISTORIES_EACH)  # who holds some waits for nothing else
+        self._held: OrderedDict[str, _Desk] = OrderedDict()
+
+    async def verify(
+        self, environment: Environment, start: Start, state: StateFile, changes: bytes, *, now: str
+    ) -> bytes:
+        """Verify changes to an instance's rows within its turn, and return them as they are to be kept.
+
+        `now` is the instance's time at the call that made them.
+
+        Raises:
+            ChangesError: they do not fit, or leave what the schema does not allow.
+            GuestLate: the rules of the schema take too long.
+            GuestError: no guest could verify them.
+        """
+        if len(changes) > LARGEST_CHANGES:
+            raise ChangesError(f"it says that it changed {len(changes)} bytes")
+        if start.is_cheap and len(changes) <= LARGEST_HERE and state.net_joined <= LARGEST_NET_HERE:
+            net = None if self._has_rows(start, state) else await self.changes_since_start(state)
+            if net is None or len(net) <= LARGEST_NET_HERE:
+                kept = self._verified_here(start, state, net, changes, now)
+                if kept is not None:
+                    return kept
+        head = {"do": "verify", "next_revision": state.next_revision, "now": now}
+        seconds = self._guests.call_seconds
+        said, [kept] = await self._ask(environment, start, state, head, changes, seconds=seconds)
+        if said["wrong"] is not None:
+            raise ChangesError(str(said["wrong"])[:500])
+        return kept
+
+    async def image(self, environment: Environment, start: Start, state: StateFile, *, plain: bool = False) -> bytes:
+        """The rows as they are now, as the bytes of a SQLite database. Plain ones are the same for the same rows.
+
+        Raises:
+            StateError: the history is damaged.
+            GuestError: no guest could build them.
+        """
+        net = await self.changes_since_start(state)
+        if start.is_cheap and len(net) <= LARGEST_NET_HERE:
+            try:
+                image = _rows_here(start, net)
+                return await self._threads.run(environment.id, lambda: canonical(image)) if plain else image
+            except (ChangesError, apsw.Error):
+                pass  # a guest has more room
+        if not net and not plain:
+            return start.image
+        _, [image] = await self._ask(environment, start, state, {"do": "rows", "canonical": plain})
+        return image
+
+    async def changes_since_start(self, state: StateFile) -> bytes:
+        """Everything that the calls changed, as one changeset."""
+        if state.net is None:
+            return await self.read(state, state.changes_since_start)
+        return state.changes_since_start()
+
+    async def read(self, state: StateFile, job: Callable[[], T]) -> T:
+        """Do what reads a whole history: in a thread, within a budget of memory, when that history is long."""
+        return await self.read_history(state.origin.environment, state.size, job)
+
+    async def read_history(self, environment: str, size: int, job: Callable[[], T]) -> T:
+        """The same, for a history of so many bytes of an environment."""
+        if size <= LARGEST_ON_LOOP:
+            return job()
+        async with self._histories.taken(environment, COPIES_OF_HISTORY * size):
+            return await self._threads.run(environment, job)
+
+    def release(self, start: str, instance: str) -> None:
+        """Forget the rows of an instance that was closed."""
+        desk = self._held.get(start)
+        if desk is not None:
+            desk.release(instance)
+
+    def close(self) -> None:
+        while self._held:
+            self._held.popitem()[1].close()
+
+    def _verified_here(
+        self, start: Start, state: StateFile, net: bytes | None, changes: bytes, now: str
+    ) -> bytes | None:
+        """Verify changes in this process. None leaves it to a guest, whatever the reason is.
+
+        Without `net` the rows of the instance stand here already.
+        """
+        try:
+            desk = self._desk(start)
+            desk.until = time.monotonic() + MOST_SECONDS
+            if net is None:
+                rows = desk.use(state.origin.id)
+            else:
+                rows = desk.seat(state.origin.id, net)
+                self._keep_to_most_held()
+            kept = rows.apply(changes, now=now)
+        except (ChangesError, apsw.Error):
+            self.release(start.digest, state.origin.id)
+            return None
+        desk.stand(state.origin.id, state.next_revision, len(kept))
+        return kept
+
+    def _has_rows(self, start: Start, state: StateFile) -> bool:
+        """True if the rows of an instance stand here as they are now, and have not grown too large to stay."""
+        desk = self._held.get(start.digest)
+        seat = None if desk is None else desk.seats.get(state.origin.id)
+        return seat is not None and seat.revision == state.revision and seat.changed <= MOST_CHANGED_HERE
+
+    def _desk(self, start: Start) -> "_Desk":
+        desk = self._held.get(start.digest)
+        if desk is None:
+            desk = self._held[start.digest] = _Desk(start)
+        self._held.move_to_end(start.digest)
+        return desk
+
+    def _keep_to_most_held(self) -> None:
+        while len(self._held) > 1 and sum(held.size for held in self._held.values()) > MOST_HELD:
+            self._held.popitem(last=False)[1].close()
+
+    async def _ask(
+        self,
+        environment: Environment,
+        start: Start,
+        state: StateFile,
+        head: dict[str, Any],
+        *parts: bytes,
+        seconds: float = START_SECONDS,
+    ) -> Reply:
+        """Ask the guest that verifies for an environment. One that ends by itself is replaced once."""
+        head = {**head, "instance": state.origin.id, "revision": state.revision}
+        for attempt in range(2):
+            guest = await self._guests.verifier(environment)
+            try:
+                async with guest.turn():
+                    reply = await guest.ask(head, *parts, seconds=seconds)
+                    if "need" in reply[0]:
+                        await self._stand(guest, start, state)
+                        reply = await guest.ask(head, *parts, seconds=seconds)
+                    return reply
+            except GuestDied:
+                if attempt:
+                    raise
+        raise GuestError("unreachable")
+
+    async def _stand(self, guest: Guest, start: Start, state: StateFile) -> None:
+        """Give a guest the rows of an instance."""
+        changes = await self.changes_since_start(state)
+        head = {"do": "stand", "instance": state.origin.id, "revision": state.revision, "image": start.digest}
+        reply, _ = await guest.ask(head, changes, seconds=START_SECONDS)
+        if "need" in reply:
+            await guest.ask({"do": "image", "digest": start.digest}, start.image, seconds=START_SECONDS)
+            await guest.ask(head, changes, seconds=START_SECONDS)
+
+
+@dataclass
+class _Seat:
+    """Rows that stand at one revision of an instance."""
+
+    rows: VerifiedRows
+    revision: str
+    changed: int
+    """Bytes of changes that they were given since the start."""
+
+
+@dataclass
+class _Desk:
+    """Rows of instances of one start. All of them are that start, with changes in a transaction that is never kept."""
+
+    start: Start
+    until: float = 0.0
+    seats: OrderedDict[str, _Seat] = field(default_factory=OrderedDict[str, _Seat])
+    free: list[VerifiedRows] = field(default_factory=list[VerifiedRows])
+
+    @property
+    def size(self) -> int:
+        return len(self.start.image) * (len(self.seats) + len(self.free))
+
+    def use(self, instance: str) -> VerifiedRows:
+        """The rows of an instance that stand here."""
+        self.seats.move_to_end(instance)
+        return self.seats[instance].rows
+
+    def seat(self, instance: str, net: bytes) -> VerifiedRows:
+        """Rows that stand where an instance's changes lead."""
+        self.release(instance)
+        most = max(1, min(MOST_EACH, MOST_HELD // len(self.start.image)))
+        if not self.free and len(self.seats) >= most:
+            self.release(next(iter(self.seats)))
+        rows = self.free.pop() if self.free else _opened(self.start, lambda: time.monotonic() > self.until)
+        self.seats[instance] = _Seat(rows, "", len(net))
+        if net:
+            rows.restore(net)
+        return rows
+
+    def stand(self, instance: str, revision: str, added: int) -> None:
+        seat = self.seats[instance]
+        seat.revision, seat.changed = revision, seat.changed + added
+
+    def release(self, instance: str) -> None:
+        """Take the rows of an instance back to the start, for the next one."""
+        seat = self.seats.pop(instance, None)
+        if seat is not None:
+            until, self.until = self.until, math.inf  # undoing runs no rule, and is never cut short
+            seat.rows.undo()
+            self.until = until
+            self.free.append(seat.rows)
+
+    def close(self) -> None:
+        for rows in [*self.free, *(seat.rows for seat in self.seats.values())]:
+            rows.close()
+        self.free.clear()
+        self.seats.clear()
+
+
+def _opened(start: Start, is_late: Callable[[], bool]) -> VerifiedRows:
+    """Rows that are written in this process, as long as it is not late."""
+    rows = VerifiedRows(start.image, start.tables, largest_value=LARGEST_VALUE_HERE)
+    rows.connection.set_progress_handler(is_late, STEPS_BETWEEN_CHECKS)
+    return rows
+
+
+def _rows_here(start: Start, net: bytes) -> bytes:
+    """The image of the rows after changes that were verified before, built within the time for it.
+
+    Raises:
+        ChangesError, apsw.Error: a guest has more room, and more time.
+    """
+    if not net:
+        return start.image
+    until = time.monotonic() + MOST_SECONDS
+    with closing(_opened(start, lambda: time.monotonic() > until)) as rows:
+        rows.restore(net)
+        rows.keep()
+        return rows.image()

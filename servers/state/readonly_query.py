@@ -1,0 +1,279 @@
+"""Reading a state with SQL that is not ours: one SELECT over `main` and `start`, bounded in steps, rows and size.
+
+The state is a private copy in memory, so whatever happens here happens to nothing else.
+"""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import apsw
+
+from servers.errors import InfraError, QueryError, StateError
+from servers.guest.sqlite import clock
+from servers.guest.sqlite.compiled_schema import NameCounter
+from servers.guest.sqlite.connection import LARGEST_VALUE, MOST_INSTRUCTIONS, connect, distrust, teach
+from servers.guest.sqlite.plain_text import PLAIN_TEXT
+from servers.limits.processor_budget import ProcessorBudget
+from servers.state import sort_files
+from servers.state.query_functions import LONGEST_PATTERN, largest_value
+
+Row = tuple[Any, ...]
+"""One row: str, int, float, bytes or None in each column."""
+
+MOST_STEPS = 50_000_000
+"""Steps of SQLite's virtual machine: about half a second of ordinary ones, and the same number on every machine."""
+MOST_SECONDS = 5.0
+"""Seconds of processor time, for queries whose single steps are long ones."""
+MOST_ROWS = 1000
+LARGEST_ANSWER = 4_000_000
+"""Bytes of the rows of one answer, and of one difference."""
+NUMBER_BYTES = 8
+"""Bytes that a value counts for which is no text: each takes time and memory to tell."""
+STEPS_BETWEEN_CHECKS = 1000
+STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
+"""The same, where one step may take a tenth of a second."""
+STOPPED = "the reading was stopped: nobody waits for it any more"
+MOST_NAMES = 10_000
+"""Columns, functions and SELECTs of a query, when every view in it is unfolded. While SQLite compiles, it asks nobody
+else than the authorizer: for each of these."""
+TOO_MANY_NAMES = f"it comes to more than {MOST_NAMES:,} columns, functions and SELECTs, with the views that it reads"
+TOO_LARGE = f"it comes to more than {MOST_INSTRUCTIONS:,} instructions of SQLite, or there is no memory to compile it"
+FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
+FAULTS_OF_OURS = (
+    apsw.CantOpenError,
+    apsw.CorruptError,
+    apsw.FullError,
+    apsw.IOError,
+    apsw.InternalError,
+    apsw.NoMemError,
+    apsw.NotADBError,
+    MemoryError,
+)
+"""What no query brings about: damage, a full disk, memory that ran out."""
+
+
+class BrokenQuery(QueryError):
+    """A query that cannot run on any state of this schema: it is not one SELECT, or names what is not there."""
+
+
+class ReadingStopped(InfraError):
+    """A reading that was stopped before its end: nobody waits for it any more. It says nothing about the state."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a query gave: the columns' names and at most so many rows."""
+
+    columns: tuple[str, ...]
+    rows: list[Row]
+    more: bool
+
+
+class SelectOnly:
+    """The authorizer of one query: look at the environment's rows, nothing else, under a bounded number of names."""
+
+    def __init__(self) -> None:
+        self._count = NameCounter(MOST_NAMES)
+        self.functions: set[str] = set()
+
+    @property
+    def has_too_many_names(self) -> bool:
+        return self._count.is_used_up
+
+    def __call__(
+        self, action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None
+    ) -> int:
+        if self._count() != apsw.SQLITE_OK:
+            return apsw.SQLITE_DENY
+        if action == apsw.SQLITE_READ:
+            return apsw.SQLITE_OK
+        if action == apsw.SQLITE_FUNCTION:
+            self.functions.add((second or "").lower())
+            return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
+        return apsw.SQLITE_OK if action in (apsw.SQLITE_SELECT, apsw.SQLITE_RECURSIVE) else apsw.SQLITE_DENY
+
+
+class Reader:
+    """A state and its start, for bounded reading. Close it when done.
+
+    It is opened by the thread that reads first: SQLite parses both schemas then, for as long as a bundle makes it.
+    `now` is what queries see as the time: the instance's, never the machine's. `budget` is what all queries share.
+    Another thread may stop it: what is read then, and whatever would be read afterwards, ends with an error.
+    """
+
+    def __init__(self, final: bytes, start: bytes, *, now: str = clock.BEGINNING) -> None:
+        self.final = final
+        self.start = start
+        self.now = now
+        self.budget = ProcessorBudget()
+        self.is_stopped = False
+
+    @cached_property
+    def connection(self) -> apsw.Connection:
+        """Both, as the databases `main` and `start`. Raises StateError."""
+        try:
+            connection = connect(sort_files.VFS_NAME)
+            connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
+            connection.execute("ATTACH ':memory:' AS start").fetchall()
+            connection.deserialize("main", self.final)
+            connection.deserialize("start", self.start)
+            distrust(connection)
+            teach(connection)
+            connection.limit(apsw.SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)
+            connection.execute("SELECT count(*) FROM main.sqlite_schema, start.sqlite_schema").fetchall()
+            self._watch_for_stop(connection)
+        except apsw.Error as error:
+            raise StateError(f"the state cannot be read: {error}") from None
+        return connection
+
+    def close(self) -> None:
+        opened = vars(self).get("connection")
+        if opened is not None:
+            opened.close(True)
+
+    def stop(self) -> None:
+        """Let all reading end soon, from any thread."""
+        self.is_stopped = True
+
+    def _watch_for_stop(self, connection: apsw.Connection) -> None:
+        connection.set_progress_handler(lambda: self.is_stopped, STEPS_BETWEEN_CHECKS)
+
+    def select(self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, steps: int = MOST_STEPS) -> Answer:
+        """Run one SELECT.
+
+        Raises:
+            BrokenQuery: it is not one SELECT over rows, or does not fit the schema.
+            QueryError: it fails on these rows, or takes too much.
+            StateError: the state is damaged, or this machine has no room to read it.
+            ReadingStopped: nobody waits for the answer any more.
+        """
+        if self.is_stopped:
+            raise ReadingStopped(STOPPED)
+        if self.budget.is_used_up:  # a short query would end before it is asked for the first time
+            raise QueryError(f"the query was not run: {self.budget.seconds:g} s of processor time are used up")
+        with self.budget.charging_this_thread():
+            return self._selected(sql, answer, rows, steps)
+
+    def _selected(self, sql: str, answer: str | None, rows: int, steps: int) -> Answer:
+        statement = _OneStatement(self.connection, _Budget(steps, self.budget, lambda: self.is_stopped))
+        cursor = self.connection.cursor()
+        cursor.exec_trace = statement
+        self.connection.authorizer = statement.authorizer
+        clock.set_time(self.now)
+        room = sort_files.begin()
+        try:
+            found = cursor.execute(sql, None if answer is None else {"answer": answer}, can_cache=False)
+            return _fetched(found, statement, rows)
+        except apsw.InterruptError:
+            if self.is_stopped:
+                raise ReadingStopped(STOPPED) from None
+            raise QueryError(f"the query took more than {statement.budget.told}; narrow it down") from None
+        except apsw.AuthError as error:
+            if statement.authorizer.has_too_many_names:
+                raise BrokenQuery(f"the query does not run: {TOO_MANY_NAMES}") from None
+            raise BrokenQuery(f"only a SELECT over the environment's tables is allowed here: {error}") from None
+        except FAULTS_OF_OURS as error:
+            raise _fault(error, statement, room) from None
+        except apsw.TooBigError as error:  # of a value, also of an answer before the statement is run
+            raise QueryError(f"the query does not run: {error}") from None
+        except (apsw.Error, apsw.ExecTraceAbort, ValueError, LookupError, TypeError) as error:
+            kind = QueryError if statement.seen else BrokenQuery
+            why = TOO_MANY_NAMES if statement.authorizer.has_too_many_names else error  # or a function is not allowed
+            raise kind(f"the query does not run: {why}") from None
+        finally:
+            cursor.close(True)
+            self.connection.authorizer = None
+            self._watch_for_stop(self.connection)
+            self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+
+    def tables(self, database: str = "main") -> list[str]:
+        """The environment's tables."""
+        found = self.connection.execute(f"SELECT name FROM {database}.sqlite_schema WHERE type = 'table' ORDER BY name")
+        return [str(name) for (name,) in found if not str(name).startswith("sqlite_")]
+
+    def columns(self, table: str) -> tuple[list[str], list[str]]:
+        """All columns of a table, and those of its primary key."""
+        return columns_of(self.connection, table)
+
+
+def _fault(error: Exception, statement: "_OneStatement", room: sort_files.Room) -> QueryError | StateError:
+    """Whose fault it is that there was no room, or that something is damaged."""
+    if room.is_used_up:
+        return QueryError(f"the query sorts more than {sort_files.MOST_SORTED:,} bytes; narrow it down")
+    if isinstance(error, apsw.NoMemError) and not statement.seen:
+        return BrokenQuery(f"the query does not run: {TOO_LARGE}")
+    return StateError(f"the state cannot be read: {type(error).__name__}: {error}")
+
+
+def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answer:
+    """The rows of a cursor, at most so many."""
+    size = 0
+    rows: list[Row] = []
+    for row in found:
+        if len(rows) == most:
+            return Answer(statement.columns, rows, more=True)
+        size += sum(len(value) if isinstance(value, (str, bytes)) else NUMBER_BYTES for value in row)
+        if size > LARGEST_ANSWER:
+            raise QueryError(f"the rows are larger than {LARGEST_ANSWER // 1_000_000} MB together; ask for less")
+        rows.append(row)
+    if not statement.columns:
+        raise BrokenQuery("the query does not run: there is no statement in it")
+    return Answer(statement.columns, rows, more=False)
+
+
+class _Budget:
+    """Counts the steps of a query. The thread's own processor time is the limit of queries with few long steps."""
+
+    def __init__(self, steps: int, shared: ProcessorBudget, is_stopped: Callable[[], bool]) -> None:
+        self._steps = steps
+        self._is_stopped = is_stopped
+        self._seconds = MOST_SECONDS
+        self._all = f"{MOST_SECONDS:g} s of processor time"
+        if shared.left < MOST_SECONDS:
+            self._seconds = shared.left
+            self._all = f"what was left of {shared.seconds:g} s of processor time"
+        self._until = time.thread_time() + self._seconds
+        self.between = STEPS_BETWEEN_CHECKS
+        self.told = f"{steps // 1_000_000:,} million steps"
+
+    def is_used_up(self) -> bool:
+        self._steps -= self.between
+        if self._steps <= 0 or self._is_stopped():
+            return True
+        if time.thread_time() > self._until:
+            self.told = self._all
+            return True
+        return False
+
+
+class _OneStatement:
+    """Lets the first statement of a text run, and refuses a second one. Knows the columns of the first."""
+
+    def __init__(self, connection: apsw.Connection, budget: _Budget) -> None:
+        self._connection = connection
+        self.authorizer = SelectOnly()
+        self.budget = budget
+        self.seen = False
+        self.columns: tuple[str, ...] = ()
+
+    def __call__(self, cursor: apsw.Cursor, _sql: str, _bindings: object) -> bool:
+        if self.seen:
+            raise BrokenQuery("one SELECT at a time")
+        self.seen = True
+        self.columns = tuple(column[0] for column in cursor.get_description())
+        most = largest_value(self.authorizer.functions)
+        self._connection.limit(apsw.SQLITE_LIMIT_LENGTH, most)
+        if most < LARGEST_VALUE or PLAIN_TEXT in self.authorizer.functions:
+            self.budget.between = STEPS_BETWEEN_CHECKS_OF_LONG_ONES
+        self._connection.set_progress_handler(self.budget.is_used_up, self.budget.between)
+        return True
+
+
+def columns_of(connection: apsw.Connection, table: str) -> tuple[list[str], list[str]]:
+    """The columns of a table of `main` but the generated ones, and those of its primary key in the key's order."""
+    found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()
+    keys = sorted((int(str(place)), str(name)) for name, place in found if place)
+    return [str(name) for name, _ in found], [name for _, name in keys]

@@ -1,0 +1,125 @@
+"""Which rows differ: between the start and the end of an instance, and in what one call changed."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import apsw
+
+from servers.errors import QueryError
+from servers.guest.sqlite.tables import Table, quoted
+from servers.messages import RowChange
+from servers.state import sort_files
+from servers.state.readonly_query import LARGEST_ANSWER, NUMBER_BYTES, Reader
+
+MOST_DIFFERENCES = 20_000
+"""Rows of one difference that is told."""
+
+
+def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:
+    """The rows that differ between `start` and `main`, as a list.
+
+    Raises:
+        QueryError: there are too many.
+    """
+    found: list[RowChange] = []
+    room = LARGEST_ANSWER
+    for change in differences(reader, tables):
+        found.append(change)
+        room -= _size(change.before) + _size(change.after)
+        if len(found) > MOST_DIFFERENCES:
+            raise QueryError(f"more than {MOST_DIFFERENCES:,} rows differ; ask for some of them with a query")
+        if room < 0:
+            raise QueryError(f"the rows that differ hold more than {LARGEST_ANSWER:,} bytes; ask for some of them")
+    return found
+
+
+def differences(reader: Reader, tables: list[str] | None = None) -> Iterator[RowChange]:
+    """The rows that differ between `start` and `main`, computed from the two databases, by table and key.
+
+    Inserted and deleted rows carry every column; updated ones the columns that differ. Generated columns follow from
+    the others and are left out.
+    """
+    for table in tables or reader.tables():
+        sort_files.begin()
+        yield from _of_table(reader, table)
+
+
+def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
+    columns, keys = reader.columns(table)
+    name = quoted(table)
+    same_key = " AND ".join(f"a.{quoted(key)} IS b.{quoted(key)}" for key in keys)
+    order = ", ".join(f"a.{quoted(key)}" for key in keys)
+    mine, theirs = (", ".join(f"{one}.{quoted(column)}" for column in columns) for one in "ab")
+    differs = " OR ".join(_differs(quoted(column)) for column in columns)
+    connection = reader.connection
+
+    def only_in(here: str, there: str) -> str:
+        missing = f"NOT EXISTS (SELECT 1 FROM {there}.{name} b WHERE {same_key})"
+        return f"SELECT {mine} FROM {here}.{name} a WHERE {missing} ORDER BY {order}"
+
+    for row in connection.execute(only_in("start", "main")):
+        before = _cells(columns, row)
+        yield RowChange(table=table, operation="delete", key=_only(before, keys), before=before, after={})
+    for row in connection.execute(only_in("main", "start")):
+        after = _cells(columns, row)
+        yield RowChange(table=table, operation="insert", key=_only(after, keys), before={}, after=after)
+    both = connection.execute(
+        f"SELECT {mine}, {theirs} FROM start.{name} a JOIN main.{name} b ON {same_key} WHERE {differs} ORDER BY {order}"
+    )
+    for row in both:
+        old, new = row[: len(columns)], row[len(columns) :]
+        before, after = _cells(columns, old), _cells(columns, new)
+        changed = [column for column, was, now in zip(columns, old, new, strict=True) if _are_two(was, now)]
+        yield RowChange(
+            table=table,
+            operation="update",
+            key=_only(before, keys),
+            before=_only(before, changed),
+            after=_only(after, changed),
+        )
+
+
+def _differs(column: str) -> str:
+    """What holds of two rows that differ in a column as a changeset tells it: by the byte, and by the type.
+
+    A column's own collation may hold different texts for the same, and 1 is 1.0 to SQLite.
+    """
+    return f"(a.{column} IS NOT b.{column} COLLATE BINARY OR typeof(a.{column}) IS NOT typeof(b.{column}))"
+
+
+def _are_two(was: Any, now: Any) -> bool:
+    return type(was) is not type(now) or was != now
+
+
+def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:
+    """The rows of one call's changeset, which was verified when it was kept."""
+    found: list[RowChange] = []
+    for change in apsw.Changeset.iter(changes):
+        names, keys = tables[change.name].columns, tables[change.name].key_columns
+        operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}[change.op]
+        before = _cells(names, change.old) if change.old else {}
+        after = _cells(names, change.new) if change.new else {}
+        key = _only(before or after, keys)
+        if operation == "update":
+            after = {name: value for name, value in after.items() if name not in keys}
+            before = {name: value for name, value in before.items() if name in after}
+        found.append(
+            RowChange(table=change.name, operation=operation, key=key, before=before, after=after)  # pyright: ignore[reportArgumentType]
+        )
+    return sorted(found, key=lambda change: (change.table, str(change.key)))
+
+
+def _cells(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    return {
+        column: f"<{len(value)} bytes>" if isinstance(value, bytes) else value
+        for column, value in zip(columns, row, strict=True)
+        if value is not apsw.no_change
+    }
+
+
+def _only(cells: dict[str, Any], columns: list[str]) -> dict[str, Any]:
+    return {column: cells[column] for column in columns if column in cells}
+
+
+def _size(cells: dict[str, Any]) -> int:
+    return sum(len(name) + (len(cell) if isinstance(cell, str) else NUMBER_BYTES) for name, cell in cells.items())

@@ -1,0 +1,245 @@
+"""Start images: the first rows of an environment, with a scenario's setup on top, built once and kept by content.
+
+They are built in a guest, since schema and setup are text that a model may have written.
+"""
+
+import asyncio
+import hashlib
+import logging
+import os
+import re
+import stat
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from weakref import WeakValueDictionary
+
+import apsw
+
+from servers.bundle.environment import Environment
+from servers.errors import BundleError, GuestError, StateError
+from servers.files.private_files import FOLDER_MODE, regular, write_private
+from servers.guest.sqlite.connection import connect, distrust
+from servers.guest.sqlite.start_image import LARGEST_IMAGE
+from servers.guest.sqlite.tables import Table, tables_of
+from servers.guest.walls import MEMORY
+from servers.limits.fair_pool import FairLimit
+from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.state.schema_cost import is_cheap
+from servers.state.state_file import DIGEST_BYTES, content_digest
+
+MOST_HELD = 24 * 1024 * 1024
+"""Bytes of start images that are held in memory."""
+MOST_BUILDS = 16
+"""Builds at once, of as many environments: one environment's endless build holds up nobody else's."""
+SUFFIX = ".start"
+MOST_KEPT = 256 * 1024 * 1024
+"""Bytes of start images in the folder up to which all are kept. Of more, those that no instance needs are deleted when
+the worker starts, the oldest first."""
+DIGEST_LENGTH = 2 * DIGEST_BYTES
+CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")
+log = logging.getLogger("farm.starts")
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where instances begin: the environment's rows, and what its schema says of them."""
+
+    digest: str
+    image: bytes
+    content: str
+    """The digest of the image's bytes."""
+    tables: dict[str, Table]
+    is_cheap: bool
+    """Whether rows can be written in this process: no rule of the schema costs much."""
+
+
+class Starts:
+    """The start images of a worker, in memory while they are used and in a folder for good."""
+
+    def __init__(self, folder: Path, guests: Guests) -> None:
+        self.folder = folder
+        self.guests = guests
+        self._held: OrderedDict[str, Start] = OrderedDict()
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is read once
+        self._building = FairLimit(MOST_BUILDS, 1)  # an environment's image is built once, and one at a time
+
+    async def build(self, environment: Environment, setup: str, clock: str) -> Start:
+        """The start of an environment with a setup.
+
+        Raises:
+            BundleError: schema, seed or setup do not run.
+        """
+        digest = hashlib.sha256()
+        for text in (environment.schema, environment.seed, setup, clock):
+            digest.update(f"{len(text)}\n".encode() + text.encode())
+        name = digest.hexdigest()[:32]
+        start = await self._sound(name)
+        if start is not None:
+            return start
+        async with self._building.taken(environment.id):
+            return await self._sound(name) or self._hold(await self._built(name, environment, setup, clock))
+
+    async def load(self, digest: str, content: str) -> Start:
+        """A start that was built before, with the content that it had then. A thread reads it, if it is not held.
+
+        Raises:
+            StateError: it is not there any more, or it is damaged.
+        """
+        return _known(await self._found(digest), digest, content)
+
+    def load_here(self, digest: str, content: str) -> Start:
+        """The same, read by the one who asks."""
+        start = self._find(digest) or self._read(digest)
+        return _known(None if start is None else self._hold(start), digest, content)
+
+    def clear(self, needed: Callable[[], Collection[str]]) -> None:
+        """Delete starts that no instance needs, the oldest first, if there are more than may be kept.
+
+        To be called before anybody launches. `needed` tells the starts that instances need; it is asked if it matters.
+        """
+        found = sorted(
+            (status.st_mtime, status.st_size, path)
+            for path in self.folder.iterdir()
+            if path.suffix == SUFFIX and stat.S_ISREG((status := path.lstat()).st_mode)
+        )
+        excess = sum(size for _, size, _ in found) - MOST_KEPT
+        try:
+            kept = needed() if excess > 0 else ()
+        except StateError as error:  # then nobody knows which are needed, and all are kept
+            log.error("start images are not deleted", extra={"detail": str(error)})
+            return
+        for _, size, path in found:
+            if excess > 0 and path.stem not in kept:
+                path.unlink()
+                excess -= size
+
+    async def _built(self, name: str, environment: Environment, setup: str, clock: str) -> Start:
+        image, finding = await built(environment, setup, clock, self.guests)
+        if finding:
+            raise BundleError(f"{environment.folder}: {finding}")
+        return await asyncio.to_thread(self._kept, name, environment, image)
+
+    def _kept(self, name: str, environment: Environment, image: bytes) -> Start:
+        """A start from an image that a guest built, written into the folder."""
+        foreign = beside_the_schema(image, environment.schema)
+        if foreign is not None:
+            raise GuestError(f"a guest built {foreign!r}, which is not in {environment.folder / 'schema.sql'}")
+        start = started(name, image)
+        self._write(name, image)
+        return start
+
+    async def _found(self, name: str) -> Start | None:
+        """A start that is held, or that a thread has read."""
+        held = self._find(name)
+        if held is not None:
+            return held
+        async with self._reading.setdefault(name, asyncio.Lock()):
+            held = self._find(name)
+            start = await asyncio.to_thread(self._read, name) if held is None else held
+            return None if start is None else self._hold(start)
+
+    def _find(self, name: str) -> Start | None:
+        held = self._held.get(name)
+        if held is not None:
+            self._held.move_to_end(name)
+        return held
+
+    def _read(self, name: str) -> Start | None:
+        try:
+            with os.fdopen(regular(self.folder / f"{name}{SUFFIX}", os.O_RDONLY), "rb") as file:
+                whole = file.read(DIGEST_LENGTH + LARGEST_IMAGE + 1)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else error
+            raise StateError(f"the start image {name} cannot be read: {reason}") from None
+        digest, image = split(whole)
+        if content_digest(image) != digest:
+            raise StateError(f"the start image {name} is damaged; launch new instances")
+        return started(name, image)
+
+    async def _sound(self, name: str) -> Start | None:
+        """A start that is there and not damaged. A damaged one is built again for new instances."""
+        try:
+            return await self._found(name)
+        except StateError as error:
+            log.error("start image is built again", extra={"detail": str(error)})
+            return None
+
+    def _hold(self, start: Start) -> Start:
+        self._held[start.digest] = start
+        self._held.move_to_end(start.digest)
+        while len(self._held) > 1 and sum(len(held.image) for held in self._held.values()) > MOST_HELD:
+            self._held.popitem(last=False)
+        return start
+
+    def _write(self, name: str, image: bytes) -> None:
+        try:
+            self.folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+            write_private(self.folder / f"{name}{SUFFIX}", content_digest(image).encode() + image)
+        except OSError as error:
+            raise StateError(f"the state folder takes no start image: {error.strerror}") from None
+
+
+def _known(start: Start | None, digest: str, content: str) -> Start:
+    """A start that was read, if it is there and has the content that it had."""
+    if start is None:
+        raise StateError(f"the start image {digest} is gone from the state folder; launch new instances")
+    if start.content != content:
+        raise StateError(f"the start image {digest} is not the one that the instance began with; launch a new one")
+    return start
+
+
+def started(name: str, image: bytes) -> Start:
+    """A start from its image.
+
+    Raises:
+        StateError: the image is not a sound database.
+    """
+    try:
+        tables = tables_of(image)
+        return Start(name, image, content_digest(image), tables, is_cheap(image, tables))
+    except (apsw.Error, LookupError, ValueError) as error:
+        raise StateError(f"a start image cannot be used: {error}") from None
+
+
+def split(content: bytes) -> tuple[str, bytes]:
+    """The digest at the head of a start's file, and the image after it."""
+    return content[:DIGEST_LENGTH].decode("ascii", "replace"), content[DIGEST_LENGTH:]
+
+
+def beside_the_schema(image: bytes, schema: str) -> str | None:
+    """What a start image holds beside what the text of its schema creates: a table, index, view or trigger.
+
+    SQLite keeps the words of each CREATE, after a beginning of its own. Rows are not compared: they come from scripts.
+
+    Raises:
+        StateError: the image is not a sound database.
+    """
+    try:
+        connection = connect()
+        connection.deserialize("main", image)
+        distrust(connection)
+        found = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
+    except apsw.Error as error:
+        raise StateError(f"a start image cannot be used: {error}") from None
+    for name, sql in found:
+        beginning = CREATED.match(str(sql))
+        if beginning is None or str(sql)[beginning.end() :] not in schema:
+            return str(name)
+    return None
+
+
+async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:
+    """The image of a start, or what is wrong with its scripts."""
+    scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
+    try:
+        head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
+    except GuestLate:
+        return b"", f"schema.sql, seed.sql and setup: take more than {START_SECONDS:g} s to run"
+    except GuestDied as error:
+        memory = MEMORY // 1024**2
+        return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"
+    return parts[0], head["findings"][0] if head["findings"] else ""

@@ -1,0 +1,457 @@
+"""The state file of one instance: where it comes from and every call, written by the worker alone.
+
+An instance is its start image and the changesets of its calls, so this file holds no rows. A record is appended with
+one write before its call is answered; a record that a killed process left unfinished is cut off at the next opening.
+Each record carries a digest of itself and of all before it, and the worker's index says where the file must reach: a
+changed byte and a missing record are found, and nothing of the file is used.
+"""
+
+import errno
+import json
+import os
+import struct
+import zlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import wraps
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+
+import apsw
+
+from servers.errors import Conflict, StateError
+from servers.files.private_files import regular, write_private
+from servers.state.state_index import End, StateIndex
+
+SUFFIX = ".history"
+FORMER_SUFFIX = ".db"
+"""What state files were called when they were SQLite databases. They are not read any more, only deleted."""
+FORMAT = 2
+HEAD = struct.Struct("<III")
+"""Bytes of a record's text, bytes of its changes, and a checksum of these two numbers."""
+DIGEST_BYTES = 16
+LARGEST_NET_KEPT = 64 * 1024
+"""Bytes of changes that an open state file keeps in memory. Then they are put together, and kept if they are half as
+many: what calls change again and again is not read again from the disk, however long the history is."""
+ENCODER = json.JSONEncoder(ensure_ascii=False)
+LARGEST_ORIGIN = 64 * 1024
+"""Bytes of the first record, which holds ids and digests alone."""
+
+
+class Origin(NamedTuple):
+    """Where an instance comes from. With the calls it determines everything that it will ever answer."""
+
+    id: str
+    environment: str
+    digest: str
+    start: str
+    content: str
+    """The digest of the start image's bytes."""
+    scenario: str | None
+    clock: str
+    seed: int
+    generation: int = 0
+
+
+class KeptCall(NamedTuple):
+    """One call as the history keeps it."""
+
+    seq: int
+    tool: str
+    arguments: str
+    outcome: str
+    text: str
+    detail: str | None
+    changes: bytes
+    micros: int
+    at: float
+
+
+class _Record(NamedTuple):
+    """One record of the file: its text, its changes, and the digest of the file up to its end. Nothing is copied."""
+
+    text: memoryview
+    changes: memoryview
+    digest: bytes
+    end: int
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _named(method: "Callable[Concatenate[StateFile, P], R]") -> "Callable[Concatenate[StateFile, P], R]":
+    """Turn an error of the disk into a StateError that names the file."""
+
+    @wraps(method)
+    def named(self: "StateFile", *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return method(self, *args, **kwargs)
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise StateError(f"the disk of the state folder is full ({self.path.name})") from None
+            raise StateError(f"state file {self.path.name}: {error.strerror}") from None
+
+    return named
+
+
+@dataclass
+class StateFile:
+    """An open state file. Close it to give its handle back; nothing is lost by not closing it."""
+
+    path: Path
+    handle: int
+    index: StateIndex
+    origin: Origin
+    last: int
+    changed: int
+    beginning: End
+    """Where the first record ends."""
+    end: End
+    """What the file must end with when it is read again."""
+    file: tuple[int, int] | None
+    net: list[bytes] | None = field(default=None, repr=False)
+    """Changesets that together are the changes since the start. None if they are large, or were not read yet."""
+    net_added: int = 0
+    """Bytes of these changesets."""
+    net_joined: int = 0
+    """Bytes of the changes since the start when they were put together the last time."""
+
+    @classmethod
+    def create(cls, path: Path, index: StateIndex, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
+        """Write a new state file, whole or not at all. With calls it is a fork.
+
+        Raises:
+            StateError: the state folder takes none.
+        """
+        whole = _whole(origin, calls)
+        try:
+            index.add(origin.id, End(origin.generation, len(whole), whole[-DIGEST_BYTES:]))
+            write_private(path, whole)
+        except OSError as error:
+            index.remove(origin.id)
+            raise StateError(f"the state folder takes no new instance: {error.strerror}") from None
+
+    @classmethod
+    def open(cls, path: Path, index: StateIndex) -> "StateFile":
+        """Open a state file, and cut off what a killed process left unfinished.
+
+        Raises:
+            StateError: it is not there, it is damaged, or it is not a state file of ours.
+        """
+        state = cls.read(path, index)
+        try:
+            state.settle()
+        except BaseException:
+            state.close()
+            raise
+        return state
+
+    @classmethod
+    def read(cls, path: Path, index: StateIndex) -> "StateFile":
+        """Open a state file, and write nothing yet: a thread may do this. To be settled before use, or closed.
+
+        Raises:
+            StateError: it is not there, it is damaged, or it is not a state file of ours.
+        """
+        with _named_at_opening(path):
+            handle = regular(path, os.O_RDWR | os.O_APPEND)
+            try:
+                return cls._opened(path, handle, index)
+            except BaseException:
+                os.close(handle)
+                raise
+
+    def settle(self) -> None:
+        """Cut off what a killed process left unfinished, and let the index know where the file ends.
+
+        The instance must still be there, and nobody else may have opened it.
+
+        Raises:
+            StateError: it cannot be written.
+        """
+        with _named_at_opening(self.path):
+            if os.fstat(self.handle).st_size > self.size:
+                os.ftruncate(self.handle, self.size)
+            if self.end != self.index.find(self.origin.id):
+                self.index.put(self.origin.id, self.end)
+
+    @classmethod
+    def origin_of(cls, path: Path) -> Origin:
+        """Where the instance of a state file comes from: its first record, and nothing else, is read.
+
+        Raises:
+            StateError: it is not there, it is damaged, or it is not a state file of ours.
+        """
+        with _named_at_opening(path), os.fdopen(regular(path, os.O_RDONLY), "rb") as file:
+            for first in _records(file.read(LARGEST_ORIGIN)):
+                return _origin(first)
+            raise ValueError("it is empty")
+
+    @classmethod
+    def _opened(cls, path: Path, handle: int, index: StateIndex) -> "StateFile":
+        whole = _content(handle)
+        records = _records(whole)
+        first = next(records, None)
+        if first is None:
+            raise ValueError("it is empty")
+        origin = _origin(first)
+        if origin.id != path.stem:
+            raise ValueError(f"it is the file of another instance: {origin.id}")
+        kept = index.find(origin.id)
+        beginning = End(origin.generation, first.end, first.digest)
+        state = cls(path, handle, index, origin, 0, 0, beginning, beginning, identity(path))
+        has_all = beginning == kept or origin.generation > kept.generation  # rewound by a process that was killed then
+        for record in records:
+            state.last += 1
+            state.changed = state.last if record.changes else state.changed
+            state.end = End(origin.generation, record.end, record.digest)
+            has_all = has_all or state.end == kept
+        if not has_all:
+            if state.size >= kept.size:
+                raise ValueError("it is not what was written")
+            raise ValueError(f"answered calls are missing: it has {state.size} bytes of {kept.size} that were written")
+        state.net = None if state.changed else []
+        return state
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.end.size
+
+    @property
+    def revision(self) -> str:
+        """Changes whenever the rows do; never the same for different rows of one instance."""
+        return f"{self.origin.generation}.{self.changed}"
+
+    @property
+    def next_revision(self) -> str:
+        """The revision after the next call, if that changes rows."""
+        return f"{self.origin.generation}.{self.last + 1}"
+
+    def disown(self) -> None:
+        """Give the rows a new revision: what others hold under the present one is not what was kept."""
+        self.origin = self.origin._replace(generation=self.origin.generation + 1)
+
+    @_named
+    def keep(self, call: KeptCall) -> None:
+        """Append a call to the history, whole or not at all. Its changes must have been verified.
+
+        Raises:
+            StateError: the file cannot be written. What others hold now is forgotten, since no revision names it.
+        """
+        try:
+            self._still_there()
+            self._append(packed(_text_of(call), call.changes, self.end.digest))
+        except BaseException:
+            self.disown()
+            raise
+        self.last = call.seq
+        if call.changes:
+            self.changed = call.seq
+            if self.net is not None:
+                self.net.append(call.changes)
+                self.net_added += len(call.changes)
+                if self.net_added > LARGEST_NET_KEPT:
+                    self._put_together(self.net)
+
+    @_named
+    def changes_since_start(self) -> bytes:
+        """Everything that the calls changed, as one changeset."""
+        if self.net is not None and len(self.net) == 1:
+            return self.net[0]
+        return self._put_together(self.net if self.net is not None else [call.changes for call in self._calls()])
+
+    @_named
+    def calls(self, *, after: int = 0, limit: int = 1000) -> list[KeptCall]:
+        """The history, oldest first, read again from the disk.
+
+        Raises:
+            StateError: it is not as it was written.
+        """
+        return list(islice((call for call in self._calls() if call.seq > after), limit))
+
+    @_named
+    def rewind(self, seq: int) -> None:
+        """Undo every call after call `seq`.
+
+        Raises:
+            Conflict: there is no such call.
+        """
+        if not 0 <= seq <= self.last:
+            raise Conflict(f"there is no call {seq} to go back to; the history has {self.last}")
+        self._still_there()
+        if self.changed == seq == 0:
+            self._cut_to_beginning()
+            return
+        origin = self.origin._replace(generation=self.origin.generation + 1)
+        kept = [call for call in self._calls() if call.seq <= seq] if seq else []
+        write_private(self.path, _whole(origin, kept))
+        opened = StateFile.open(self.path, self.index)
+        os.close(self.handle)
+        self.handle, self.origin, self.last, self.changed = opened.handle, origin, seq, opened.changed
+        self.beginning, self.end, self.file = opened.beginning, opened.end, opened.file
+        self.net, self.net_added, self.net_joined = opened.net, 0, 0
+
+    def _cut_to_beginning(self) -> None:
+        """Undo calls that changed nothing: the rows, and so their revision, stay as they are."""
+        self.index.put(self.origin.id, self.beginning)  # first: a file may have more than the index says, never less
+        os.ftruncate(self.handle, self.beginning.size)
+        self.last, self.end = 0, self.beginning
+
+    @_named
+    def check(self) -> None:
+        """Read the whole file again.
+
+        Raises:
+            StateError: it is not as it was written.
+        """
+        for _ in self._calls():
+            pass
+
+    def close(self) -> None:
+        try:
+            os.close(self.handle)
+        except OSError as error:
+            raise StateError(f"state file {self.path.name}: {error.strerror}") from None
+
+    def _calls(self) -> Iterator[KeptCall]:
+        """Every call, one after another, once all of the file was compared with its digests."""
+        try:
+            _, *records = _records(_content(self.handle))
+            if not records and self.last:
+                raise ValueError("calls are missing")
+            if records and records[-1].digest != self.end.digest:
+                raise ValueError("it is not what was written")
+            for record in records:
+                yield _call(record)
+        except (ValueError, TypeError, LookupError) as error:
+            raise StateError(f"state file {self.path.name} is damaged: {error}") from None
+
+    def _put_together(self, parts: Sequence[bytes]) -> bytes:
+        """The changes since the start as one changeset; it is kept in memory if more can be added to it."""
+        net = _joined(parts)
+        self.net_joined = len(net)
+        is_small = len(net) <= LARGEST_NET_KEPT // 2
+        self.net, self.net_added = ([net], len(net)) if is_small else (None, 0)
+        return net
+
+    def _append(self, record: bytes) -> None:
+        end = End(self.end.generation, self.end.size + len(record), record[-DIGEST_BYTES:])
+        left = memoryview(record)
+        try:
+            while left:
+                left = left[os.write(self.handle, left) :]
+            self.index.put(self.origin.id, end)
+        except OSError:
+            os.ftruncate(self.handle, self.end.size)
+            raise
+        self.end = end
+
+    def _still_there(self) -> None:
+        """A file that was deleted can still be written to, and nobody would ever read it again."""
+        if identity(self.path) != self.file:
+            raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
+
+
+def _joined(parts: Sequence[bytes]) -> bytes:
+    """What changesets do one after another, as one changeset."""
+    builder = apsw.ChangesetBuilder()
+    for changes in parts:
+        if changes:
+            builder.add(changes)
+    return builder.output()
+
+
+@contextmanager
+def _named_at_opening(path: Path) -> Generator[None]:
+    """Turn what is wrong with a file that is opened into a StateError that names it."""
+    try:
+        yield
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        if path.with_suffix(FORMER_SUFFIX).exists():
+            reason = "it was written by an earlier version of Envfarm; close it and launch a new one"
+        raise StateError(f"state file {path.name} cannot be opened: {reason}") from None
+
+
+def _origin(first: _Record) -> Origin:
+    """What the first record says."""
+    said = json.loads(bytes(first.text))
+    if said.pop("format", None) != FORMAT:
+        raise ValueError("it was written by another version of Envfarm")
+    return Origin(**said)
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path: it stays the same while the file is moved, and is None when there is none."""
+    try:
+        status = os.stat(path)  # noqa: PTH116 - half as long as Path.stat, and each call waits for it
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def content_digest(content: bytes) -> str:
+    """The digest by which bytes are recognised that were written before."""
+    return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
+
+
+def _whole(origin: Origin, calls: Sequence[KeptCall]) -> bytes:
+    """A state file's bytes."""
+    record = packed(json.dumps({"format": FORMAT, **origin._asdict()}).encode(), b"", b"")
+    records = [record]
+    for call in calls:
+        record = packed(_text_of(call), call.changes, record[-DIGEST_BYTES:])
+        records.append(record)
+    return b"".join(records)
+
+
+def packed(text: bytes, changes: bytes, before: bytes) -> bytes:
+    """A record of a state file, after one with the digest `before`."""
+    lengths = struct.pack("<II", len(text), len(changes))
+    record = b"".join((lengths, struct.pack("<I", zlib.crc32(lengths)), text, changes))
+    return record + _digest(before, record)
+
+
+def _digest(before: bytes, record: bytes | memoryview) -> bytes:
+    return blake2b(record, digest_size=DIGEST_BYTES, key=before).digest()
+
+
+def _records(whole: bytes) -> Iterator[_Record]:
+    """The records of a file. An unfinished one at the end is left out.
+
+    Raises:
+        ValueError: a byte is not what was written.
+    """
+    place, digest, view = 0, b"", memoryview(whole)
+    while len(whole) - place >= HEAD.size:
+        text, changes, checksum = HEAD.unpack_from(whole, place)
+        if zlib.crc32(view[place : place + 8]) != checksum:
+            raise ValueError(f"the record at byte {place} is not what was written")
+        middle, end = place + HEAD.size + text, place + HEAD.size + text + changes
+        if end + DIGEST_BYTES > len(whole):
+            return
+        if _digest(digest, view[place:end]) != whole[end : end + DIGEST_BYTES]:
+            raise ValueError(f"the record at byte {place} is not what was written")
+        digest = whole[end : end + DIGEST_BYTES]
+        yield _Record(view[place + HEAD.size : middle], view[middle:end], digest, end + DIGEST_BYTES)
+        place = end + DIGEST_BYTES
+
+
+def _text_of(call: KeptCall) -> bytes:
+    said: list[Any] = [call.seq, call.tool, call.arguments, call.outcome, call.text, call.detail, call.micros, call.at]
+    return ENCODER.encode(said).encode("utf-8", "surrogatepass")
+
+
+def _call(record: _Record) -> KeptCall:
+    seq, tool, arguments, outcome, text, detail, micros, at = json.loads(bytes(record.text))
+    return KeptCall(seq, tool, arguments, outcome, text, detail, bytes(record.changes), micros, at)
+
+
+def _content(handle: int) -> bytes:
+    size = os.fstat(handle).st_size
+    return os.pread(handle, size, 0)

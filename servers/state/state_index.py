@@ -1,0 +1,117 @@
+"""Where each state file of a worker ends: kept beside them, so that a file that was cut is found.
+
+A state file proves each of its records, and cannot prove that none is missing at its end. So this file has one slot for
+each instance. It is overwritten in place when a call is kept, before the call is answered: one short write into the
+page cache, which survives `kill -9` as the state file does.
+"""
+
+import os
+import struct
+import threading
+import zlib
+from collections.abc import Collection
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.files.private_files import FILE_MODE
+
+CONTENT = struct.Struct("<16sIQ16s")
+"""An instance's id of 16 characters, and where its file ends. A checksum of these follows."""
+SLOT_BYTES = 64
+"""No slot lies across two pages of memory, so none is written by half."""
+SLOTS_AT_ONCE = 256
+"""Slots by which the file grows. Their room on the disk is taken at once: a call that is kept needs none."""
+
+
+class End(NamedTuple):
+    """Where a state file ends: which writing of the file it is, its bytes, and the digest of its last record."""
+
+    generation: int
+    size: int
+    digest: bytes
+
+
+class StateIndex:
+    """The ends of the state files of one worker. To be opened before use, and closed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._handle = -1
+        self._slots: dict[str, int] = {}
+        self._free: list[int] = []
+        self._growing = threading.Lock()  # protects _free, and the size of the file: forks are written in threads
+
+    def open(self, instances: Collection[str]) -> None:
+        """Open the file, made if it is new, and forget all but these instances.
+
+        Raises:
+            OSError: it cannot be used.
+        """
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+        self._handle = os.open(self._path, flags, FILE_MODE)
+        whole = os.pread(self._handle, os.fstat(self._handle).st_size, 0)
+        for slot in range(len(whole) // SLOT_BYTES):
+            instance, *_ = CONTENT.unpack_from(whole, slot * SLOT_BYTES)
+            name = instance.rstrip(b"\0").decode("ascii", "replace")
+            if name in instances:
+                self._slots[name] = slot
+            else:
+                self._free.append(slot)
+
+    def close(self) -> None:
+        if self._handle >= 0:
+            os.close(self._handle)
+            self._handle = -1
+
+    def add(self, instance: str, end: End) -> None:
+        """Keep the end of a new instance's file.
+
+        Raises:
+            OSError: there is no room for it.
+        """
+        with self._growing:
+            if not self._free:
+                self._grow()
+            slot = self._free[-1]
+            self._write(slot, instance, end)
+            self._slots[instance] = self._free.pop()
+
+    def put(self, instance: str, end: End) -> None:
+        """Keep where an instance's file ends now.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        self._write(self._slots[instance], instance, end)
+
+    def find(self, instance: str) -> End:
+        """Where an instance's file ended when it was last written.
+
+        Raises:
+            ValueError: nobody knows.
+        """
+        slot = self._slots.get(instance)
+        if slot is None:
+            raise ValueError(f"nothing is kept in {self._path.name} of where it ends")
+        kept = os.pread(self._handle, SLOT_BYTES, slot * SLOT_BYTES)
+        content, checksum = kept[: CONTENT.size], kept[CONTENT.size : CONTENT.size + 4]
+        if zlib.crc32(content).to_bytes(4, "little") != checksum:
+            raise ValueError(f"what is kept in {self._path.name} of where it ends is damaged")
+        _, *end = CONTENT.unpack(content)
+        return End(*end)
+
+    def remove(self, instance: str) -> None:
+        """Forget an instance whose file is gone. Its slot is free for another, now and after the next start."""
+        with self._growing:
+            slot = self._slots.pop(instance, None)
+            if slot is not None:
+                self._free.append(slot)
+
+    def _grow(self) -> None:
+        slots = os.fstat(self._handle).st_size // SLOT_BYTES
+        os.posix_fallocate(self._handle, slots * SLOT_BYTES, SLOTS_AT_ONCE * SLOT_BYTES)
+        self._free.extend(reversed(range(slots, slots + SLOTS_AT_ONCE)))
+
+    def _write(self, slot: int, instance: str, end: End) -> None:
+        content = CONTENT.pack(instance.encode("ascii"), *end)
+        os.pwrite(self._handle, content + zlib.crc32(content).to_bytes(4, "little"), slot * SLOT_BYTES)

@@ -1,0 +1,387 @@
+"""One agent's own copy of an environment, while it is in use.
+
+It can be dropped at any time: its state file has everything.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import Any, NamedTuple, cast
+
+from servers.answer.contract import HOW_TO_ANSWER
+from servers.bundle.environment import Environment
+from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
+from servers.errors import GuestError, InfraError
+from servers.guest.sqlite.tables import ChangesError
+from servers.limits.json_size import values_in
+from servers.limits.rate_limit import Pace
+from servers.messages import OutcomeKind, RowChange
+from servers.sandbox.guest_pool import Guest, GuestDied, GuestHeld, GuestLate, Guests
+from servers.state.changeset_verification import Verification
+from servers.state.row_diff import in_changeset
+from servers.state.start_images import Start
+from servers.state.state_file import KeptCall, StateFile
+from servers.telemetry.worker_events import Watch
+
+SECONDS_PER_CALL = 60
+MOST_WAITING = 32
+LARGEST_TEXT = 256 * 1024
+LARGEST_STATE = 36 * 1024 * 1024
+"""Bytes of rows and history together, after which an instance takes no more calls."""
+LONGEST_QUOTE = 500
+DEEPEST = 100
+MOST_MICROS = 3_600_000_000
+ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+
+
+class Outcome(NamedTuple):
+    """What one tool call did, as the agent is told. `structured` is the result of a call that went well."""
+
+    kind: OutcomeKind
+    text: str
+    structured: dict[str, Any] | None = None
+    detail: str | None = None
+    changes: bytes = b""
+    micros: int = 0
+
+    @property
+    def is_error(self) -> bool:
+        return self.kind != "ok"
+
+
+@dataclass
+class Instance:
+    """An instance in use: its environment, its start, its state file. Its calls take turns."""
+
+    environment: Environment
+    start: Start
+    state: StateFile
+    guests: Guests
+    verification: Verification
+    watch: Watch
+    pace: Pace | None = None
+    used: float = field(default_factory=time.monotonic)
+    waiting: int = 0
+    guest: Guest | None = None
+    turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # protects state: one call at a time
+
+    @property
+    def id(self) -> str:
+        return self.state.origin.id
+
+    @property
+    def busy(self) -> bool:
+        """Whether somebody is using it now."""
+        return self.waiting > 0 or self.turn.locked()
+
+    @asynccontextmanager
+    async def in_turn(self) -> AsyncGenerator[None]:
+        """Wait for a turn of its own; who waits is using it already, so it is not let go of in between."""
+        self.waiting += 1
+        try:
+            async with self.turn:
+                yield
+        finally:
+            self.waiting -= 1
+            self.used = time.monotonic()
+
+    @property
+    def instructions(self) -> str:
+        """What an agent reads first: what this is, its rules, what time it is here, and how to answer."""
+        return (
+            f"{self.environment.instructions}\nIt is {self.state.origin.clock} when you begin; a call takes a minute.\n"
+            f"\n{HOW_TO_ANSWER}\n"
+        )
+
+    async def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:
+        """Make one call, keep what it did, and say what to tell the agent.
+
+        Raises:
+            InfraError: no guest can be started, or the state cannot be written. Nothing has changed then.
+        """
+        begin = time.perf_counter()
+        too_much = self._too_much()
+        if too_much is not None:
+            return self._told(tool, Outcome("invalid", too_much), begin)
+        self.waiting += 1
+        try:
+            async with self.turn:
+                given, told = self._given(tool, arguments)
+                outcome = self._refusal(tool, given, told) or await self._run(tool, told)
+                if outcome.changes:
+                    outcome = await self._verified(tool, outcome)
+                self._keep(tool, told, outcome)
+                return self._told(tool, outcome, begin)
+        except InfraError as error:
+            self.watch.could_not("answer a call", error, instance=self.id, seq=self.state.last + 1)
+            raise
+        finally:
+            self.waiting -= 1
+            self.used = time.monotonic()
+
+    async def image(self, *, plain: bool = False) -> bytes:
+        """The rows as they are now, as the bytes of a SQLite database. To be asked within a turn.
+
+        Raises:
+            StateError: the state file is damaged.
+        """
+        return await self.verification.image(self.environment, self.start, self.state, plain=plain)
+
+    def changed_rows(self, changes: bytes) -> list[RowChange]:
+        """A kept changeset, readable."""
+        return in_changeset(changes, self.start.tables) if changes else []
+
+    def now(self, seq: int | None = None) -> str:
+        """The instance's time at call `seq` (from 1); by default at the next one."""
+        passed = (self.state.last if seq is None else seq - 1) * SECONDS_PER_CALL
+        return (self._begin + timedelta(seconds=passed)).isoformat(sep=" ")
+
+    @cached_property
+    def _begin(self) -> datetime:
+        return datetime.fromisoformat(self.state.origin.clock)
+
+    def _given(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], str]:
+        """The arguments as the tool is to have them, and their JSON, or nothing where they are none."""
+        told = _as_json(arguments)
+        if not told or tool not in self.environment.tools or self._is_too_much_to_check(tool, told):
+            return arguments, told
+        given = self.environment.checks[tool].with_integers(arguments)
+        return given, told if given is arguments else _as_json(given)
+
+    def _too_much(self) -> str | None:
+        """Why there is no room for one more call. What is turned away here is not among the calls of the history."""
+        if self.waiting >= MOST_WAITING:
+            return f"more than {MOST_WAITING} calls at once; wait for the earlier ones"
+        if self.state.size + len(self.start.image) > LARGEST_STATE:
+            return f"this instance has used up its {LARGEST_STATE // 1024 // 1024} MiB; it takes no more calls"
+        if self.pace is not None and not self.pace.take():
+            return f"slow down: at most {self.pace.per_second:g} calls a second; nothing was done, call again later"
+        return None
+
+    def _is_too_much_to_check(self, tool: str, told: str) -> bool:
+        width = self.environment.widths[tool]  # there are no more values than bytes, and to count those takes time
+        return len(told) * width > MOST_CHECKS_A_CALL and values_in(told) * width > MOST_CHECKS_A_CALL
+
+    def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> Outcome | None:
+        """What is wrong with a call that no guest needs to see."""
+        if tool not in self.environment.tools:
+            names = ", ".join(self.environment.tools)
+            return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
+        if not told:
+            return _unreadable(tool)
+        if self._is_too_much_to_check(tool, told):
+            return Outcome("invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once")
+        try:
+            problems = self.environment.checks[tool].problems(arguments, len(told))
+        except ValueError:  # the validator has a depth of its own
+            return _unreadable(tool)
+        return Outcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
+
+    async def _run(self, tool: str, told: str) -> Outcome:
+        """Ask a guest; when one dies in the middle, or is not let run, ask another once.
+
+        Raises:
+            GuestError: the second one did not come to an end either, through no doing of the tool.
+        """
+        with suppress(GuestError):
+            return await self._bounded(tool, told)
+        try:
+            return await self._bounded(tool, told)
+        except GuestDied as error:
+            if self.guest is None or not await self.guests.own_doing(self.guest):
+                raise
+            text = f"{tool} crashed; this is a fault of the tool, and nothing was changed"
+            return Outcome("died", text, detail=str(error))
+
+    async def _bounded(self, tool: str, told: str) -> Outcome:
+        try:
+            return await self._asked(tool, told.encode())
+        except GuestLate as error:
+            seconds = self.guests.call_seconds
+            text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
+            return Outcome("timeout", text, detail=str(error), micros=int(seconds * 1e6))
+
+    async def _asked(self, tool: str, arguments: bytes) -> Outcome:
+        seq = self.state.last + 1
+        head = {
+            "do": "call",
+            "instance": self.id,
+            "revision": self.state.revision,
+            "next_revision": self.state.next_revision,
+            "tool": tool,
+            "now": self.now(),
+            "id_seed": f"{self.state.origin.seed}/{seq}",
+        }
+        waited_for: Guest | None = None
+        while True:
+            guest = self.guest = await self.guests.serving(self.environment, self.id, self.guest)
+            patient = guest is waited_for and guest.is_held  # all are busy: this call keeps its place in a queue
+            try:
+                async with guest.turn(patient=patient):
+                    if guest.ended is None:  # else it was killed for another call while this one waited
+                        return await self._answered(guest, head, tool, arguments)
+            except GuestHeld:
+                waited_for = guest
+
+    async def _answered(self, guest: Guest, head: dict[str, Any], tool: str, arguments: bytes) -> Outcome:
+        reply, parts = await guest.ask(head, arguments, seconds=self.guests.call_seconds)
+        if "need" in reply:
+            await self._hydrate(guest)
+            reply, parts = await guest.ask(head, arguments, seconds=self.guests.call_seconds)
+        try:
+            return self._believed(tool, reply, parts)
+        except (LookupError, ValueError, TypeError, ArithmeticError, RecursionError) as error:
+            guest.kill("lied", f"answered what is not an outcome: {error}")
+            raise GuestDied(f"a guest ended: {guest.ended}") from None
+
+    async def _hydrate(self, guest: Guest) -> None:
+        head = {
+            "do": "hydrate",
+            "instance": self.id,
+            "revision": self.state.revision,
+            "image": self.start.digest,
+            "room": self.guests.room_each,
+        }
+        changes = await self.verification.changes_since_start(self.state)
+        seconds = self.guests.call_seconds
+        reply, _ = await guest.ask(head, changes, seconds=seconds)
+        if "need" in reply:
+            await guest.ask({"do": "image", "digest": self.start.digest}, self.start.image, seconds=seconds)
+            await guest.ask(head, changes, seconds=seconds)
+
+    async def _verified(self, tool: str, outcome: Outcome) -> Outcome:
+        """An outcome whose changes were verified, or what became of the call instead. Then no rows have changed.
+
+        Raises:
+            GuestError: nobody could verify them.
+        """
+        try:
+            changes = await self.verification.verify(
+                self.environment, self.start, self.state, outcome.changes, now=self.now()
+            )
+            return outcome._replace(changes=changes)
+        except ChangesError as error:
+            self.state.disown()
+            if self.guest is not None:
+                self.guest.kill("lied", str(error))
+            return self._fault(tool, str(error), outcome.micros)
+        except GuestLate:
+            self.state.disown()
+            text = f"{tool} was stopped: the rules of the database took too long to check; nothing was changed"
+            return Outcome("timeout", text, detail="killed while it verified the changes", micros=outcome.micros)
+        except GuestDied as error:
+            self.state.disown()
+            return self._fault(tool, f"its changes could not be verified: {error}", outcome.micros)
+        except BaseException:
+            self.state.disown()
+            raise
+
+    def _believed(self, tool: str, reply: dict[str, Any], parts: list[bytes]) -> Outcome:
+        """A guest's word as an outcome, once it has been checked. Raises what reading it raises."""
+        kind, micros = reply["outcome"], min(max(int(reply["micros"]), 0), MOST_MICROS)
+        text, changes = parts[0].decode(), parts[1]
+        if len(parts[0]) > LARGEST_TEXT:
+            raise ValueError(f"{len(parts[0])} bytes of text")
+        if kind == "refused":
+            return Outcome("refused", text, micros=micros)
+        if kind == "failed":
+            return self._fault(tool, text, micros)
+        if kind != "ok":
+            raise ValueError(f"the outcome {kind!r}")
+        structured = _object(text)
+        if changes and not self.environment.tools[tool].writes:
+            return self._fault(tool, "it says that it only reads, and it changed rows", micros)
+        if _too_deep(text, structured):
+            return self._fault(tool, f"its result is nested deeper than {DEEPEST}", micros)
+        return Outcome("ok", text, structured, changes=changes, micros=micros)
+
+    def _fault(self, tool: str, detail: str, micros: int) -> Outcome:
+        text = f"{tool} failed; this is a fault of the tool, not of your request, and nothing was changed"
+        return Outcome("failed", text, detail=detail, micros=micros)
+
+    def _told(self, tool: str, outcome: Outcome, begin: float) -> Outcome:
+        """An outcome, once it is counted and in the log."""
+        self.watch.called(
+            self.environment.id,
+            _shortened(tool),
+            outcome.kind,
+            instance=self.id,
+            seq=self.state.last,
+            seconds=time.perf_counter() - begin,
+            micros=outcome.micros,
+            guest=None if self.guest is None else self.guest.pid,
+            detail=outcome.detail,
+        )
+        return outcome
+
+    def _keep(self, tool: str, told: str, outcome: Outcome) -> None:
+        self.state.keep(
+            KeptCall(
+                seq=self.state.last + 1,
+                tool=_shortened(tool.encode("utf-8", "replace").decode()),
+                arguments=told or "{}",
+                outcome=outcome.kind,
+                text=outcome.text,
+                detail=outcome.detail,
+                changes=outcome.changes,
+                micros=outcome.micros,
+                at=time.time(),
+            )
+        )
+
+
+def _unreadable(tool: str) -> Outcome:
+    return Outcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
+
+
+def _as_json(arguments: dict[str, Any]) -> str:
+    """The arguments as JSON, or nothing when they hold what JSON does not: lone surrogates, NaN, a great depth."""
+    try:
+        text = ENCODER.encode(arguments)
+        text.encode()
+    except (ValueError, RecursionError):
+        return ""
+    return "" if _too_deep(text, arguments) else text
+
+
+def _too_deep(text: str, value: Any) -> bool:
+    """Whether JSON is nested deeper than its readers follow. The text tells most often that it cannot be."""
+    if text.count("[") + text.count("{") <= DEEPEST:
+        return False
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [part for whole in level for part in _parts(whole)]
+    return bool(level)
+
+
+def _parts(value: Any) -> list[Any]:
+    """What a JSON array or object holds."""
+    if isinstance(value, dict):
+        return list(cast("dict[str, Any]", value).values())
+    return cast("list[Any]", value) if isinstance(value, list) else []
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
+
+
+def _object(text: str) -> dict[str, Any]:
+    """A guest's result, if it is a JSON object that every JSON reader takes. Raises what reading it raises."""
+    result: Any = DECODER.decode(text)
+    if not isinstance(result, dict):
+        raise TypeError("a result that is no object")
+    if "\\ud" in text.lower():
+        json.dumps(result, ensure_ascii=False).encode()  # a lone surrogate, if it is one, fails here
+    return cast("dict[str, Any]", result)
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is not JSON")
+
+
+DECODER = json.JSONDecoder(parse_constant=_no_number)

@@ -1,0 +1,97 @@
+"""The instances that a worker holds open: as few as will do, and the least recently used are let go of first.
+
+An instance that is let go of costs nothing; opening it again reads its history. So more are held while those that were
+let go of keep coming back.
+"""
+
+import resource
+import time
+from collections import OrderedDict
+from collections.abc import Collection
+
+from servers.errors import StateError
+from servers.sandbox.guest_pool import Guests
+from servers.telemetry.worker_events import Watch
+from servers.worker.instance import Instance
+
+LEAST_HELD, MOST_HELD = 256, 4608
+MORE_HELD = 8
+"""How many more are held for each one that comes back."""
+FILES_EACH = 2
+"""Files that this process may have open for each: its own one, and a connection."""
+MOST_ROOM = 432 * 1024 * 1024
+"""Bytes of rows that guests hold in memory, all together, when the most instances are held."""
+
+
+class Holding:
+    """Instances in use, by their id."""
+
+    def __init__(self, guests: Guests, watch: Watch, most: int = MOST_HELD) -> None:
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self._ceiling = max(LEAST_HELD, min(most, files // FILES_EACH))
+        self._guests = guests
+        self._watch = watch
+        self._held: OrderedDict[str, Instance] = OrderedDict()
+        self._let_go: OrderedDict[str, None] = OrderedDict()
+        self._most = LEAST_HELD
+
+    def all(self) -> Collection[Instance]:
+        return self._held.values()
+
+    def find(self, instance_id: str) -> Instance | None:
+        """An instance that is held; it is the most recently used one now."""
+        instance = self._held.get(instance_id)
+        if instance is not None:
+            self._held.move_to_end(instance_id)
+        return instance
+
+    def hold(self, instance: Instance) -> None:
+        """Hold one more, and let go of others for it."""
+        if instance.id in self._let_go:
+            del self._let_go[instance.id]
+            self._hold_at_most(self._most + MORE_HELD)
+        self._let_go_until(self._most - 1)  # before this one is among them: nobody is using it yet
+        self._held[instance.id] = instance
+
+    def give_up(self, instance_id: str) -> Instance | None:
+        """Hold an instance no longer, and leave what becomes of it to the caller."""
+        self._let_go.pop(instance_id, None)
+        return self._held.pop(instance_id, None)
+
+    def let_go_of_idle(self, seconds: float) -> None:
+        """Let go of what has not been used for so long."""
+        old = time.monotonic() - seconds
+        for instance in list(self._held.values()):
+            if instance.used < old and not instance.busy:
+                self._shut(instance)
+        if len(self._held) < LEAST_HELD:
+            self._let_go.clear()
+            self._hold_at_most(LEAST_HELD)
+
+    def close(self) -> None:
+        """Let go of all, whoever uses them."""
+        for instance in self._held.values():
+            instance.state.close()
+        self._held.clear()
+
+    def _hold_at_most(self, most: int) -> None:
+        self._most = min(most, self._ceiling)
+        self._guests.room = MOST_ROOM * (self._most - LEAST_HELD) // MOST_HELD
+
+    def _let_go_until(self, most: int) -> None:
+        for instance in list(self._held.values()) if len(self._held) > most else ():
+            if len(self._held) <= most:
+                break
+            if not instance.busy:
+                self._shut(instance)
+                self._let_go[instance.id] = None
+        while len(self._let_go) > self._ceiling:
+            self._let_go.popitem(last=False)
+
+    def _shut(self, instance: Instance) -> None:
+        """Let go of an instance that nobody uses now."""
+        del self._held[instance.id]
+        try:
+            instance.state.close()
+        except StateError as error:
+            self._watch.could_not("close a state file", error, instance=instance.id)

@@ -1,0 +1,594 @@
+"""The data plane: the instances of one machine, their state files, and what the control door may do with them.
+
+Everything that must survive a restart is in the state folder; what is in memory is only what is in use.
+"""
+
+import asyncio
+import base64
+import hmac
+import logging
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary
+
+import apsw
+
+from servers.bundle.environment import Environment
+from servers.bundle.library import Library
+from servers.errors import CapacityError, Conflict, NotFound, StateError
+from servers.files import secret_file
+from servers.files.private_files import keep_private, write_private
+from servers.guest.sqlite.tables import quoted
+from servers.judge import judge
+from servers.limits.fair_pool import FairLimit, FairThreadPool
+from servers.limits.farm_memory import limit_sqlite
+from servers.limits.rate_limit import Pace
+from servers.messages import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.sandbox.guest_pool import CALL_SECONDS, Guests
+from servers.sandbox.source_inspection import agree
+from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
+from servers.state.readonly_query import LARGEST_ANSWER, Reader
+from servers.state.row_diff import between
+from servers.state.start_images import Start, Starts
+from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
+from servers.state.state_index import StateIndex
+from servers.telemetry.worker_events import Watch
+from servers.worker.instance import Instance
+from servers.worker.instance_cache import MOST_HELD, Holding
+
+IDLE_SECONDS = 30.0
+MEMORY_SECONDS = 1.0
+"""How often the memory of guests is measured, and the processor time of those that nobody has asked anything."""
+IDLE_GUEST_SECONDS = 300.0
+FILES = re.compile(r"lock|secret|index|instances|starts|.*\.part")
+"""What a worker keeps in its state folder."""
+MOST_CALLS = 1_000_000
+LARGEST_PAGE = 1024 * 1024
+"""Bytes of calls in one part of a history; it has one call at least."""
+YIELD_EVERY = 10
+"""Small state files that are written one after another until others may have a turn."""
+COPIES = 3
+"""How often the bytes of a state are in memory while it is read."""
+MOST_COPIED = 108 * 1024 * 1024
+MOST_COPIED_EACH = 54 * 1024 * 1024
+"""Bytes of the copies of states that are held at once: of all environments, and of one."""
+DISK_SHARE = 0.5
+"""The part of the free disk that one fork may take."""
+INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
+T = TypeVar("T")
+log = logging.getLogger("farm.worker")
+
+
+class Worker:
+    """The instances of one state folder. Entered with `async with`; leaving it ends its guests and loses nothing."""
+
+    def __init__(
+        self,
+        library: Library,
+        folder: Path,
+        *,
+        most_instances: int = 100_000,
+        call_seconds: float = CALL_SECONDS,
+        calls_per_second: float | None = None,
+        walls_required: bool = False,
+        covering: bool = False,
+        most_held: int = MOST_HELD,
+        idle_seconds: float = IDLE_SECONDS,
+        idle_guest_seconds: float = IDLE_GUEST_SECONDS,
+    ) -> None:
+        self.library = library
+        self.folder = folder
+        self.most_instances = most_instances
+        self.calls_per_second = calls_per_second
+        self.watch = Watch()
+        self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
+        self.threads = FairThreadPool()
+        self.copies = FairLimit(MOST_COPIED, MOST_COPIED_EACH)
+        self.index = StateIndex(folder / "index")
+        self.starts = Starts(folder / "starts", self.guests)
+        self.idle_seconds = idle_seconds
+        self.idle_guest_seconds = idle_guest_seconds
+        self.verification = Verification(self.guests, self.threads)
+        self._holding = Holding(self.guests, self.watch, most_held)
+        self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is opened once
+        self._ids: set[str] = set()
+        self._suspended: set[str] = set()
+        self._agreed: set[str] = set()  # digests of environments
+        self._secret = b""
+        self.standing_walls: tuple[str, ...] = ()
+        self._tidying: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> "Worker":
+        limit_sqlite()
+        try:
+            keep_private(self.folder, FILES)
+            keep_private(self.folder / "instances")
+            keep_private(self.folder / "starts")
+            self._secret = secret_file.kept(self.folder / "secret", secrets.token_bytes(32))
+            for path in (self.folder / "instances").glob("*.part*"):
+                path.unlink(missing_ok=True)
+            listed = (self.folder / "instances").iterdir()
+            self._ids = {path.stem for path in listed if path.suffix in (SUFFIX, FORMER_SUFFIX)}
+            self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids
+            self.index.open(self._ids)
+            await asyncio.to_thread(self.starts.clear, self._needed_starts)
+        except OSError as error:
+            raise StateError(f"the state folder {self.folder} cannot be used: {error.strerror}") from None
+        try:
+            self.standing_walls = await self.guests.walls()
+        except BaseException:
+            await self.guests.close()
+            await self.threads.close()
+            self.index.close()
+            raise
+        self._tidying = asyncio.create_task(self._tidy())
+        log.info("worker started", extra={"live": self.live, "walls": self.standing_walls})
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._tidying is not None:
+            self._tidying.cancel()
+        await self.guests.close()
+        await self.threads.close()
+        self._holding.close()
+        self.index.close()
+        self.verification.close()
+        log.info("worker ended", extra={"live": self.live})
+
+    def _needed_starts(self) -> set[str]:
+        """The start images of all instances. Raises StateError: then nobody knows which they are."""
+        paths = (self.folder / "instances").glob(f"*{SUFFIX}")
+        return {StateFile.origin_of(path).start for path in paths}
+
+    @property
+    def live(self) -> int:
+        """How many instances there are."""
+        return len(self._ids)
+
+    @property
+    def in_use(self) -> Collection[Instance]:
+        """The instances whose state file is open."""
+        return self._holding.all()
+
+    async def walls(self) -> list[str]:
+        """The walls that stand around the guests of this worker."""
+        return list(self.standing_walls)
+
+    def ids(self) -> list[str]:
+        return sorted(self._ids)
+
+    def token_of(self, instance_id: str) -> str:
+        """The token that opens an instance's door: the same after a restart, and nowhere on disk."""
+        digest = hmac.digest(self._secret, instance_id.encode(), "sha256")
+        return base64.urlsafe_b64encode(digest[:24]).decode()
+
+    async def launch(self, order: Launch) -> list[Ticket]:
+        """Launch instances.
+
+        Raises:
+            NotFound, BundleError: no such environment, or it cannot be started.
+            CapacityError: there is no room.
+        """
+        if self.live + order.count > self.most_instances:
+            raise CapacityError(f"no room for {order.count} more instances ({self.live} live); close some and retry")
+        begin = time.perf_counter()
+        environment = await asyncio.to_thread(self.library.environment, order.environment)
+        await self._see_that_it_agrees(environment)
+        clock = order.clock or environment.description.clock
+        start = await self.starts.build(environment, order.setup, clock)
+        origin = Origin(
+            "", environment.id, environment.digest, start.digest, start.content, order.scenario, clock, order.seed
+        )
+        tickets = await self._created(origin, (), order.count)
+        self.watch.launched(
+            environment.id, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
+        )
+        return tickets
+
+    async def _see_that_it_agrees(self, environment: Environment) -> None:
+        """See once that the tools which agents are shown are those of the code. Raises BundleError."""
+        if environment.digest not in self._agreed:
+            await agree(environment, self.guests)
+            self._agreed.add(environment.digest)
+
+    def find(self, instance_id: str) -> Instance:
+        """An instance, opened if it is idle, by one who needs no event loop meanwhile. Others ask `opened`.
+
+        Raises:
+            NotFound: it was never launched, or it was closed.
+            Conflict: its bundle has changed since.
+        """
+        instance = self._holding.find(instance_id)
+        if instance is not None:
+            return instance
+        origin = self._origin(instance_id)
+        environment = self.library.environment(origin.environment)
+        _refuse_another(origin, environment)
+        start = self.starts.load_here(origin.start, origin.content)
+        return self._registered(StateFile.read(self._path(instance_id), self.index), environment, start)
+
+    async def opened(self, instance_id: str) -> Instance:
+        """An instance, opened if it is idle; what is large is read outside of the event loop. Raises as `find` does."""
+        instance = self._holding.find(instance_id)
+        if instance is not None:
+            return instance
+        async with self._opening.setdefault(instance_id, asyncio.Lock()):
+            return self._holding.find(instance_id) or await self._open(instance_id)
+
+    def _origin(self, instance_id: str) -> Origin:
+        self._see_that_it_is_there(instance_id)
+        return StateFile.origin_of(self._path(instance_id))
+
+    async def _open(self, instance_id: str) -> Instance:
+        origin = self._origin(instance_id)
+        name = origin.environment
+        environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
+        _refuse_another(origin, environment)
+        start = await self.starts.load(origin.start, origin.content)
+        path, states = self._path(instance_id), list[StateFile]()
+        try:
+            await self.verification.read_history(
+                name, self._size(path), lambda: states.append(StateFile.read(path, self.index))
+            )
+        except BaseException:
+            for state in states:  # nobody waits for it any more
+                state.close()
+            self._see_that_it_is_there(instance_id)  # what was closed meanwhile is not damaged
+            raise
+        return self._registered(states.pop(), environment, start)
+
+    def _size(self, path: Path) -> int:
+        """Bytes of a state file; nothing if there is none, which opening it tells."""
+        try:
+            return path.lstat().st_size
+        except OSError:
+            return 0
+
+    def _registered(self, state: StateFile, environment: Environment, start: Start) -> Instance:
+        """The instance of a state file that was read. Closes the file if the instance is there no longer."""
+        try:
+            self._see_that_it_is_there(state.origin.id)
+            state.settle()
+        except BaseException:
+            state.close()
+            raise
+        pace = None if self.calls_per_second is None else Pace(self.calls_per_second)
+        instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
+        self._holding.hold(instance)
+        return instance
+
+    def _see_that_it_is_there(self, instance_id: str) -> None:
+        if instance_id not in self._ids:
+            raise NotFound(f"there is no instance {instance_id!r} here; it was closed, or never launched")
+
+    def has(self, instance_id: str) -> bool:
+        return instance_id in self._ids
+
+    async def suspend(self, instance_id: str) -> None:
+        """Let an agent's calls be refused from now on, also after a restart. The state stays as it is.
+
+        Raises:
+            NotFound: it was closed before, or never launched.
+        """
+        self._see_that_it_is_there(instance_id)
+        self._suspended.add(instance_id)
+        try:
+            write_private(self._path(instance_id).with_suffix(".over"), b"")
+        except OSError as error:
+            raise StateError(f"instance {instance_id} cannot be marked as over: {error.strerror}") from None
+
+    async def resume(self, instance_id: str) -> None:
+        """Let an agent's calls be answered again."""
+        self._suspended.discard(instance_id)
+        self._path(instance_id).with_suffix(".over").unlink(missing_ok=True)
+
+    def is_suspended(self, instance_id: str) -> bool:
+        return instance_id in self._suspended
+
+    async def suspended(self) -> list[str]:
+        """The instances whose agents are refused."""
+        return sorted(self._suspended)
+
+    async def standing(self, instance_id: str) -> Standing:
+        instance = await self.opened(instance_id)
+        origin = instance.state.origin
+        return Standing(
+            instance=instance_id,
+            environment=origin.environment,
+            scenario=origin.scenario,
+            seed=origin.seed,
+            calls=instance.state.last,
+            now=instance.now(),
+            digest=origin.digest,
+        )
+
+    async def reset(self, instance_id: str) -> None:
+        """Put an instance back to its start; its URL and token stay."""
+        instance = await self.opened(instance_id)
+        async with instance.in_turn():
+            await self._rewound(instance, 0)
+        self.watch.reset(instance_id)
+
+    async def rewind(self, instance_id: str, seq: int) -> None:
+        """Undo every call after call `seq`.
+
+        Raises:
+            Conflict: there is no such call.
+        """
+        instance = await self.opened(instance_id)
+        async with instance.in_turn():
+            await self._rewound(instance, seq)
+        self.watch.rewound(instance_id, seq)
+
+    async def fork(self, instance_id: str, count: int) -> list[Ticket]:
+        """New instances that stand where this one stands, with its history."""
+        if self.live + count > self.most_instances:
+            raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
+        begin = time.perf_counter()
+        instance = await self.opened(instance_id)
+        async with self._copied(instance), instance.in_turn():
+            self._see_that_there_is_disk(count * instance.state.size)
+            calls = await self._calls(instance, limit=MOST_CALLS)
+            tickets = await self._created(instance.state.origin, calls, count, large=_is_large(instance))
+        self.watch.forked(instance_id, [one.instance for one in tickets], time.perf_counter() - begin)
+        return tickets
+
+    def _see_that_there_is_disk(self, size: int) -> None:
+        """Refuse what would fill the disk, on which every answered call is kept. Raises CapacityError."""
+        free = shutil.disk_usage(self.folder).free
+        if size > free * DISK_SHARE:
+            raise CapacityError(f"the copies take {size:,} bytes, and {free:,} are left; ask for fewer, or close some")
+
+    async def close(self, instance_id: str) -> None:
+        """End an instance and delete its state.
+
+        Raises:
+            NotFound: it was closed before, or never launched.
+        """
+        self._see_that_it_is_there(instance_id)
+        self._ids.discard(instance_id)  # first, so that nobody opens it again while its last call ends
+        instance = self._holding.give_up(instance_id)
+        if instance is not None:
+            async with instance.in_turn():
+                instance.state.close()
+                self.verification.release(instance.start.digest, instance_id)
+        for suffix in (SUFFIX, FORMER_SUFFIX, f"{FORMER_SUFFIX}-wal", f"{FORMER_SUFFIX}-shm"):
+            self._path(instance_id, suffix).unlink(missing_ok=True)
+        self.index.remove(instance_id)
+        await self.resume(instance_id)
+        self.watch.closed(instance_id)
+
+    async def tables(self, instance_id: str) -> list[Table]:
+        """The tables of the state, without rows."""
+
+        def listed(reader: Reader) -> list[Table]:
+            return [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()]
+
+        return await self._read(instance_id, listed)
+
+    async def table(self, instance_id: str, name: str, page: Page) -> Table:
+        """Rows of one table, by key.
+
+        Raises:
+            NotFound: there is no such table.
+        """
+
+        def told(reader: Reader) -> Table:
+            tables = reader.tables()
+            if name not in tables:
+                raise NotFound(f"there is no table {name!r}; there are: {', '.join(tables)}")
+            return self._table(reader, name, page, with_rows=True)
+
+        return await self._read(instance_id, told)
+
+    async def diff(self, instance_id: str) -> list[RowChange]:
+        """The rows that differ from the start, computed from the two databases."""
+        return await self._read(instance_id, between, more=COPIES * LARGEST_ANSWER)
+
+    async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
+        """The calls so far, oldest first, each with the rows that it changed."""
+        instance = await self.opened(instance_id)
+        async with self._copied(instance), instance.in_turn():
+            calls = await self._calls(instance, after=after, limit=limit)
+            return await self.threads.run(instance.environment.id, lambda: self._told(instance, calls))
+
+    def _told(self, instance: Instance, calls: Sequence[KeptCall]) -> list[CallRecord]:
+        """Calls with the rows that they changed: fewer than asked for when they are long."""
+        told: list[CallRecord] = []
+        room = LARGEST_PAGE
+        for call in calls:
+            room -= len(call.changes) + len(call.text) + len(call.arguments)
+            if told and room < 0:
+                break
+            told.append(
+                CallRecord(
+                    seq=call.seq,
+                    tool=call.tool,
+                    arguments=judge.parsed(call.arguments),
+                    outcome=call.outcome,  # pyright: ignore[reportArgumentType]
+                    text=call.text,
+                    detail=call.detail,
+                    changes=tuple(instance.changed_rows(call.changes)),
+                    micros=call.micros,
+                    at=call.at,
+                )
+            )
+        return told
+
+    async def query(self, instance_id: str, sql: str, limit: int = 1000) -> Rows:
+        """One SELECT over `main` and `start`.
+
+        Raises:
+            QueryError: it is refused, or takes too much.
+        """
+
+        def told(reader: Reader) -> Rows:
+            answer = reader.select(sql, rows=limit)
+            rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
+            return Rows(columns=answer.columns, rows=rows, more=answer.more)
+
+        return await self._read(instance_id, told, more=COPIES * LARGEST_ANSWER)
+
+    async def snapshot(self, instance_id: str) -> bytes:
+        """The rows now, as a SQLite file."""
+        instance = await self.opened(instance_id)
+        async with self._copied(instance), instance.in_turn():
+            return await instance.image(plain=True)
+
+    async def judge(self, instance_id: str, order: Judge) -> Judgement:
+        """What the checkpoints say of the state as it is now.
+
+        Raises:
+            StateError: the state is damaged: no checkpoint is asked then, since what it says would not be the agent's.
+            CheckpointError, GuestError: a checkpoint cannot be asked at all, or could not be asked to its end.
+        """
+        instance = await self.opened(instance_id)
+        async with self._copied(instance):
+            async with instance.in_turn():
+                reader = await self._reader(instance)
+                calls = await self.verification.read(instance.state, lambda: _judged(instance.state))
+            with self._closed_after(reader, instance_id):
+                return await judge.judge(
+                    reader,
+                    order.checkpoints,
+                    answer=order.answer,
+                    calls=calls,
+                    now=reader.now,
+                    guests=self.guests,
+                    run=partial(self.threads.run, instance.environment.id, stop=reader.stop),
+                )
+
+    async def _read(self, instance_id: str, job: Callable[[Reader], T], *, more: int = 0) -> T:
+        """Read a private copy of a state beside its start. `more` is what the answer may take.
+
+        Raises:
+            StateError: the state is damaged.
+        """
+        instance = await self.opened(instance_id)
+        async with self._copied(instance, more=more):
+            async with instance.in_turn():
+                reader = await self._reader(instance)
+
+            def done() -> T:
+                with self._closed_after(reader, instance_id):
+                    return job(reader)
+
+            return await self.threads.run(instance.environment.id, done, stop=reader.stop)
+
+    async def _reader(self, instance: Instance) -> Reader:
+        """A reader of the state as it is now, within its turn. Nothing is opened yet."""
+        return Reader(await instance.image(), instance.start.image, now=instance.now())
+
+    @contextmanager
+    def _closed_after(self, reader: Reader, instance_id: str) -> Generator[None]:
+        try:
+            yield
+        except apsw.Error as error:
+            raise StateError(f"the rows of instance {instance_id} cannot be read: {error}") from None
+        finally:
+            reader.close()
+
+    def _copied(self, instance: Instance, *, more: int = 0) -> AbstractAsyncContextManager[None]:
+        """Room for the copies of an instance's rows and history: to be taken before its turn, and by nobody twice."""
+        size = COPIES * (len(instance.start.image) + instance.state.size) + more
+        return self.copies.taken(instance.environment.id, size)
+
+    def _table(self, reader: Reader, name: str, page: Page, *, with_rows: bool) -> Table:
+        columns, keys = reader.columns(name)
+        total = int(str(reader.connection.execute(f"SELECT count(*) FROM main.{quoted(name)}").get))
+        rows: tuple[tuple[object, ...], ...] = ()
+        if with_rows:
+            order = ", ".join(map(quoted, keys))
+            listed = ", ".join(map(quoted, columns))
+            found = reader.connection.execute(
+                f"SELECT {listed} FROM main.{quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?", (page.limit, page.offset)
+            )
+            rows = _first_of((tuple(judge.cell(value) for value in row) for row in found), LARGEST_ANSWER)
+        return Table(name=name, columns=tuple(columns), rows=rows, total=total)
+
+    async def _created(
+        self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False
+    ) -> list[Ticket]:
+        """All of so many new instances, or none. Large ones are written in threads."""
+        tickets: list[Ticket] = []
+        try:
+            while len(tickets) < count:
+                instance_id = secrets.token_hex(8)
+                path = self._path(instance_id)
+                create = partial(StateFile.create, path, self.index, origin._replace(id=instance_id), calls)
+                if large:
+                    await self.threads.run(origin.environment, create)
+                else:
+                    create()
+                self._ids.add(instance_id)
+                tickets.append(self.ticket(instance_id))
+                if len(tickets) % YIELD_EVERY == 0:
+                    await asyncio.sleep(0)
+        except BaseException:
+            for ticket in tickets:
+                await self.close(ticket.instance)
+            raise
+        return tickets
+
+    def ticket(self, instance_id: str) -> Ticket:
+        """The path and the token of an instance's door."""
+        return Ticket(instance=instance_id, path=f"/i/{instance_id}/mcp", token=self.token_of(instance_id))
+
+    def _path(self, instance_id: str, suffix: str = SUFFIX) -> Path:
+        return self.folder / "instances" / f"{instance_id}{suffix}"
+
+    async def _calls(self, instance: Instance, *, after: int = 0, limit: int) -> list[KeptCall]:
+        """Calls of an instance, within its turn."""
+        return await self.verification.read(instance.state, lambda: instance.state.calls(after=after, limit=limit))
+
+    async def _rewound(self, instance: Instance, seq: int) -> None:
+        await self.verification.read(instance.state, lambda: instance.state.rewind(seq))
+
+    async def _tidy(self) -> None:
+        """Let go of what has not been used for a while, and keep guests within their memory and at rest."""
+        looked = time.monotonic()
+        while True:
+            await asyncio.sleep(min(MEMORY_SECONDS, self.idle_seconds / 3))
+            self.guests.end_excess()
+            self.guests.end_restless()
+            if time.monotonic() - looked >= self.idle_seconds / 3:
+                looked = time.monotonic()
+                self.guests.end_idle(self.idle_guest_seconds)
+                self._holding.let_go_of_idle(self.idle_seconds)
+
+
+def _refuse_another(origin: Origin, environment: Environment) -> None:
+    """Refuse to serve an instance by another version of its bundle. Raises Conflict."""
+    if environment.digest != origin.digest:
+        raise Conflict(
+            f"the bundle {origin.environment} has changed since instance {origin.id} was launched; launch a new one"
+        )
+
+
+def _judged(state: StateFile) -> list[dict[str, Any]]:
+    """The calls of a history, as checkpoints see them."""
+    calls = state.calls(limit=MOST_CALLS)
+    return [{"tool": call.tool, "arguments": judge.parsed(call.arguments), "outcome": call.outcome} for call in calls]
+
+
+def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ...], ...]:
+    """The first rows that take at most so many bytes together; one at least."""
+    found: list[tuple[Any, ...]] = []
+    for row in rows:
+        most -= sum(len(value) for value in row if isinstance(value, str))
+        if found and most < 0:
+            break
+        found.append(row)
+    return tuple(found)
+
+
+def _is_large(instance: Instance) -> bool:
+    """Whether copying its history on the event loop would take long."""
+    return instance.state.size > LARGEST_ON_LOOP

@@ -1,0 +1,95 @@
+"""A bundle as walks find it: its scene, its words, and how rows stand that its tools take."""
+
+from random import Random
+
+from servers.bundle.description import Tool
+from servers.bundle.examples import load_examples
+from servers.bundle.phrases import Phrases
+from synth.backward.command_sampler import Drawer
+from synth.phrasing.example_phrases import sayings
+from synth.play.playground import Scene, Stage
+from synth.play.row_view import shape_of, view_of
+from synth.solutions.argument_sources import Arguments, keys_in
+from synth.solutions.row_lookup import Finder
+from synth.solutions.row_relations import Place, World
+from synth.solutions.trial_calls import Trying
+
+TRIES_AT_FIRST = 40
+
+
+class Setting:
+    """One instance that is walked over and over, and what is known of its environment.
+
+    `at_first` finds rows as they are before anything has happened. It has a scene of its own, so that what it has been
+    asked before makes no difference to a walk. `never` says of the tools of which no call has gone well what the last
+    came to.
+    """
+
+    def __init__(
+        self, stage: Stage, scenes: tuple[Scene, Scene], arguments: Arguments, first: World, phrases: Phrases
+    ) -> None:
+        self.stage = stage
+        self.trying = Trying(scenes[0])
+        self.phrases = phrases
+        self.tools: dict[str, Tool] = stage.environment.tools
+        self.clock = stage.environment.description.clock
+        self.writers = [tool for tool in self.tools.values() if tool.writes]
+        self.alive: dict[tuple[str, str], set[str]] = {}
+        self.never: dict[str, str] = {}
+        self.first = first
+        self.arguments = arguments
+        self.said = sayings(load_examples(stage.environment.folder), self.arguments)
+        self.at_first = Finder(Trying(scenes[1], most_left=0), first, self.arguments)
+
+    @classmethod
+    async def of(cls, stage: Stage, phrases: Phrases) -> "Setting":
+        """The setting of a bundle, with its tools tried out."""
+        scenes = (await stage.launch(), await stage.launch())
+        async with scenes[0].reading() as reader:
+            shape = shape_of(reader)
+            first = World(shape, view_of(reader, shape))
+        tools = stage.environment.tools
+        asked = [await scenes[0].call(tool.name, {}) for tool in tools.values() if not (tool.writes or tool.required)]
+        await scenes[0].rewind(0)
+        seen = keys_in([one.structured for one in asked if one.kind == "ok"], shape, first.view)
+        setting = cls(stage, scenes, Arguments(tools, shape, first.view, seen), first, phrases)
+        await setting._try_out(Random(0))  # noqa: S311 - a choice that can be repeated, no secret
+        return setting
+
+    @property
+    def scene(self) -> Scene:
+        """The instance that is walked."""
+        return self.trying.scene
+
+    async def world(self) -> World:
+        """The rows as they stand now."""
+        async with self.scene.reading() as reader:
+            return World(self.first.shape, view_of(reader, self.first.shape))
+
+    async def _try_out(self, random: Random) -> None:
+        """Learn how rows stand that the tools take."""
+        world = self.first
+        people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
+        drawer = Drawer(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
+        for tool in self.writers:
+            self.never[tool.name] = "no call could be drawn from the rows"
+            went_well = False
+            for number in range(max(TRIES_AT_FIRST, len(people))):
+                drawn = await drawer.draw(tool, people[number % len(people)] if people else None, [])
+                if drawn is None:
+                    continue
+                outcome = await self.trying.call(drawn.tool, drawn.arguments)
+                if outcome.kind == "ok":
+                    went_well = True
+                    for argument, place in drawn.places.items():
+                        self.alive.setdefault((tool.name, argument), set()).add(standing(world, place))
+                else:
+                    self.never[tool.name] = f"{outcome.kind}: {outcome.detail or outcome.text}"
+            if went_well:
+                del self.never[tool.name]
+
+
+def standing(world: World, place: Place) -> str:
+    """How a row stands: what its columns for that say."""
+    row = world.rows.get(place, {})
+    return str([row.get(name) for name in ("status", "state") if name in row])

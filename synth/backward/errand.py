@@ -1,0 +1,300 @@
+"""One walk through the tools that could be one person's errand: what is asked for, in words, and what came of it."""
+
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from servers.bundle.description import Tool
+from servers.bundle.phrases import HOLE, Speaking
+from servers.messages import RowChange
+from servers.worker.instance import Outcome
+from synth.backward.bundle_view import Setting, standing
+from synth.backward.command_phrasing import Saying
+from synth.backward.command_sampler import Drawer, Drawn
+from synth.backward.profile import Wish
+from synth.backward.reverts import undoes
+from synth.backward.solution_plan import Plan
+from synth.backward.usage_counts import Tally
+from synth.phrasing.answer_requests import values_of
+from synth.play.row_view import Row
+from synth.solutions.row_lookup import Finder, leaf
+from synth.solutions.row_relations import Place, World
+
+TRIES_A_TOOL = 6
+MOST_BEHIND = 2
+"""A tool that was used less often than others by more than this is preferred no more for it: it may be of no use."""
+STRIDE = 7
+"""Each walk begins with the tool so many places after the last walk's first."""
+SPEAKER = "{speaker}"
+"""In `only_if`: the key of whoever speaks."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command of a story: what was drawn, what came of it, its number in the solution, and its words."""
+
+    drawn: Drawn
+    number: int
+    clause: str
+    kind: str
+    text: str
+    changes: list[RowChange]
+    spoken: dict[str, str]
+
+    def own_places(self, person: Place | None) -> set[Place]:
+        """The rows that it names, apart from the person."""
+        return set(self.drawn.places.values()) - {person}
+
+
+class Walk:
+    """One walk from the start: who it is about, and the commands so far."""
+
+    def __init__(
+        self, setting: Setting, world: World, person: Place | None, voice: Speaking, name: str, random: Random
+    ) -> None:
+        self.setting = setting
+        self.world = world
+        self.person = person
+        self.voice: Speaking = voice
+        self.name = name
+        self.random = random
+        self.commands: list[Command] = []
+        self.is_broken = False
+        self.lately: list[Place] = []
+        self._known: Finder | None = setting.at_first
+        self.tally: Tally | None = None
+        self.plan = Plan(setting.trying, setting.phrases, setting.clock, person, name, self.is_alive)
+        self.saying = Saying(setting, self.plan, person, name, voice, random)
+
+    @classmethod
+    async def begin(cls, setting: Setting, tally: Tally, random: Random) -> "Walk | None":
+        """Choose who this is about: whoever was spoken of least."""
+        phrases = setting.phrases
+        world = setting.first
+        voices: list[Speaking] = list(phrases.voices) or ["chores"]
+        weights = {"self": 5, "other": 3, "chores": 1}
+        voice = random.choices(voices, [weights[one] for one in voices])[0]
+        if voice == "chores" or phrases.speaker is None:
+            walk = cls(setting, world, None, "chores", "", random)
+        else:
+            people = [
+                place
+                for place in world.places(phrases.speaker)
+                if all(world.rows[place].get(name) in wanted for name, wanted in phrases.speaker_if.items())
+            ]
+            if not people:
+                return None
+            named = {person: _name_of(phrases.name, world, person) for person in people}
+            person = min(people, key=lambda one: tally.people[named[one]] + 2 * random.random())
+            walk = cls(setting, world, person, voice, named[person], random)
+        walk.tally = tally
+        return walk
+
+    async def stays_refused(self) -> bool:
+        """Whether what was refused is refused for the same reason before and after everything else."""
+        trying = self.setting.trying
+        refused = [command for command in self.commands if command.kind == "refused"]
+        for command in refused:
+            if not self._is_the_same(command, await trying.call(command.drawn.tool, command.drawn.arguments)):
+                return False
+        await trying.begin()
+        for command in refused:
+            if not self._is_the_same(command, await trying.call(command.drawn.tool, command.drawn.arguments)):
+                return False
+        return True
+
+    def _is_the_same(self, command: Command, outcome: Outcome) -> bool:
+        return outcome.kind == "refused" and values_of(outcome.text) == values_of(command.text)
+
+    def is_alive(self, tool: str, argument: str, place: Place) -> bool:
+        """Whether a row stands so that a tool has ever taken such a one."""
+        known = self.setting.alive.get((tool, argument))
+        return known is None or standing(self.world, place) in known
+
+    async def go(self, wish: Wish) -> None:
+        """Take commands until the story is as long as it is wished for, or nothing more can be added."""
+        refusal_at = self.random.randrange(wish.commands) if wish.refusal else -1
+        while len(self.commands) < wish.commands:
+            wanted = "refused" if len(self.commands) == refusal_at else "ok"
+            if not await self._step(wanted, wish) or self.is_broken:
+                return
+
+    async def _step(self, wanted: str, wish: Wish) -> bool:
+        phrases, tally = self.setting.phrases, self.tally or Tally()
+        tools = [
+            tool
+            for tool in self.setting.writers
+            if (not phrases.asks or self.voice in phrases.asks.get(tool.name, {}))
+            and (not wish.tools or tool.name in wish.tools)
+        ]
+        finder = self._finder()
+        setting = self.setting
+        drawer = Drawer(self.world, setting.arguments, phrases, finder, setting.clock, self.random, setting.said)
+        lead = "" if self.commands or not tools else tools[wish.at * STRIDE % len(tools)].name
+        jitter = {tool.name: self.random.random() * 3 for tool in tools}
+        used = [command.drawn.tool for command in self.commands]
+        follow = {
+            later for chain in phrases.chains for one in used if one in chain for later in chain[chain.index(one) + 1 :]
+        }
+        most = sum(tally.tools[tool.name] for tool in tools) / max(1, len(tools))
+        order = sorted(
+            tools,
+            key=lambda tool: (
+                max(tally.tools[tool.name], most - MOST_BEHIND)
+                + jitter[tool.name]
+                + 4 * used.count(tool.name)
+                - 3 * (tool.name in follow)
+                - 100 * (tool.name == lead)
+            ),
+        )
+        for tool in order:
+            for _ in range(TRIES_A_TOOL):
+                drawn = await drawer.draw(tool, self.person, self.lately)
+                if drawn is None:
+                    break
+                if await self._take(drawn, wanted, finder):
+                    return True
+                if self.is_broken:
+                    return False
+        return False
+
+    async def _take(self, drawn: Drawn, wanted: str, finder: Finder) -> bool:
+        """Try a command; keep it if it came to what is wanted, and can be asked for."""
+        if not self._fits(drawn):
+            return False
+        trying = self.setting.trying
+        outcome = await trying.call(drawn.tool, drawn.arguments)
+        changes = trying.scene.changed(outcome) if outcome.changes else []
+        if not self._is_wanted(drawn, wanted, outcome, changes):
+            return False
+        said = await self.saying.say(drawn, finder, self.world)
+        if said is None:
+            return False
+        outcome = await trying.keep(drawn.tool, drawn.arguments)
+        if outcome.kind != wanted:
+            self.is_broken = True  # a minute made the difference
+            return False
+        changes = trying.scene.changed(outcome) if outcome.changes else []
+        command = Command(drawn, said.number, said.clause, outcome.kind, outcome.text, changes, said.words)
+        self.commands.append(command)
+        if outcome.kind != "ok":
+            return True
+        for change in changes:
+            if change.operation == "insert" and len(change.key) == 1:
+                place = (change.table, next(iter(change.key.values())))
+                self.plan.came_about(place, command.number, outcome.structured)
+                self.lately.append(place)
+        self.lately += [place for place in drawn.places.values() if place != self.person]
+        self.world = await self.setting.world()
+        self._known = None
+        return await self._followed(drawn)
+
+    def _is_wanted(self, drawn: Drawn, wanted: str, outcome: Outcome, changes: list[RowChange]) -> bool:
+        """Whether a command came to what is wanted, for a reason that makes a task of it."""
+        if outcome.kind != wanted:
+            return False
+        if wanted == "ok":
+            return self._is_news(drawn, changes) and self._is_allowed(drawn, outcome.structured)
+        alive = all(self.is_alive(drawn.tool, argument, place) for argument, place in drawn.places.items())
+        return alive and bool(values_of(outcome.text, " ".join(str(one) for one in drawn.arguments.values())))
+
+    def _finder(self) -> Finder:
+        """Whoever looks rows up as they are after the last command that changed any."""
+        if self._known is None:
+            self._known = Finder(self.setting.trying, self.world, self.setting.arguments)
+        return self._known
+
+    async def _followed(self, drawn: Drawn) -> bool:
+        """What the rules want done at once after a command that made it possible is part of the errand."""
+        follower = self.setting.phrases.then.get(drawn.tool)
+        if follower is None:
+            return True
+        tool: Tool = self.setting.tools[follower]
+        names = tool.required
+        if not names <= drawn.arguments.keys():
+            return True
+        places = {name: place for name, place in drawn.places.items() if name in names}
+        next_one = Drawn(follower, {name: drawn.arguments[name] for name in names}, places)
+        outcome = await self.setting.trying.call(next_one.tool, next_one.arguments)
+        if outcome.kind != "ok":
+            return True
+        taken = await self._take(next_one, "ok", self._finder())
+        self.is_broken = not taken
+        return taken
+
+    def _fits(self, drawn: Drawn) -> bool:
+        """Whether a command is about something else than those before it, or follows from them."""
+        mine = self.about(drawn)
+        for command in self.commands:
+            same = {place for place in drawn.places.values() if place in self.about(command.drawn)}
+            same |= {place for place in command.drawn.places.values() if place in mine}
+            if drawn.tool == command.drawn.tool and drawn.arguments == command.drawn.arguments:
+                return False
+            same -= {self.person}
+            goes_on = same <= self.plan.made and command.drawn.tool != drawn.tool
+            if same and not goes_on and not self._follows(command.drawn.tool, drawn.tool):
+                return False
+        return True
+
+    def about(self, drawn: Drawn) -> set[Place]:
+        """The rows of a command, and those that these belong to."""
+        own = set(drawn.places.values())
+        return own | {one for place in own - {self.person} for one in self.world.ancestors(place)} - {self.person}
+
+    def _follows(self, first: str, second: str) -> bool:
+        return any(
+            first in chain and second in chain and chain.index(first) < chain.index(second)
+            for chain in self.setting.phrases.chains
+        )
+
+    def _is_news(self, drawn: Drawn, changes: list[RowChange]) -> bool:
+        """Whether a command changes rows, and undoes nothing of what came before."""
+        touched = {
+            (change.table, str(change.key)): command.drawn.tool
+            for command in self.commands
+            for change in command.changes
+        }
+        before = [change for command in self.commands for change in command.changes]
+        return (
+            bool(changes)
+            and not any(undoes(change, before) for change in changes)
+            and all(
+                (change.table, str(change.key)) not in touched
+                or self._follows(touched[change.table, str(change.key)], drawn.tool)
+                for change in changes
+            )
+            and not any(self._takes_up_again(change, drawn) for change in changes if change.operation == "insert")
+        )
+
+    def _takes_up_again(self, change: RowChange, drawn: Drawn) -> bool:
+        """Whether a row would tie the same things together as one that an earlier command changed or deleted.
+
+        Nobody has a booking cancelled and the same room booked again for the same person in one errand.
+        """
+        tied = self._tied(change.table, change.after)
+        return len(tied) > 1 and any(
+            earlier.operation != "insert"
+            and tied <= self._tied(earlier.table, {**self._row_before(earlier), **earlier.before})
+            and not self._follows(command.drawn.tool, drawn.tool)
+            for command in self.commands
+            for earlier in command.changes
+        )
+
+    def _tied(self, table: str, row: Row) -> set[Place]:
+        points = self.world.shape.points.items()
+        return {(aim.table, row[one.name]) for one, aim in points if one.table == table and row.get(one.name)}
+
+    def _row_before(self, change: RowChange) -> Row:
+        return self.setting.first.rows.get((change.table, next(iter(change.key.values()))), {})
+
+    def _is_allowed(self, drawn: Drawn, result: dict[str, Any] | None) -> bool:
+        rules = self.setting.phrases.only_if.get(drawn.tool, {})
+        who = {SPEAKER: self.person[1]} if self.person else {}
+        return all(leaf(result, path) in [who.get(one, one) for one in wanted] for path, wanted in rules.items())
+
+
+def _name_of(template: str, world: World, person: Place) -> str:
+    name = template
+    for hole in HOLE.finditer(template):
+        name = name.replace(hole[0], str(world.rows[person].get(hole["name"], "")))
+    return name

@@ -1,0 +1,227 @@
+"""Scenarios of a bundle made without a model: walks become stories, stories scenarios, and what is certified is kept.
+
+The same bundle, seed and number give the same bytes, however many processes walk. What is there already is counted, so
+an interrupted run goes on.
+"""
+
+import asyncio
+import re
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from servers.bundle.environment import Environment, load_scenarios
+from servers.bundle.files import text_if_there
+from servers.bundle.scenario import Scenario
+from servers.errors import BundleError
+from servers.files.atomic_write import write_whole
+from servers.validation import first_problem
+from synth.backward.bundle_view import Setting
+from synth.backward.job import Attempt, Stretch, Walking, phrases_of
+from synth.backward.profile import EVERYTHING, Profile
+from synth.backward.usage_counts import Tally, signature
+from synth.play.pinned_bundle import PinnedBundle
+from synth.play.playground import Stage
+from synth.processes.process_pool import Engine, hands
+
+MOST_BARREN = 60
+"""So many walks in a row from which no scenario comes, and the run ends."""
+AHEAD = 12
+"""So many walks may be under way, or waiting for a process, at once."""
+ID = re.compile(r"back(\d+)_(\d+)")
+Walk = Callable[[Stretch], Awaitable[Attempt]]
+
+
+@dataclass
+class Yield:
+    """What became of the walks of a run."""
+
+    walks: int = 0
+    told: int = 0
+    twice: int = 0
+    certified: int = 0
+    dropped: Counter[str] = field(default_factory=Counter[str])
+    rejected: Counter[str] = field(default_factory=Counter[str])
+    tally: Tally = field(default_factory=Tally)
+    unused: dict[str, str] = field(default_factory=dict[str, str])
+    seconds: float = 0.0
+
+    def take(self, attempt: Attempt) -> None:
+        """Count what became of a walk."""
+        self.walks += 1
+        self.told += attempt.fate != "dropped"
+        self.twice += attempt.fate == "twice"
+        self.certified += attempt.fate == "certified"
+        if attempt.fate == "dropped":
+            self.dropped[attempt.reason] += 1
+        elif attempt.fate == "rejected":
+            self.rejected[attempt.reason.partition(":")[0]] += 1
+
+
+class _Course:
+    """The walks of a run in their order: what is there already, what is under way, and what was learnt of them."""
+
+    def __init__(self, walk: Walk, known: dict[int, Scenario], tools: set[str]) -> None:
+        self._walk = walk
+        self._known = known
+        self._tools = tools
+        self._under_way: deque[asyncio.Future[Attempt]] = deque()
+        self._first = max(known, default=-1) + 1
+        self.tally = Tally()
+        self.count = 0
+        for at in range(AHEAD):
+            self._begin(at)
+        for at in range(self._first):
+            self._learn(at, known.get(at))
+
+    async def next(self) -> Attempt:
+        """What came of the next walk."""
+        attempt = await self._under_way.popleft()
+        if attempt.scenario is not None and signature(attempt.scenario) in self.tally.told:
+            attempt = Attempt(attempt.at, "twice")
+        self._learn(attempt.at, attempt.scenario if attempt.fate == "certified" else None)
+        return attempt
+
+    async def give_up(self) -> None:
+        """Let go of the walks that are under way."""
+        for task in self._under_way:
+            task.cancel()
+        await asyncio.gather(*self._under_way, return_exceptions=True)
+
+    def _begin(self, at: int) -> None:
+        if at >= self._first:
+            self._under_way.append(asyncio.ensure_future(self._walk(Stretch(at, self.tally.copy()))))
+
+    def _learn(self, at: int, scenario: Scenario | None) -> None:
+        if scenario is not None:
+            self.tally.take(scenario, self._tools)
+            self.count += 1
+        self._begin(at + AHEAD)
+
+
+async def backward(
+    stage: Stage,
+    *,
+    n: int,
+    seed: int,
+    there: Iterable[Scenario],
+    on_certified: Callable[[Scenario], None],
+    on_walk: Callable[[Yield], None],
+    profile: Profile = EVERYTHING,
+    jobs: int | None = 1,
+    engine: Engine = "asyncio",
+) -> Yield:
+    """Make scenarios until there are `n` of this seed, those that are there already included.
+
+    A walk knows what came of the walks up to `AHEAD` before it: so many can be under way at once, and what comes of
+    them does not hang on how many were.
+
+    Raises:
+        BundleError: no scenario can be made of this bundle.
+    """
+    if not any(tool.writes for tool in stage.environment.tools.values()):
+        raise BundleError(
+            f"{stage.environment.id}: all of its tools only read; a scenario made backward needs one that changes rows"
+        )
+    phrases_of(stage)
+    made = Yield()
+    known = _known(there, seed)
+    _same_profile(stage.environment, known.values(), profile)
+    if len(known) >= n:
+        return made
+    walking = Walking(PinnedBundle.of(stage.folder), seed, profile)
+    async with hands(walking, jobs, most=AHEAD, engine=engine) as walk:
+        course = _Course(walk, known, set(stage.environment.tools))
+        try:
+            barren = 0
+            while course.count < n and barren < MOST_BARREN:
+                attempt = await course.next()
+                made.take(attempt)
+                barren = 0 if attempt.fate == "certified" else barren + 1
+                if attempt.scenario is not None and attempt.fate == "certified":
+                    on_certified(attempt.scenario)
+                on_walk(made)
+        finally:
+            await course.give_up()
+            made.tally = course.tally
+    made.unused = await _unused(stage, course.tally, profile)
+    if course.count == 0:
+        reasons = [_reasons(made), *(f"{name}: {reason}" for name, reason in made.unused.items())]
+        raise BundleError(f"{stage.environment.id}: no scenario came of {made.walks} walks: {'; '.join(reasons)}")
+    return made
+
+
+def _known(there: Iterable[Scenario], seed: int) -> dict[int, Scenario]:
+    """The scenarios of this seed that there are, by the number of their walk."""
+    found = [(ID.fullmatch(scenario.id), scenario) for scenario in there]
+    return {int(match[2]): scenario for match, scenario in found if match is not None and int(match[1]) == seed}
+
+
+async def _unused(stage: Stage, tally: Tally, profile: Profile) -> dict[str, str]:
+    """The commands that no scenario is about, with what stood in the way."""
+    writers = [tool.name for tool in stage.environment.tools.values() if tool.writes]
+    left = [name for name in writers if not tally.tools[name] and (not profile.tools or name in profile.tools)]
+    if not left:
+        return {}
+    setting = await Setting.of(stage, phrases_of(stage))
+    return {
+        name: setting.never.get(name, "it succeeds, but no errand with it could be put into words") for name in left
+    }
+
+
+def _same_profile(environment: Environment, known: Iterable[Scenario], profile: Profile) -> None:
+    """Refuse to go on with a seed by which something else was made.
+
+    Raises:
+        BundleError: it was.
+    """
+    for scenario in known:
+        commands = [tag for tag in scenario.tags if tag in environment.tools]
+        if others := [name for name in commands if profile.tools and name not in profile.tools]:
+            raise BundleError(
+                f"{scenario.id} is about {others[0]!r}: other commands were asked for when this seed was used; take "
+                "another --seed, or another --out"
+            )
+
+
+def _reasons(made: Yield) -> str:
+    every = made.dropped + made.rejected
+    return "; ".join(f"{reason} ({number})" for reason, number in every.most_common(4)) or "all were told before"
+
+
+class Shelf:
+    """The file that scenarios are written to, whole each time: a run that is stopped leaves no half of a line."""
+
+    def __init__(self, path: Path, stage: Stage) -> None:
+        self.path = path
+        own = path == stage.environment.folder / "scenarios.jsonl"
+        text = text_if_there(path) or "" if own else path.read_text(encoding="utf-8") if path.is_file() else ""
+        self._lines = text.removesuffix("\n").split("\n") if text else []
+        if own:
+            self.there = list(load_scenarios(stage.environment).values())
+        else:
+            self.there = [_read(path, number, line) for number, line in enumerate(self._lines, start=1)]
+
+    def add(self, scenario: Scenario) -> None:
+        """Write one scenario more."""
+        self._lines.append(line_of(scenario))
+        self.write()
+
+    def write(self) -> None:
+        """Write the file."""
+        write_whole(self.path, "".join(f"{line}\n" for line in self._lines))
+
+
+def line_of(scenario: Scenario) -> str:
+    """A scenario as a line of `scenarios.jsonl`."""
+    return scenario.model_dump_json(exclude_defaults=True)
+
+
+def _read(path: Path, number: int, line: str) -> Scenario:
+    try:
+        return Scenario.model_validate_json(line)
+    except ValidationError as error:
+        raise BundleError(f"{path}: line {number}: {first_problem(error)}") from None

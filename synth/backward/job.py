@@ -1,0 +1,82 @@
+"""The work of one process that makes scenarios: it walks where it is told, and examines what came of it."""
+
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from random import Random
+from typing import Literal, NamedTuple
+
+from servers.bundle.phrases import Phrases, read_phrases
+from servers.bundle.scenario import Scenario
+from servers.errors import BundleError
+from synth.backward.bundle_view import Setting
+from synth.backward.profile import EVERYTHING, Profile
+from synth.backward.scenario_builder import told
+from synth.backward.usage_counts import Tally, signature
+from synth.certify.certifier import examine
+from synth.play.pinned_bundle import PinnedBundle
+from synth.play.playground import Stage
+
+
+class Stretch(NamedTuple):
+    """One walk to take: its number, and what the scenarios so far use."""
+
+    at: int
+    tally: Tally
+
+
+class Attempt(NamedTuple):
+    """What came of a walk: nothing, a scenario that was told before, one without a certificate, or one with it."""
+
+    at: int
+    fate: Literal["dropped", "twice", "rejected", "certified"]
+    reason: str = ""
+    scenario: Scenario | None = None
+
+
+@dataclass(frozen=True)
+class Walking:
+    """Walks through one bundle."""
+
+    bundle: PinnedBundle
+    seed: int
+    profile: Profile = EVERYTHING
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Callable[[Stretch], Awaitable[Attempt]]]:
+        """Set the stage."""
+        async with AsyncExitStack() as stack:
+            with self.bundle.on_worker():
+                stage = await stack.enter_async_context(Stage(self.bundle.folder))
+                setting = await Setting.of(stage, phrases_of(stage))
+
+            async def walk(stretch: Stretch) -> Attempt:
+                with self.bundle.on_worker():
+                    return await self._walked(stage, setting, stretch)
+
+            yield walk
+
+    async def _walked(self, stage: Stage, setting: Setting, stretch: Stretch) -> Attempt:
+        random = Random(f"{self.seed}/{stretch.at}")  # noqa: S311 - to be repeated
+        scenario = await told(setting, self.profile.wish(self.seed, stretch.at), stretch.tally, random)
+        if isinstance(scenario, str):
+            return Attempt(stretch.at, "dropped", scenario)
+        if signature(scenario) in stretch.tally.told:
+            return Attempt(stretch.at, "twice")
+        seen = await examine(stage, scenario)
+        if seen.certificate is None:
+            return Attempt(stretch.at, "rejected", seen.findings[0], scenario)
+        whole = scenario.model_copy(update={"certificate": seen.certificate})
+        return Attempt(stretch.at, "certified", scenario=whole)
+
+
+def phrases_of(stage: Stage) -> Phrases:
+    """The words of a bundle.
+
+    Raises:
+        BundleError: something is wrong with them.
+    """
+    problems, phrases = read_phrases(stage.environment.folder, stage.environment)
+    if problems:
+        raise BundleError(problems[0])
+    return phrases or Phrases()

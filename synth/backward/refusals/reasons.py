@@ -1,0 +1,65 @@
+"""What an answer must tell of the commands that were refused: what bars them, if anything can be told of that.
+
+Where the reason of one is nothing but words, or what the task tells itself, the task asks for no reasons: the state
+that stayed judges whether it was left alone.
+"""
+
+from collections.abc import Sequence
+
+from servers.answer.fact import AnswerCheckpoint, Cell, Fact
+from synth.backward.refusals.counterfactuals import Refusal
+from synth.backward.refusals.obstacles import obstacles
+from synth.play.playground import Stage
+from synth.solutions.answer_facts import answer_goal, gives
+
+
+async def reasons_of(
+    stage: Stage, refusals: Sequence[Refusal], given: str, told: Sequence[Fact] = ()
+) -> list[list[Fact]]:
+    """The facts of each refusal that bar it, apart from those that are given or told anyway; none if one has none."""
+    found: list[list[Fact]] = []
+    for refusal in refusals:
+        bars = [
+            one
+            for one in await obstacles(stage, refusal)
+            if not gives(given, one, refusal.clock) and not any(_is_told(one, other) for other in told)
+        ]
+        found.append([one.model_copy(update={"name": f"reason_{at}"}) for at, one in enumerate(bars, start=1)])
+    return found if all(found) else []
+
+
+def why_goals(reasons: Sequence[Sequence[Fact]], given: tuple[str, ...]) -> list[AnswerCheckpoint]:
+    """A goal for each refusal. One of the values that bar is enough."""
+    return [
+        answer_goal(
+            f"why_{number}",
+            f"Does the answer tell {_words(facts)}, which stands in the way?",
+            facts,
+            tell="any",
+            given=given,
+        )
+        for number, facts in enumerate(reasons, start=1)
+    ]
+
+
+def told_beside(task: str, refusals: Sequence[Refusal]) -> tuple[str, ...]:
+    """The texts that an answer may repeat beside what is looked for: the task, and what was refused."""
+    return tuple(dict.fromkeys((task, *(one.text.rstrip(".") for one in refusals))))
+
+
+def not_done(step: str, refusal: str) -> str:
+    """What an answer says of a step that was refused, in the task's own words for it."""
+    return f"This could not be done: {step.rstrip('.!?')}. The reason: {refusal.rstrip('.')}."
+
+
+def _is_told(fact: Fact, other: Fact) -> bool:
+    return fact.type == other.type and bool({fact.value, *fact.also} & {other.value, *other.also})
+
+
+def _words(facts: Sequence[Fact]) -> str:
+    values = [value for one in facts for value in (one.value, *one.also)]
+    return " or ".join(_said(value) for value in values if not isinstance(value, tuple))
+
+
+def _said(value: bool | Cell) -> str:
+    return f"{value:.2f}" if isinstance(value, float) else str(value)

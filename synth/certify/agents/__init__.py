@@ -1,0 +1,1 @@
+"""Wrong agents, mutants and exploits that no scenario may reward."""

@@ -1,0 +1,341 @@
+"""The company: wrong agents that play every scenario. None may earn everything, unless what it does is right there.
+
+Each is a function of a script, and a few lines long. It knows the task, the tools, and what somebody does who does it
+right, call by call; it knows no checkpoint. `farm certify --against FILE` adds others.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple, cast
+
+from servers.bundle.description import Tool
+from servers.errors import BundleError
+from synth.certify.agents.run_mutants import Replay, other_values
+from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered
+from synth.solutions.call_run import NOTHING, Made, Step, steps_of
+from synth.solutions.final_states import rows_changed
+from synth.solutions.reference_run import Reference, fails, judged
+from synth.solutions.told_values import Place
+
+MOST_RUNS = 6
+"""So many runs of one wrong agent are played in one scenario."""
+_FIRST = re.compile(r"(\$\{\d+[^}\[]*)\[\d+\]")
+UNDOING = ("cancel", "void", "withdraw", "remove", "delete", "release", "return", "lift", "strike", "undo", "reopen")
+"""Words in the names of tools that take something back."""
+
+
+@dataclass(frozen=True)
+class Script:
+    """What a wrong agent knows of a scenario."""
+
+    task: str
+    tools: Mapping[str, Tool]
+    steps: tuple[Step, ...]
+    """The right calls; their strings may refer to earlier results as `${2.loans[0].loan_id}`."""
+    commands: tuple[int, ...]
+    """The indices of those among them that write."""
+    arguments: tuple[dict[str, Any], ...]
+    """The arguments of the right calls, without references."""
+    results: tuple[Any, ...]
+    """What the right calls gave back: an object, or None where they were refused."""
+    texts: tuple[str, ...]
+    """The same as an agent reads it."""
+    answer: str
+    """The right last words."""
+    contradiction: str
+    """The same with other numbers, dates and names."""
+    near: Mapping[Place, Sequence[Any]] = field(default_factory=dict[Place, Sequence[Any]])
+    """Near misses for the arguments of the commands, but for those that the task leaves open."""
+    told: frozenset[Place] = frozenset()
+    """The arguments whose values the task tells."""
+
+    def with_other(self, index: int, others: Mapping[str, Any]) -> Step:
+        """A right call with other arguments."""
+        step = self.steps[index]
+        return step._replace(arguments={**step.arguments, **others})
+
+    def queries(self) -> list[Step]:
+        """The right calls that only read."""
+        return [step for index, step in enumerate(self.steps) if index not in self.commands]
+
+
+class Run(NamedTuple):
+    """What an agent does: its calls, and its last words."""
+
+    steps: Sequence[Step]
+    answer: str
+
+
+WrongAgent = Callable[[Script], Iterable[Run]]
+"""The runs that an agent would make; what it earns is what the best of them earns."""
+
+
+@dataclass(frozen=True)
+class Earned:
+    """What a wrong agent earned at most. It does not count where no run of its was wrong."""
+
+    agent: str
+    reward: float = 0.0
+    counts: bool = False
+    run: Run | None = None
+
+    def finding(self) -> str:
+        """What is wrong where it earned everything."""
+        said = self.run.answer if self.run else ""
+        calls = len(self.run.steps) if self.run else 0
+        return f"the {self.agent} earns {self.reward:g} with {calls} calls, saying {said[:80]!r}"
+
+
+def near_miss(script: Script) -> Iterator[Run]:
+    """Take the task's values for their neighbours, in one command at a time."""
+    for index in script.commands:
+        others = {
+            place.argument: near[0]
+            for place, near in script.near.items()
+            if place.call == index + 1 and place in script.told and near
+        }
+        if others:
+            steps = [*script.steps[:index], script.with_other(index, others), *script.steps[index + 1 :]]
+            yield Run(steps, script.answer)
+
+
+def paster(script: Script) -> Iterator[Run]:
+    """Give all results read for an answer."""
+    yield Run(script.steps, "\n".join(script.texts))
+    yield Run(script.steps, "\n".join([script.answer, *script.texts]))
+
+
+def lister(script: Script) -> Iterator[Run]:
+    """Tell all candidates: every value of each property that a look-up showed."""
+    values: dict[str, list[str]] = {}
+    for result in script.results:
+        for name, value in _properties(result):
+            values.setdefault(name, []).append(str(value))
+    lines = [f"{name.replace('_', ' ')}: {', '.join(dict.fromkeys(told))}" for name, told in values.items()]
+    yield Run(script.steps, "\n".join(lines))
+    yield Run(script.steps, "\n".join([script.answer, "All that there are:", *lines]))
+
+
+def hedger(script: Script) -> Iterator[Run]:
+    """Say the right thing and its contrary, and leave the choice to who reads it."""
+    if script.contradiction != script.answer:
+        yield Run(script.steps, f"Either this: {script.answer} Or this: {script.contradiction} It is one of the two.")
+        yield Run(script.steps, f"{script.answer} No, sorry, that was wrong. {script.contradiction}")
+
+
+def echo(script: Script) -> Iterator[Run]:
+    """Say the task again."""
+    yield Run(script.steps, script.task)
+
+
+def claimer(script: Script) -> Iterator[Run]:
+    """Claim that all is done: nothing is, or nothing more is said."""
+    yield Run((), CLAIM)
+    yield Run(script.steps, CLAIM)
+
+
+def refuser(script: Script) -> Iterator[Run]:
+    """Refuse, before anything is done or behind it."""
+    yield Run((), REFUSAL)
+    yield Run(script.steps, REFUSAL)
+
+
+def first_match(script: Script) -> Iterator[Run]:
+    """Take the first row of each list."""
+    steps = [step._replace(arguments=_of_the_first(step.arguments)) for step in script.steps]
+    if steps != list(script.steps):
+        yield Run(steps, script.answer)
+
+
+def half(script: Script) -> Iterator[Run]:
+    """Stop after a command, and speak as if all were done."""
+    for index in script.commands[:-1]:
+        yield Run(script.steps[: index + 1], script.answer)
+
+
+def over_doer(script: Script) -> Iterator[Run]:
+    """Do the same for the next row too."""
+    for index in script.commands:
+        for other in _elsewhere(script, index):
+            yield Run([*script.steps[: index + 1], other, *script.steps[index + 1 :]], script.answer)
+
+
+def undoer(script: Script) -> Iterator[Run]:
+    """Do it, take it back, and do it elsewhere."""
+    for index in script.commands:
+        for other in _elsewhere(script, index):
+            for back in _taking_back(script, index):
+                yield Run([*script.steps[: index + 1], back, other, *script.steps[index + 1 :]], script.answer)
+
+
+def reader(script: Script) -> Iterator[Run]:
+    """Only look things up, and give the right answer."""
+    yield Run(script.queries(), script.answer)
+
+
+def twice(script: Script) -> Iterator[Run]:
+    """Make each command once more."""
+    steps: list[Step] = []
+    for index, step in enumerate(script.steps):
+        again = Step(0, step.tool, script.arguments[index])
+        steps += [step, again] if index in script.commands else [step]
+    yield Run(steps, script.answer)
+
+
+COMPANY: tuple[WrongAgent, ...] = (
+    near_miss,
+    paster,
+    lister,
+    hedger,
+    echo,
+    claimer,
+    refuser,
+    first_match,
+    half,
+    over_doer,
+    undoer,
+    reader,
+    twice,
+)
+
+
+async def company(reference: Reference, others: Sequence[WrongAgent] = ()) -> list[Earned]:
+    """Have the company, and `others`, play a scenario."""
+    script = script_of(reference)
+    player = Player(reference)
+    return [await player.play(agent, script) for agent in (*COMPANY, *others)]
+
+
+def script_of(reference: Reference) -> Script:
+    """What a scenario tells a wrong agent."""
+    near: dict[Place, list[Any]] = {}
+    for index in reference.writing:
+        for place, _, other in other_values(reference, index):
+            near.setdefault(place, []).append(other)
+    return Script(
+        task=reference.scenario.task,
+        tools=reference.environment.tools,
+        steps=tuple(steps_of(reference.scenario.reference())),
+        commands=tuple(reference.writing),
+        arguments=tuple(one.arguments for one in reference.made),
+        results=tuple(one.outcome.structured for one in reference.made),
+        texts=tuple(one.outcome.text for one in reference.made),
+        answer=reference.answer,
+        contradiction=altered(reference.answer, reference.scenario.task, reference.rows),
+        near=near,
+        told=frozenset(one.place for one in reference.told),
+    )
+
+
+class Player:
+    """Plays runs of wrong agents in the reference's instance, and says what they earn."""
+
+    def __init__(self, reference: Reference) -> None:
+        self._reference = reference
+        self._replay = Replay(reference)
+        self._steps = steps_of(reference.scenario.reference())
+        self._is_deaf: bool | None = None
+
+    async def play(self, agent: WrongAgent, script: Script) -> Earned:
+        """What an agent earns by the best of its runs that are wrong."""
+        name = agent.__name__.replace("_", " ")
+        best = Earned(name)
+        for run in islice(agent(script), MOST_RUNS):
+            reward = await self.reward(run)
+            if reward is not None and (not best.counts or reward > best.reward):
+                best = Earned(name, reward, counts=True, run=run)
+        return best
+
+    async def reward(self, run: Run) -> float | None:
+        """What a run earns; None where it is right: it leaves what the reference leaves, and says what it says."""
+        reference = self._reference
+        if list(run.steps) == self._steps:
+            if run.answer == reference.answer or await self._hears_nothing():
+                return None
+            with reference.states.at_end() as reader:
+                return await self._judged(reader, run, reference.made)
+        try:
+            made = await self._replay.play(self._same(run), list(run.steps))
+        except BundleError:
+            return None  # it refers to what its own calls did not give: such a run cannot be made
+        difference = reference.scene.instance.state.changes_since_start()
+        with reference.states.after(difference) as reader:
+            is_same = reference.essence_of(rows_changed(reader, difference)) == reference.essence
+            if is_same and (run.answer == reference.answer or await self._hears_nothing()):
+                return None
+            return await self._judged(reader, run, made)
+
+    def _same(self, run: Run) -> int:
+        """How many calls of a run are the reference's."""
+        pairs = zip(run.steps, self._steps, strict=False)
+        parts = (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs)
+        return next(parts, min(len(run.steps), len(self._steps)))
+
+    async def _judged(self, reader: Any, run: Run, made: Sequence[Made]) -> float:
+        reference = self._reference
+        said = await judged(
+            reader,
+            reference.scenario.checkpoints,
+            answer=run.answer,
+            made=[one for one in made if one.step is not NOTHING],
+            now=reference.scene.now,
+            guests=reference.guests,
+        )
+        return said.reward
+
+    async def _hears_nothing(self) -> bool:
+        """Whether the scenario asks for deeds only: silence is answer enough."""
+        if self._is_deaf is None:
+            reference = self._reference
+            with reference.states.at_end() as reader:
+                self._is_deaf = not await fails(
+                    reader,
+                    reference.scenario.checkpoints,
+                    answer=IDLE,
+                    made=reference.made,
+                    now=reference.window.last,
+                    guests=reference.guests,
+                )
+        return self._is_deaf
+
+
+def _properties(value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        for name, inner in cast("dict[str, Any]", value).items():
+            if isinstance(inner, dict | list):
+                yield from _properties(inner)
+            elif inner is not None:
+                yield name, inner
+    elif isinstance(value, list):
+        for inner in cast("list[Any]", value):
+            yield from _properties(inner)
+
+
+def _of_the_first(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments whose references lead to the first row of each list."""
+    return json.loads(_FIRST.sub(lambda found: f"{found[1]}[0]", json.dumps(arguments)))
+
+
+def _elsewhere(script: Script, index: int) -> Iterator[Step]:
+    """A command as it would be made for the next row, if it is about one."""
+    for place, near in script.near.items():
+        if place.call == index + 1 and near and _is_looked_up(script.steps[index].arguments.get(place.argument)):
+            yield Step(0, script.steps[index].tool, {**script.arguments[index], place.argument: near[0]})
+            return
+
+
+def _taking_back(script: Script, index: int) -> Iterator[Step]:
+    """A call that may take a command back, put together of what the command took and gave."""
+    known = {**script.arguments[index], **dict(_properties(script.results[index]))}
+    for name, tool in script.tools.items():
+        takes_back = any(word in name for word in UNDOING) and name != script.steps[index].tool
+        if tool.writes and takes_back and tool.required and tool.required <= known.keys():
+            yield Step(0, name, {argument: known[argument] for argument in sorted(tool.required)})
+            return
+
+
+def _is_looked_up(planned: Any) -> bool:
+    return isinstance(planned, str) and "${" in planned

@@ -1,0 +1,269 @@
+"""The certificate of a scenario: its checkpoints mean what they say, as far as running it shows."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from servers.answer import JUDGE_VERSION
+from servers.authoring.checkpoint_findings import question_findings, text_findings
+from servers.bundle.certificate import digest_of
+from servers.bundle.environment import reference_problems
+from servers.bundle.paraphrases import ENOUGH
+from servers.bundle.scenario import Certificate, Checkpoint, Difficulty, Paraphrased, Scenario, Survivor
+from servers.errors import BundleError, CheckpointError, NotFound
+from servers.sandbox.guest_pool import Guests
+from synth.certify import leaks
+from synth.certify.agents.run_mutants import LEFT_OUT, Tried, harmless, mistaken
+from synth.certify.agents.state_mutants import damaged
+from synth.certify.agents.wrong_agents import Earned, WrongAgent, company
+from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
+from synth.certify.paraphrases import judged_answers, paraphrases_of
+from synth.certify.value_guards import Held, free_though_told, held
+from synth.play.playground import Stage
+from synth.solutions.reference_run import Reference, fails, judged, played
+
+LOWEST_KILL_SCORE = 0.9
+FEW = f"only {{}} right and {{}} wrong answers in other words; {ENOUGH} of each are wanted (paraphrases.json)"
+
+
+@dataclass
+class Examined:
+    """What was seen of a scenario. Without a finding, it has a certificate."""
+
+    scenario: Scenario
+    findings: list[str] = field(default_factory=list[str])
+    tried: list[Tried] = field(default_factory=list[Tried])
+    told: list[Held] = field(default_factory=list[Held])
+    company: list[Earned] = field(default_factory=list[Earned])
+    paraphrases: Paraphrased | None = None
+    certificate: Certificate | None = None
+    seconds: float = 0.0
+
+    @property
+    def mutants(self) -> list[Tried]:
+        """The wrong runs, states and answers."""
+        return [tried for tried in self.tried if tried.must_fail]
+
+    @property
+    def misjudged(self) -> list[str]:
+        """What to mend about its answer: texts that were taken for the contrary, or that there are too few."""
+        tried = self.paraphrases
+        if tried is None:
+            return []
+        return [
+            *(f"a right answer in other words is refused: {text}" for text in tried.refused),
+            *(f"a wrong answer in other words passes: {text}" for text in tried.passed),
+            *([FEW.format(tried.right, tried.wrong)] if min(tried.right, tried.wrong) < ENOUGH else []),
+        ]
+
+
+async def examine(stage: Stage, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
+    """Play a scenario in every way that tells what its checkpoints are worth; `others` join the wrong agents."""
+    begin = time.perf_counter()
+    seen = Examined(scenario)
+    try:
+        reference = await played(stage, scenario)
+    except (BundleError, NotFound) as error:
+        seen.findings.append(str(error))
+        seen.seconds = time.perf_counter() - begin
+        return seen
+    try:
+        await _examine(stage, reference, seen, others)
+    except (BundleError, CheckpointError) as error:
+        seen.findings.append(str(error))
+    finally:
+        await reference.close()
+    seen.seconds = time.perf_counter() - begin
+    return seen
+
+
+async def _examine(stage: Stage, reference: Reference, seen: Examined, others: Sequence[WrongAgent]) -> None:
+    seen.findings += reference_problems(seen.scenario, reference.environment)
+    seen.findings += await _checkpoint_findings(reference)
+    if seen.findings:
+        return  # whoever is judged by such a checkpoint is judged by nothing
+    seen.findings += await _start_findings(reference)
+    seen.findings += await _reference_findings(reference)
+    seen.findings += leaks.of_text(reference)
+    seen.findings += free_though_told(reference)
+    seen.findings += await leaks.of_answers(reference)
+    if seen.findings:
+        return
+    seen.findings += await _repeated(stage, reference)
+    seen.tried += [tried async for tried in mistaken(reference)]
+    seen.tried += await damaged(reference)
+    seen.tried += await _answers(reference)
+    seen.tried += [tried async for tried in harmless(reference)]
+    seen.tried += await _another_seed(stage, reference)
+    seen.tried += await _other_words(reference)
+    seen.told = held(reference, seen.mutants)
+    seen.company = await company(reference, others)
+    seen.paraphrases = await _paraphrased(reference)
+    _weigh(reference, seen)
+
+
+def _weigh(reference: Reference, seen: Examined) -> None:
+    """Turn what was tried into findings, or into a certificate."""
+    strict = [tried.what for tried in seen.tried if not tried.must_fail and tried.fails]
+    seen.findings += [f"too strict: a right run fails: {what}" for what in strict]
+    alive = [tried for tried in seen.mutants if not tried.fails]
+    seen.findings += [f"it is enough without all of it: {one.what}" for one in alive if one.what.startswith(LEFT_OUT)]
+    seen.findings += [one.finding() for one in seen.told if one.alive]
+    seen.findings += [one.finding() for one in seen.company if one.reward >= 1]
+    score = 1 - len(alive) / len(seen.mutants) if seen.mutants else 0.0
+    if score < LOWEST_KILL_SCORE:
+        told = "; ".join(tried.what for tried in alive[:5]) or "there is nothing that could be done wrong"
+        seen.findings.append(
+            f"kill score {score:.2f}: of {len(seen.mutants)} wrong runs and states {len(alive)} pass: {told}"
+        )
+    if seen.findings:
+        return
+    seen.certificate = Certificate(
+        digest=digest_of(reference.environment, seen.scenario),
+        mutants=len(seen.mutants),
+        killed=len(seen.mutants) - len(alive),
+        survivors=tuple(Survivor(mutant=tried.what, why=_why(tried)) for tried in alive),
+        variants=len(seen.tried) - len(seen.mutants),
+        told={str(one.told.place): one.by for one in seen.told},
+        company={one.agent: one.reward for one in seen.company if one.counts},
+        paraphrases=seen.paraphrases,
+        judge=JUDGE_VERSION,
+        difficulty=Difficulty(
+            calls=len(reference.made),
+            tools=tuple(sorted({one.step.tool for one in reference.made})),
+            tables=tuple(sorted({change.table for change in reference.changes})),
+            pass_rate=seen.scenario.played.pass_rate if seen.scenario.played else None,
+        ),
+    )
+
+
+def _why(tried: Tried) -> str:
+    return f"no checkpoint tells it from the reference; it differs in {tried.differs}"
+
+
+async def _checkpoint_findings(reference: Reference) -> list[str]:
+    """Checkpoints that cannot be answered, as `farm check` finds them."""
+    scenario, guests = reference.scenario, reference.guests
+    is_imported = reference.environment.description.imported is not None
+    found = [(one, why) for _, one, why in await text_findings([scenario], guests, is_imported=is_imported)]
+    found += await question_findings(reference.states.start, scenario, reference.window.first, guests)
+    return [f"checkpoints.{one.id}: {why}" for one, why in found]
+
+
+async def _start_findings(reference: Reference) -> list[str]:
+    """Goals are false at the start and guards true; an agent that does nothing, or refuses everything, earns 0."""
+    found: list[str] = []
+    checkpoints = reference.scenario.checkpoints
+    with reference.states.at_start() as reader:
+        for name, answer in (("does nothing", IDLE), ("refuses everything", REFUSAL)):
+            said = await judged(
+                reader, checkpoints, answer=answer, made=(), now=reference.window.first, guests=reference.guests
+            )
+            if answer == IDLE:
+                found += [
+                    f"checkpoint {verdict.checkpoint}: a goal that holds at the start"
+                    for verdict in said.verdicts
+                    if verdict.role == "goal" and verdict.holds
+                ]
+                found += [
+                    f"checkpoint {verdict.checkpoint}: a guard that does not hold at the start"
+                    + (f": {verdict.error}" if verdict.error else "")
+                    for verdict in said.verdicts
+                    if verdict.role == "guard" and not verdict.holds
+                ]
+            if said.reward > 0:
+                found.append(f"an agent that {name} earns {said.reward:g}")
+    return found
+
+
+async def _reference_findings(reference: Reference) -> list[str]:
+    """The reference passes everything."""
+    found = [
+        f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
+        for one in reference.made
+        if one.outcome.kind in ("failed", "timeout", "died", "invalid")
+    ]
+    with reference.states.at_end() as reader:
+        said = await judged(
+            reader,
+            reference.scenario.checkpoints,
+            answer=reference.answer,
+            made=reference.made,
+            now=reference.scene.now,
+            guests=reference.guests,
+        )
+    found += [
+        f"checkpoint {verdict.checkpoint}: does not hold after the reference"
+        + (f": {verdict.error}" if verdict.error else f"; seen {verdict.seen}" if verdict.seen else "")
+        for verdict in said.verdicts
+        if not verdict.holds
+    ]
+    return found
+
+
+async def _repeated(stage: Stage, reference: Reference) -> list[str]:
+    """Played twice, the reference leaves the same state and reads the same texts."""
+    again = await played(stage, reference.scenario)
+    await again.close()
+    found = [
+        f"solution.calls.{one.step.number}: {one.step.tool} answers differently when it is played again"
+        for one, other in zip(reference.made, again.made, strict=True)
+        if one.outcome.text != other.outcome.text or one.outcome.kind != other.outcome.kind
+    ]
+    if reference.exact != again.exact:
+        found.append("the reference leaves another state when it is played again")
+    return found
+
+
+async def _another_seed(stage: Stage, reference: Reference) -> list[Tried]:
+    """The same calls where the instance makes other ids: nothing may hang on them."""
+    other = await played(stage, reference.scenario, seed=1)
+    tried = Tried("with other made-up ids", False, await _fails(other, other.answer))
+    await other.close()
+    return [tried]
+
+
+async def _answers(reference: Reference) -> list[Tried]:
+    """The right state with wrong last words, where the task wants to be told something."""
+    deaf = not await _fails(reference, IDLE)
+    if deaf and not asks(reference.scenario.task):
+        return []
+    words = {
+        "saying nothing": IDLE,
+        "only claiming to be done": CLAIM,
+        "refusing in words": REFUSAL,
+        "with other numbers and names": altered(reference.answer, reference.scenario.task, reference.rows),
+    }
+    return [
+        Tried(what, True, not deaf and await _fails(reference, answer), "the answer")
+        for what, answer in words.items()
+        if answer != reference.answer
+    ]
+
+
+async def _other_words(reference: Reference) -> list[Tried]:
+    return [
+        Tried(f"saying {answer!r}", False, await _fails(reference, answer)) for answer in reworded(reference.answer)
+    ]
+
+
+async def _paraphrased(reference: Reference) -> Paraphrased | None:
+    """The right state with right and wrong last words of other people."""
+    if not judged_answers(reference):
+        return None
+    tried = [(one, await _fails(reference, one.text)) for one in paraphrases_of(reference)]
+    return Paraphrased(
+        right=sum(one.is_right for one, _ in tried),
+        wrong=sum(not one.is_right for one, _ in tried),
+        refused=tuple(one.text for one, fails_ in tried if one.is_right and fails_),
+        passed=tuple(one.text for one, fails_ in tried if not one.is_right and not fails_),
+    )
+
+
+async def _fails(reference: Reference, answer: str) -> bool:
+    checkpoints: tuple[Checkpoint, ...] = reference.scenario.checkpoints
+    guests: Guests = reference.guests
+    with reference.states.at_end() as reader:
+        return await fails(
+            reader, checkpoints, answer=answer, made=reference.made, now=reference.window.last, guests=guests
+        )

@@ -1,0 +1,63 @@
+"""What a task or a tool gives away: things that should have been found out, and the words of checkpoints."""
+
+import re
+
+from agent_client.references import REFERENCE
+from servers.bundle.scenario import Checkpoint
+from synth.certify.agents.wrong_answers import IDLE
+from synth.solutions.reference_run import Reference, fails
+
+SHORTEST = 2
+
+
+def of_text(reference: Reference) -> list[str]:
+    """What the texts of a scenario and of its environment give away."""
+    task = reference.scenario.task
+    found = [f"the task names the tool {name}" for name in reference.environment.tools if "_" in name and name in task]
+    for one in reference.made:
+        for name, planned in one.step.arguments.items():
+            value = one.arguments[name]
+            looked_up = isinstance(planned, str) and REFERENCE.search(planned)
+            if looked_up and isinstance(value, str) and len(value) >= SHORTEST and _is_key(reference, value, task):
+                found.append(f"the task gives {value!r}, which call {one.step.number} is to find out as {name}")
+    outputs = [one.outcome.text for one in reference.made]
+    shown = [reference.environment.instructions, *outputs]
+    for checkpoint in reference.scenario.checkpoints:
+        told = [text for text in _words(checkpoint) if any(text in place for place in (task, *shown))]
+        found += [f"checkpoint {checkpoint.id}: the agent can read {text[:60]!r}" for text in told]
+    return found
+
+
+async def of_answers(reference: Reference) -> list[str]:
+    """Whether the task's own words would do for an answer where the task wants to be told something."""
+    with reference.states.at_end() as reader:
+        silent, parrot = [
+            await fails(
+                reader,
+                reference.scenario.checkpoints,
+                answer=answer,
+                made=reference.made,
+                now=reference.scene.now,
+                guests=reference.guests,
+            )
+            for answer in (IDLE, reference.scenario.task)
+        ]
+    return (
+        ["the task tells what the answer is to tell: its own words pass as an answer"] if silent and not parrot else []
+    )
+
+
+def _is_key(reference: Reference, value: str, task: str) -> bool:
+    made_by_us = value in reference.rows.tables_of and re.search(r"[_\d]", value) is not None
+    return made_by_us and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", task) is not None
+
+
+def _words(checkpoint: Checkpoint) -> list[str]:
+    texts = [checkpoint.question]
+    if checkpoint.kind == "sql":
+        texts.append(checkpoint.sql)
+    elif checkpoint.kind == "python":
+        texts.append(checkpoint.python)
+    elif checkpoint.kind == "answer":
+        texts += [fact.sql for fact in checkpoint.facts if fact.sql]
+    return [text for text in texts if len(text) >= 12]

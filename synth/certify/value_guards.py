@@ -1,0 +1,49 @@
+"""Which checkpoint holds each value that a task tells: what its near misses fail by."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from synth.certify.agents.run_mutants import Tried
+from synth.solutions.reference_run import Reference
+from synth.solutions.told_values import Told
+
+BY_THE_TOOLS = "-"
+"""In the place of a checkpoint: no near miss leaves other rows, for the tools refuse it or make nothing of it."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """A value that the task tells, the checkpoint that holds it, and the near misses that pass all the same."""
+
+    told: Told
+    by: str
+    alive: tuple[str, ...] = ()
+
+    def finding(self) -> str:
+        """What is wrong about it."""
+        place = self.told.place
+        return (
+            f"no checkpoint holds {place.argument} of call {place.call} ({self.told.tool}), which the task tells: "
+            f"{self.told.value!r}; passes: {self.alive[0]}"
+        )
+
+
+def held(reference: Reference, mutants: Sequence[Tried]) -> list[Held]:
+    """What holds each value that the task tells."""
+    found: list[Held] = []
+    for told in reference.told:
+        mine = [tried for tried in mutants if tried.place == told.place]
+        by = Counter(tried.held_by for tried in mine if tried.fails)
+        alive = tuple(tried.what for tried in mine if not tried.fails)
+        found.append(Held(told, by.most_common(1)[0][0] if by else BY_THE_TOOLS, alive))
+    return found
+
+
+def free_though_told(reference: Reference) -> list[str]:
+    """The arguments that a solution calls free although its task tells their value."""
+    return [
+        f"solution.calls.{told.place.call}.free: the task tells {told.place.argument}: {told.value!r}"
+        for told in reference.told
+        if not told.is_row and told.place.argument in reference.made[told.place.call - 1].step.free
+    ]

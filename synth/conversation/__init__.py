@@ -1,0 +1,1 @@
+"""Certified scenarios as conversations with a simulated user."""

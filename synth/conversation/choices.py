@@ -1,0 +1,127 @@
+"""What only the person can tell: values that the reference takes from the task, and no query decides upon."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, cast
+
+from agent_client.references import REFERENCE
+from synth.solutions.answer_facts import fact_of, gives
+from synth.solutions.call_run import Made
+from synth.solutions.json_leaves import leaves
+from synth.solutions.plausible_values import enum_of
+from synth.solutions.reference_run import Reference
+from synth.solutions.value_texts import is_money, said
+
+FEWEST = 2
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A value that the person gives, or a row that was picked among `others` by what they say of it."""
+
+    told: Values
+    """By the name of the argument or the property."""
+    words: str
+    others: tuple[Values, ...] = ()
+    """The rows beside it of which something else holds."""
+
+    def is_open(self, text: str) -> bool:
+        """Whether somebody who knows only a text cannot tell what is meant."""
+        known = {name: value for name, value in self.told.items() if is_told(name, value, text)}
+        if not self.others:
+            return not known
+        return any(all(other.get(name) == value for name, value in known.items()) for other in self.others)
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What the reference of a scenario needs from its task."""
+
+    values: Values
+    """All values that the task tells and a call uses, by where they stand."""
+    choices: tuple[Choice, ...]
+    clock: str
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there is something to ask for, and something beside it."""
+        return len(self.choices) >= FEWEST
+
+    def lost(self, text: str) -> list[str]:
+        """The values that a text does not tell."""
+        gone = {where: value for where, value in self.values.items() if not is_told(where, value, text)}
+        return sorted({said(_name(where), value, clock=self.clock) for where, value in gone.items()})
+
+
+def needed(reference: Reference) -> Needed:
+    """What the reference needs, seen by what its calls were given and what their results showed."""
+    task = reference.scenario.task
+    values: Values = {}
+    choices: dict[str, Choice] = {}
+    for at, one in enumerate(reference.made):
+        earlier = {str(value) for before in reference.made[:at] for _, value in _shown(before)}
+        for name, value in _literals(reference, one):
+            if is_told(name, value, task):
+                values[f"{one.step.number}.{name}"] = value
+                if str(value) not in earlier:
+                    words = said(name, value, clock=reference.window.first)
+                    choices.setdefault(words, Choice({name: value}, words))
+        for place, picked in _picked(reference, one):
+            values |= {f"{place}.{name}": value for name, value in picked.told.items()}
+            if picked.others:
+                choices.setdefault(picked.words, picked)
+    return Needed(values, tuple(choices.values()), reference.window.first)
+
+
+def is_told(name: str, value: Any, text: str) -> bool:
+    """Whether a text tells a value, in any form that people use."""
+    fact = fact_of(_name(name), value)
+    return fact is not None and gives(text, fact)
+
+
+def _name(where: str) -> str:
+    return where.rpartition(".")[2]
+
+
+def _shown(one: Made) -> Iterator[tuple[str, Any]]:
+    return leaves(one.outcome.structured, "")
+
+
+def _literals(reference: Reference, one: Made) -> Iterator[tuple[str, Any]]:
+    """The values that a call does not take from another; by which state a query sifts is the agent's own affair."""
+    tool = reference.environment.tools[one.step.tool]
+    for name, value in one.step.arguments.items():
+        schema = tool.properties.get(name, {})
+        sifts = not tool.writes and enum_of(schema)
+        if not sifts and not (isinstance(value, str) and REFERENCE.search(value)):
+            for path, leaf in leaves(value, ""):
+                yield _name(path) or name, leaf
+
+
+def _picked(reference: Reference, one: Made) -> Iterator[tuple[str, Choice]]:
+    """The rows from which a call takes something, each with what the task tells of it and the rows beside it."""
+    for text in (text for _, text in leaves(one.step.arguments, "") if isinstance(text, str)):
+        for found in REFERENCE.finditer(text):
+            number, path = int(found[1]), found[2]
+            head, bracket, rest = path.rpartition("[")
+            rows = _at(reference.made[number - 1].outcome.structured, head) if bracket else None
+            if not isinstance(rows, list):
+                continue
+            every = [dict(leaves(row, "")) for row in cast("list[Any]", rows)]
+            index = int(rest.partition("]")[0])
+            told = {
+                name: value
+                for name, value in every[index].items()
+                if is_told(name, value, reference.scenario.task) and (isinstance(value, str) or is_money(_name(name)))
+            }
+            others = tuple(row for row in every if any(row.get(name) != value for name, value in told.items()))
+            words = ", ".join(said(_name(name), value, clock=reference.window.first) for name, value in told.items())
+            yield f"{number}{head}[{index}]", Choice(told, words, others)
+
+
+def _at(result: Any, head: str) -> Any:
+    """What stands at a path of names; None where it leads through another list."""
+    for name in head.strip(".").split("."):
+        result = cast("dict[str, Any]", result).get(name) if isinstance(result, dict) else None
+    return result

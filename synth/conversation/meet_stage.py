@@ -1,0 +1,73 @@
+"""The stages `meet`, where a solver talks with a simulated user, and `certify`, which nothing but a proof passes."""
+
+from dataclasses import dataclass
+
+from servers.bundle.scenario import Played, Scenario
+from servers.records import Record
+from synth.certify.certifier import examine
+from synth.conversation.talk import Talk
+from synth.conversation.talk_stage import conversation
+from synth.forward.certify_stage import Certified
+from synth.forward.solver import Solver
+from synth.forward.solver_runs import Attempt, Runs, attempt_of, has_passed, unbroken
+from synth.forward.transcript import evidence
+from synth.llm.writer import digest_of
+from synth.pipeline.asker import Asker, Rejected
+from synth.pipeline.stage import GoBack, Made
+from synth.play.playground import Stage
+
+
+class Met(Record):
+    """How the conversations went; the whole of each lies in its `file`."""
+
+    solver: str
+    user: str
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def played(self) -> Played:
+        """How often it was tried, and how often everything was earned."""
+        passed = sum(attempt.passed for attempt in self.attempts)
+        return Played(model=self.solver, attempts=len(self.attempts), passed=passed)
+
+
+@dataclass(frozen=True)
+class Meeting:
+    """Runs are kept as soon as they have ended: who is stopped and begins again talks only where nobody did."""
+
+    bundle: Stage
+    solver: Solver
+    origin: Scenario
+
+    async def make(self, made: Made, _asker: Asker) -> Record:
+        """Let them talk. Raises GoBack where nobody passes, WriterUnreachable where one of the models is down."""
+        scenario = conversation(self.origin, made[Talk])
+        user = self.solver.user.name if self.solver.user else ""
+        runs = Runs(made, self._key(scenario, user))
+        kept = runs.kept(self.solver.attempts)
+        rollouts = unbroken(await self.solver.play(self.bundle.folder, scenario, kept, runs.keep))
+        if not any(map(has_passed, rollouts)):
+            raise GoBack("talk", list(evidence(rollouts)))
+        attempts = tuple(attempt_of(one, runs.name(seed)) for seed, one in enumerate(rollouts))
+        return Met(solver=self.solver.model.name, user=user, attempts=attempts)
+
+    def _key(self, scenario: Scenario, user: str) -> str:
+        told = scenario.model_dump(mode="json", exclude_defaults=True)
+        players = {"solver": self.solver.model.name, "user": user}
+        return digest_of({"scenario": told, "environment": self.bundle.environment.digest, **players})[:12]
+
+
+@dataclass(frozen=True)
+class Proving:
+    """The gate of every scenario, here too."""
+
+    bundle: Stage
+    origin: Scenario
+
+    async def make(self, made: Made, _asker: Asker) -> Record:
+        """Examine it. Raises Rejected where it gets no certificate."""
+        scenario = conversation(self.origin, made[Talk]).model_copy(update={"played": made[Met].played})
+        seen = await examine(self.bundle, scenario)
+        if seen.certificate is None:
+            raise Rejected("certify", seen.findings)
+        return Certified(scenario=scenario.model_copy(update={"certificate": seen.certificate}))

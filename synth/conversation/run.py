@@ -1,0 +1,117 @@
+"""A run of conversations: scenarios that have a certificate, each taken until it is a conversation or dropped."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from servers.bundle.certificate import is_current
+from servers.bundle.environment import load_scenarios
+from servers.bundle.scenario import Scenario
+from servers.errors import BundleError, NotFound
+from synth.conversation.choices import FEWEST, needed
+from synth.conversation.meet_stage import Meeting, Met, Proving
+from synth.conversation.talk import Talk
+from synth.conversation.talk_stage import Writing, name_of
+from synth.forward.certify_stage import Certified
+from synth.forward.scenario_chains import Lines, Outcome
+from synth.forward.solver import Solver
+from synth.pipeline.environment_run import rejection_of
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.stage import Stage as Step
+from synth.pipeline.topic import Topic
+from synth.play.playground import Stage
+from synth.solutions.reference_run import played
+
+MOST_AT_ONCE = 6
+"""So many scenarios become conversations at the same time."""
+MOST_BARREN = 2
+"""So many handfuls in a row of which nothing is certified, and the run ends."""
+TAG = "conversation"
+
+
+@dataclass
+class Converse:
+    """One bundle, one folder of artefacts; a run that was stopped goes on. Give it the bundle's stage, entered."""
+
+    folder: Path
+    bundle: Stage
+    lines: Lines
+    solver: Solver
+    only: Sequence[str] = ()
+    """The scenarios that may become one; all where none is named."""
+
+    async def run(self, n: int) -> Outcome:
+        """Make conversations until there are `n` on the shelf, those that were there included, or nothing is left.
+
+        Raises:
+            BundleError: no scenario of the bundle can become one.
+            NotFound: a scenario that is named is not there.
+            Conflict: another run works in the folder.
+            WriterRefused: nobody will get an answer.
+        """
+        with RunFolder(self.folder).locked("--work"):
+            origins = [origin for origin in self._origins() if await self._is_fit(origin)]
+            if not origins and not self._there():
+                raise BundleError(
+                    f"{self.bundle.environment.id}: none of its scenarios can become a conversation: that takes a "
+                    f"certificate that is up to date and {FEWEST} values in the task that no query decides upon; "
+                    "--again gives those that were dropped another chance"
+                )
+            left, barren = iter(origins), 0
+            while (before := self._there()) < n and barren < MOST_BARREN and not self.lines.outcome.is_stopped:
+                several = list(islice(left, min(n - before, MOST_AT_ONCE)))
+                if not several:
+                    break
+                await asyncio.gather(*map(self._one, several))
+                barren = 0 if self._there() > before else barren + 1
+        return self.lines.outcome
+
+    def _there(self) -> int:
+        """How many conversations there are."""
+        return sum(TAG in one.tags for one in self.lines.shelf.there)
+
+    def _origins(self) -> Iterator[Scenario]:
+        """The scenarios that are not conversations yet, and were not given up as such."""
+        there = {one.id for one in self.lines.shelf.there}
+        every = load_scenarios(self.bundle.environment)
+        unknown = [name for name in self.only if name not in every]
+        if unknown:
+            name = self.bundle.environment.id
+            raise NotFound(f"{name} has no scenario {unknown[0]!r}; `farm scenarios {name}` lists them")
+        for one in [every[name] for name in self.only] or every.values():
+            dropped = rejection_of(self._place(one)) is not None and not self.lines.again
+            certified = one.solution is not None and is_current(self.bundle.environment, one)
+            if certified and one.persona is None and not dropped and name_of(one) not in there:
+                yield one
+
+    async def _is_fit(self, origin: Scenario) -> bool:
+        reference = await played(self.bundle, origin)
+        await reference.close()
+        return needed(reference).is_enough
+
+    async def _one(self, origin: Scenario) -> None:
+        name = name_of(origin)
+        if self.lines.again and rejection_of(self._place(origin)) is not None:
+            shutil.rmtree(self._place(origin))  # its runs too: they would be judged again, and fail again
+        line = self.lines.line(name, self._place(origin), self._steps(origin))
+        line.begin(Topic(title=origin.title, task=origin.task))
+        end = await self.lines.advanced(line)
+        self.lines.ended(name, end)
+        if end.state == "accepted":
+            standing = line.line.standing()
+            scenario = Certified.model_validate(standing[-1].value).scenario
+            licence = origin.provenance.licence if origin.provenance else "MIT"
+            self.lines.shelve(scenario, standing, f"synthesised as a conversation, from {origin.id}", licence)
+
+    def _place(self, origin: Scenario) -> Path:
+        return self.folder / "scenarios" / name_of(origin)
+
+    def _steps(self, origin: Scenario) -> tuple[Step, ...]:
+        return (
+            Step("talk", Talk, Writing(self.bundle, origin).make),
+            Step("meet", Met, Meeting(self.bundle, self.solver, origin).make, needs_model=False, backs=1),
+            Step("certify", Certified, Proving(self.bundle, origin).make, needs_model=False),
+        )

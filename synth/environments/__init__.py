@@ -1,0 +1,1 @@
+"""The stages that make an environment, from its setting to a proved bundle."""

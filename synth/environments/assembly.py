@@ -1,0 +1,115 @@
+"""Assembly: everything that was made becomes a bundle, which the farm checks as it checks every bundle."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from servers.authoring.check import findings
+from servers.bundle.description import Provenance
+from servers.bundle.examples import Example
+from servers.records import Record
+from synth.environments.code import Code, texts_of
+from synth.environments.drafts.sample_calls import arguments_of
+from synth.environments.drafts.shared_guests import guests_here
+from synth.environments.drafts.tool_signatures import described
+from synth.environments.inspection import Inspection
+from synth.environments.schema import Schema
+from synth.pipeline.artefact import digest_of_file, read_artefact
+from synth.pipeline.asker import Asker, Rejected
+from synth.pipeline.stage import Made, Stage
+
+LICENCE = "MIT"
+EXCHANGES_FILE = "exchanges.json"
+"""Every question that was asked for a bundle and every answer, by their digests: what its provenance rests on."""
+HERE = Path(__file__).parent
+
+
+class Assembly(Record):
+    """The bundle: where it lies in the environment's folder, and how much there is of what."""
+
+    bundle: str
+    files: dict[str, str]
+    counts: dict[str, int]
+
+
+async def assemble(made: Made, _asker: Asker) -> Assembly:
+    """Write the bundle.
+
+    Raises:
+        Rejected: the farm's own check finds something, which no earlier stage did.
+    """
+    source = made[Code].source
+    async with guests_here() as guests:
+        tools, _ = await described(source, guests)
+        texts = texts_of(made, source, list(tools.values()), made[Code].unbreakable)
+        texts = replace(texts, examples=examples_of(made[Inspection]))
+        for name, text in {**texts.files(_provenance(made)), EXCHANGES_FILE: exchanges_of(made.folder)}.items():
+            made.write(f"bundle/{made.environment}/{name}", text)
+        wrong = await findings(made.bundle, guests)
+    if wrong:
+        raise Rejected("assemble", [finding.replace(str(made.folder), "") for finding in wrong])
+    rules = made[Schema].rules
+    return Assembly(
+        bundle=f"bundle/{made.environment}",
+        files={path.name: digest_of_file(path) for path in sorted(made.bundle.iterdir())},
+        counts={
+            "tools": len(tools),
+            "commands": sum(tool["writes"] for tool in tools.values()),
+            "rules": len(rules),
+            **{
+                f"rules_of_{holder}": sum(rule.holder == holder for rule in rules)
+                for holder in ("schema", "tool", "agent")
+            },
+            "calls_inspected": len(made[Inspection].cases),
+        },
+    )
+
+
+STAGE = Stage("assemble", Assembly, assemble, needs_model=False, counts=lambda value: value.counts)
+
+
+def examples_of(inspection: Inspection) -> tuple[Example, ...]:
+    """The calls that were made and found right, for the proof to make again and for scenarios to begin from."""
+    return tuple(
+        Example(tool=case.call.tool, arguments=arguments, setup=case.call.setup, outcome=case.call.expect)
+        for case in inspection.cases
+        if case.verdict == "pass" and case.outcome == case.call.expect
+        for arguments, _ in [arguments_of(case.call.arguments)]
+        if arguments is not None
+    )
+
+
+def _provenance(made: Made) -> Provenance:
+    models = {model for path in sorted(made.folder.glob("[0-9][0-9]-*.json")) for model in _models(path)}
+    return Provenance(
+        source="synthesised",
+        licence=LICENCE,
+        date=made.date,
+        model=", ".join(sorted(models)) or None,
+        prompts=prompts(),
+    )
+
+
+def prompts() -> dict[str, str]:
+    """The digests of the prompt files that write an environment."""
+    names = ("setting", "schema", "seed", "more_rows", "interface", "code", "tester", "checker")
+    return {name: digest_of_file(HERE / f"{name}.md") for name in names}
+
+
+def exchanges_of(folder: Path) -> str:
+    """Which questions its artefacts rest on, with their digests, and why answers were refused. JSON."""
+    told = [
+        {
+            "stage": artefact.stage,
+            **exchange.model_dump(include={"prompt", "model", "prompt_tokens", "completion_tokens", "reasons"}),
+        }
+        for path in sorted(folder.glob("[0-9][0-9]-*.json"))
+        if (artefact := read_artefact(path)) is not None
+        for exchange in artefact.exchanges
+    ]
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+
+
+def _models(path: Path) -> tuple[str, ...]:
+    artefact = read_artefact(path)
+    return artefact.models if artefact else ()

@@ -1,0 +1,56 @@
+"""What the text of tools says by its signatures and docstrings, derived in a guest; and how text of tools is cut."""
+
+import ast
+from typing import Any
+
+from servers.bundle.tool_schema import schema_problems
+from servers.gate.parser import parsed
+from servers.gate.static_gate import tool_problems
+from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+
+
+async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """The tools of a module by name, as the farm derives them, and what is wrong with the module."""
+    try:
+        head, _ = await guests.job({"do": "describe"}, source.encode(), seconds=START_SECONDS)
+    except GuestLate:
+        return {}, [f"takes more than {START_SECONDS:g} s to load"]
+    except GuestDied:
+        return {}, ["the process ended while it was loaded"]
+    wrong = [str(finding).removeprefix("tools.py: ") for finding in head["findings"]]
+    for tool in head["tools"]:
+        for field in ("arguments", "result"):
+            wrong += [f"{tool['name']}: {field}{problem}" for problem in schema_problems(tool[field])]
+    return {tool["name"]: tool for tool in head["tools"]}, wrong
+
+
+def gate_findings(source: str) -> list[str]:
+    """What the static gate says of a module, each with the line that it speaks of."""
+    lines = source.splitlines()
+    found: list[str] = []
+    for problem in tool_problems(source):
+        place, _, reason = problem.partition(": ")
+        number = int(place.removeprefix("line "))
+        line = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        found.append(f"at `{line[:90]}`: {reason}")
+    return found
+
+
+def tree_of(source: str) -> tuple[ast.Module | None, str]:
+    """The tree of a module, or why it is not Python."""
+    try:
+        return parsed(source), ""
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        number = error.lineno if isinstance(error, SyntaxError) and error.lineno else 0
+        line = source.splitlines()[number - 1].strip() if 0 < number <= len(source.splitlines()) else ""
+        return None, f"not Python: {error}" + (f", at `{line[:90]}`" if line else "")
+
+
+def text_of(source: str, node: ast.stmt) -> str:
+    """A statement as it is written, with the comments right above it."""
+    lines = source.splitlines()
+    decorators = getattr(node, "decorator_list", [])
+    first = min([node.lineno, *(one.lineno for one in decorators)]) - 1
+    while first > 0 and lines[first - 1].startswith("#"):
+        first -= 1
+    return "\n".join(lines[first : node.end_lineno])

@@ -1,0 +1,133 @@
+"""Inspection: a tester who sees manual and rows proposes calls, a checker who sees everything judges what they did.
+
+An environment stays when no tool fails and nearly all calls pass. What failed goes back to the code with its evidence;
+where right refusals are all that a tool has to give, the first rows are added to instead. After either, only those
+calls are judged again whose tool or whose outcome is another than before.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from servers.records import Record
+from synth.environments.code import Code
+from synth.environments.drafts.cases import Case, Count, before_text, count_of, fewest_valid, told
+from synth.environments.drafts.shared_guests import guests_here
+from synth.environments.drafts.start_images import image_of
+from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, shape_of
+from synth.environments.drafts.table_shapes import as_text as rows_text
+from synth.environments.drafts.tool_digests import digests_of
+from synth.environments.drafts.tool_signatures import described
+from synth.environments.interface import Interface, Plan
+from synth.environments.schema import Schema
+from synth.environments.seed import Rows
+from synth.environments.trial import Known, Trial, lacks
+from synth.pipeline.asker import Asker
+from synth.pipeline.stage import GoBack, Made, Stage
+
+LEAST_PASSED = 0.95
+
+
+class Inspection(Record):
+    """What the inspection of an environment came to. `bodies` are the digests of what each tool runs."""
+
+    cases: tuple[Case, ...]
+    counts: tuple[Count, ...]
+    passed: float
+    bodies: dict[str, str] = {}
+
+
+async def inspect(made: Made, asker: Asker) -> Inspection:
+    """Have every tool tried and every call judged.
+
+    Raises:
+        GoBack: to the code or to the first rows, with what was found.
+    """
+    plans = {plan.name: plan for plan in made[Interface].tools}
+    async with guests_here() as guests:
+        tools, _ = await described(made[Code].source, guests)
+        schema = made[Schema]
+        image, _ = await image_of(guests, schema=schema.schema_sql, seed=made[Rows].seed_sql, clock=schema.clock)
+    trial = Trial(made, asker, tools, rows_text(shape_of(image), most=MOST_ROWS_SHOWN))
+    cases = await _cases(made, trial, plans, tools)
+    counts = [count_of(name, cases) for name in plans]
+    passed = sum(case.verdict == "pass" for case in cases) / max(len(cases), 1)
+    result = Inspection(
+        cases=tuple(cases),
+        counts=tuple(counts),
+        passed=round(passed, 4),
+        bodies=digests_of(made[Code].source, plans),
+    )
+    faults = [*_case_evidence(cases, passed), *_never_refused(counts, cases, plans)]
+    if faults:
+        raise GoBack("code", faults, result)
+    hopeless = _never_succeeded(counts, cases, tools)
+    if hopeless:  # the refusals are right, so it is rows that are missing; unless that was tried already
+        raise GoBack("code" if "seed" in made.sent else "seed", hopeless, result)
+    return result
+
+
+STAGE = Stage("inspect", Inspection, inspect)
+
+
+async def _cases(made: Made, trial: Trial, plans: dict[str, Plan], tools: dict[str, dict[str, Any]]) -> list[Case]:
+    """Every call with its verdict. After a mend these are the calls of before, and others where those lack."""
+    if not isinstance(made.seen, Inspection):
+        calls = await trial.every_call(list(plans.values()))
+        return await trial.judged(calls, await trial.play(calls), {})
+    before = made.seen.cases
+    did = await trial.play([case.call for case in before])
+    outcomes = {case.call: one for case, one in zip(before, did, strict=True)}
+    lacking = {
+        name
+        for name, plan in plans.items()
+        for own in [[one for call, one in outcomes.items() if call.tool == name]]
+        if any(one.outcome is None for one in own)
+        or lacks([one.outcome.kind for one in own if one.outcome], plan, tools[name])
+    }
+    tried = [
+        case.model_copy(update={"did": outcomes[case.call].as_text()}) for case in before if case.call.tool in lacking
+    ]
+    fresh = await trial.every_call([plans[name] for name in plans if name in lacking], tried)
+    bodies = digests_of(made[Code].source, plans)
+    known: Known = {
+        case.call: case
+        for case in before
+        if case.verdict != "fail"
+        and case.did == outcomes[case.call].as_text()
+        and made.seen.bodies.get(case.call.tool) == bodies[case.call.tool]
+    }
+    calls = [*(case.call for case in before if case.call.tool not in lacking), *fresh]
+    return await trial.judged(calls, await trial.play(calls), known)
+
+
+def _case_evidence(cases: Sequence[Case], passed: float) -> list[str]:
+    """What the code's author is told: every failure; the warnings too, when they are too many."""
+    counted = ("fail",) if passed >= LEAST_PASSED else ("fail", "warning")
+    return [
+        f"{case.call.tool}: called with {case.call.arguments}{before_text(case.call)} "
+        f"it did: {case.did[:500]}. {case.reason}"
+        for case in cases
+        if case.verdict in counted
+    ]
+
+
+def _never_refused(counts: Sequence[Count], cases: Sequence[Case], plans: dict[str, Plan]) -> list[str]:
+    return [
+        f"{count.tool}: none of its calls was refused, whatever a tester tried:\n{_calls_of(count.tool, cases)}"
+        for count in counts
+        if not count.failed and plans[count.tool].refusals and not count.refused
+    ]
+
+
+def _never_succeeded(counts: Sequence[Count], cases: Sequence[Case], tools: dict[str, dict[str, Any]]) -> list[str]:
+    """Tools that refused nearly everything, and rightly so: no call of them failed."""
+    return [
+        f"{count.tool}: only {count.valid} of its calls went well, whatever a tester tried:\n"
+        f"{_calls_of(count.tool, cases)}"
+        for count in counts
+        if not count.failed and count.valid < fewest_valid(tools[count.tool]["arguments"])
+    ]
+
+
+def _calls_of(tool: str, cases: Sequence[Case]) -> str:
+    return told([case for case in cases if case.call.tool == tool])

@@ -1,0 +1,1 @@
+"""From task texts to topics."""

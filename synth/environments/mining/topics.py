@@ -1,0 +1,144 @@
+"""Mining: from a file of task texts to topics: which are stateful, where they would live, and which of those differ."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.errors import RequestError
+from servers.files.atomic_write import write_whole
+from servers.records import Record
+from synth.environments.mining.similarity import Vector, dense, distinct, diverse, map_svg, vectors
+from synth.environments.mining.tasks import read_tasks, report_text
+from synth.llm.embedding import Embedder
+from synth.llm.prompt import Prompt
+from synth.pipeline.asker import Asker
+from synth.pipeline.gather import together
+from synth.pipeline.topic import Topic
+
+PROMPT = Prompt.load(Path(__file__).with_name("mine.md"))
+AT_ONCE = 15
+JUDGED_FOR_EACH = 8
+FEWEST_JUDGED = 60
+LEAST_SCORE = 6
+MOST_ALIKE, MOST_ALIKE_EMBEDDED = 0.6, 0.85
+"""Nearer titles are taken for the same. Embeddings of unlike texts are nearer than their words are."""
+MOST_COMPARED = 4000
+"""Texts of a large file, evenly spread over it, from which those that are judged are chosen."""
+
+
+class Judgement(Record):
+    """What the writer says of one text."""
+
+    number: int
+    stateful: bool
+    reason: str
+    title: str
+    introduction: str
+    usefulness: int
+    modelability: int
+
+
+class Judgements(Record):
+    """What the writer gives for some texts."""
+
+    judgements: tuple[Judgement, ...]
+
+
+class Selection(NamedTuple):
+    """The topics without near-duplicates, the best first, their vectors, and the places of those that are chosen."""
+
+    every: list[Topic]
+    space: list[Vector]
+    chosen: list[int]
+
+
+async def mine(
+    tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker], embedder: Embedder | None = None
+) -> Sequence[Topic]:
+    """At most n topics that differ. Writes `mining.txt`, the sizes of each step, and `themes.svg`, a map.
+
+    Raises:
+        RequestError: the file is in a format or a language that is not understood, or no text is stateful.
+    """
+    read = read_tasks(tasks)
+    some = read.texts[:: -(-len(read.texts) // MOST_COMPARED)]
+    texts = [some[place] for place in diverse(vectors(some), max(FEWEST_JUDGED, JUDGED_FOR_EACH * n))]
+    parts = [texts[at : at + AT_ONCE] for at in range(0, len(texts), AT_ONCE)]
+    answers = await together([_judged(part, asker(f"mine/{number:06}")) for number, part in enumerate(parts, start=1)])
+    found = [topic for answer, part in zip(answers, parts, strict=True) for topic in topics_of(answer, part)]
+    if not found:
+        raise RequestError(
+            f"{tasks}: none of {len(texts)} texts that were judged asks for a stateful, modelable system"
+        )
+    every, space, chosen = await select(found, n, embedder)
+    stateful = sum(one.stateful for answer in answers for one in answer.judgements)
+    titles = [every[place].title for place in chosen]
+    _write(folder / "mining.txt", report_text(read, len(texts), stateful, titles))
+    _write(folder / "themes.svg", map_svg([one.title for one in every], space, chosen))
+    return [every[place] for place in chosen]
+
+
+async def select(topics: Sequence[Topic], n: int, embedder: Embedder | None = None) -> Selection:
+    """Choose n topics that differ most, by their embeddings if there are any, else by their words."""
+    ranked = sorted(topics, key=lambda one: (-(one.modelability or 0), -(one.usefulness or 0), one.title, one.task))
+    once = list({one.title.casefold(): one for one in reversed(ranked)}.values())[::-1]
+    words = [_words(one) for one in once]
+    if embedder is None:
+        kept = distinct(vectors(words), most_alike=MOST_ALIKE)
+        space = vectors([words[place] for place in kept])
+    else:
+        every = dense(await embedder.vectors([f"{one.title}\n{one.introduction}" for one in once]))
+        kept = distinct(every, most_alike=MOST_ALIKE_EMBEDDED)
+        space = [every[place] for place in kept]
+    return Selection([once[place] for place in kept], space, diverse(space, n))
+
+
+def topics_of(answer: Judgements, texts: Sequence[str]) -> list[Topic]:
+    """The topics of judged texts that are worth an environment."""
+    return [
+        Topic(
+            title=one.title.strip(),
+            introduction=one.introduction.strip(),
+            task=texts[one.number - 1],
+            usefulness=one.usefulness,
+            modelability=one.modelability,
+        )
+        for one in answer.judgements
+        if one.stateful and min(one.usefulness, one.modelability) >= LEAST_SCORE
+    ]
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text)
+
+
+def _words(topic: Topic) -> str:
+    return f"{topic.title} {topic.title} {topic.introduction}"
+
+
+async def _judged(texts: Sequence[str], asker: Asker) -> Judgements:
+    listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
+
+    async def accept(answer: Judgements) -> list[str]:
+        return judgement_findings(answer.judgements, len(texts))
+
+    return await asker.ask(PROMPT.fill(texts=listed), Judgements, accept)
+
+
+def judgement_findings(judgements: Sequence[Judgement], count: int) -> list[str]:
+    """What is wrong with the judgements of so many texts."""
+    given = [one.number for one in judgements]
+    wanted = range(1, count + 1)
+    found = [
+        f"judgements: number {one} occurs {given.count(one)} times, not once" for one in wanted if given.count(one) != 1
+    ]
+    found += [f"judgements: there is no text {one}" for one in sorted(set(given) - set(wanted))]
+    for one in judgements:
+        if not (1 <= one.usefulness <= 10 and 1 <= one.modelability <= 10):
+            found.append(f"judgements.{one.number}: scores go from 1 to 10")
+        if one.stateful and not (3 <= len(one.title.strip()) <= 60 and len(one.introduction.strip()) >= 60):
+            found.append(
+                f"judgements.{one.number}: is stateful, so give a title of 3 to 60 characters and three sentences"
+            )
+    return found

@@ -1,0 +1,18 @@
+"""The stages of an environment, in their order, after its topic; and how topics are mined."""
+
+from synth.environments import assembly, code, inspection, interface, proof, schema, seed, setting
+from synth.environments.mining import topics
+from synth.pipeline.stage import Stage
+from synth.pipeline.topic_mining import Mining
+
+STAGES: tuple[Stage, ...] = (
+    setting.STAGE,
+    schema.STAGE,
+    seed.STAGE,
+    interface.STAGE,
+    code.STAGE,
+    inspection.STAGE,
+    assembly.STAGE,
+    proof.STAGE,
+)
+MINING: Mining = topics.mine

@@ -1,1 +1,0 @@
-"""What exported environments carry along as text: Envfarm's Database handle over the standard library alone."""

@@ -1,0 +1,48 @@
+"""What a writer of scenarios is shown of an environment. Never its code: a task is about what agents can see."""
+
+from dataclasses import dataclass
+
+from servers.bundle.description import Tool
+from servers.bundle.environment import Environment
+
+LONGEST_ROWS = 60_000
+CUT = "\n-- … (more rows of this kind)"
+
+
+@dataclass(frozen=True)
+class Brief:
+    """An environment in words."""
+
+    environment: Environment
+
+    def holes(self) -> dict[str, str]:
+        """The holes that every prompt about the environment has."""
+        described = self.environment.description
+        return {
+            "title": described.title,
+            "about": described.description,
+            "clock": described.clock,
+            "policy": self.environment.policy.strip(),
+            "schema": self.environment.schema.strip(),
+            "rows": _shortened(self.environment.seed.strip()),
+            "tools": "\n".join(map(_told, described.tools)),
+        }
+
+
+def _told(tool: Tool) -> str:
+    """One tool on a line: how it is called, what it does, what it gives."""
+    properties, needed = tool.properties, tool.required
+    arguments = ", ".join(f"{name}{'' if name in needed else '?'}{_choices(properties[name])}" for name in properties)
+    result = ", ".join(tool.result.get("properties", {}))
+    kind = "command" if tool.writes else "query"
+    return f"- {kind} {tool.name}({arguments}): {' '.join(tool.description.split())} Gives {result or 'nothing'}."
+
+
+def _choices(schema: dict[str, object]) -> str:
+    """The values among which an argument chooses, if it does."""
+    values = schema.get("enum")
+    return ": " + "|".join(map(str, values)) if isinstance(values, list) else ""  # pyright: ignore[reportUnknownArgumentType]
+
+
+def _shortened(rows: str) -> str:
+    return rows if len(rows) <= LONGEST_ROWS else rows[:LONGEST_ROWS].rpartition("\n")[0] + CUT

@@ -1,0 +1,45 @@
+"""The stage `certify`: the scenario with its certificate, or its findings for whoever wrote the checkpoints."""
+
+from dataclasses import dataclass
+
+from servers.bundle.scenario import Played, Scenario
+from servers.records import Record
+from synth.certify.certifier import Examined, examine
+from synth.forward.checks import Checks
+from synth.forward.checks_stage import drafted
+from synth.forward.proposal_stages import Idea
+from synth.forward.solve_stage import Solved
+from synth.pipeline.asker import Asker
+from synth.pipeline.stage import GoBack, Made
+from synth.play.playground import Stage
+
+MOST_TOLD = 20
+
+
+class Certified(Record):
+    """A scenario with its certificate."""
+
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Certifying:
+    """The gate of every scenario, whoever made it."""
+
+    bundle: Stage
+
+    async def make(self, made: Made, _asker: Asker) -> Record:
+        """Examine it. Raises GoBack where it gets no certificate."""
+        solved = made[Solved]
+        tried = Played(model=solved.solver, attempts=len(solved.attempts), passed=solved.passed)
+        scenario = drafted(made.environment, made[Idea], made[Checks], solved.solution, tried)
+        seen = await examine(self.bundle, scenario)
+        if seen.certificate is None:
+            raise GoBack("checks", _told(seen))
+        return Certified(scenario=scenario.model_copy(update={"certificate": seen.certificate}))
+
+
+def _told(seen: Examined) -> list[str]:
+    """The findings, and what passes although it is wrong."""
+    alive = [f"passes, although it is wrong: {tried.what}" for tried in seen.mutants if not tried.fails]
+    return [*seen.findings, *alive[:MOST_TOLD]]

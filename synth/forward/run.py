@@ -1,0 +1,100 @@
+"""A run of forward generation: rounds of proposals, each taken through its stages until it is certified or dropped."""
+
+import asyncio
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.bundle.scenario import Scenario
+from synth.forward.certify_stage import Certified, Certifying
+from synth.forward.checks import Checks
+from synth.forward.checks_stage import Checking
+from synth.forward.proposal import Proposal
+from synth.forward.proposal_stages import Idea, Ideas, Proposals, Round
+from synth.forward.scenario_chains import Lines, Outcome
+from synth.forward.solve_stage import Solved, Solving
+from synth.forward.solver import Solver
+from synth.pipeline.artefact import Artefact
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.stage import Stage as Step
+from synth.pipeline.topic import Topic
+from synth.play.playground import Stage
+
+MOST_AT_ONCE = 8
+"""So many scenarios are proposed in one answer."""
+MOST_BARREN = 2
+"""So many rounds in a row of which nothing is certified, and the run ends."""
+
+
+class Batch(NamedTuple):
+    """What was proposed in one round, by the scenarios' ids, and the artefact that holds it."""
+
+    proposals: dict[str, Proposal]
+    artefact: Artefact
+
+
+@dataclass
+class Forward:
+    """One bundle, one folder of artefacts; a run that was stopped goes on. Give it the bundle's stage, entered."""
+
+    folder: Path
+    bundle: Stage
+    lines: Lines
+    solver: Solver
+
+    async def run(self, n: int) -> Outcome:
+        """Propose until there are `n` scenarios of this kind on the shelf, those that were there included.
+
+        Raises:
+            Conflict: another run works in the folder.
+            WriterRefused: nobody will get an answer.
+        """
+        with RunFolder(self.folder).locked("--work"):
+            barren = 0
+            for number in count(1):
+                before = len(self._of_this_kind())
+                if before >= n or barren == MOST_BARREN or self.lines.outcome.is_stopped:
+                    break
+                batch = await self._proposed(f"round_{number:02}", min(n - before, MOST_AT_ONCE))
+                if batch is None:
+                    break
+                await asyncio.gather(*(self._one(name, batch) for name in batch.proposals))
+                barren = 0 if len(self._of_this_kind()) > before else barren + 1
+        return self.lines.outcome
+
+    def _of_this_kind(self) -> list[Scenario]:
+        return [one for one in self.lines.shelf.there if one.id.startswith("fwd_")]
+
+    async def _proposed(self, name: str, wanted: int) -> Batch | None:
+        """What is proposed in a round; None, and the round among the ends, where nothing is."""
+        taken = frozenset(self.lines.outcome.ends)
+        step = Step("proposals", Proposals, Round(self.bundle, tuple(self.lines.shelf.there), taken, wanted).make)
+        line = self.lines.line(name, self.folder / "rounds" / name, (step,))
+        line.begin(Topic(title=f"{name} for {self.bundle.environment.id}"))
+        end = await self.lines.advanced(line)
+        if end.state != "accepted":
+            self.lines.outcome.ends[name] = end
+            return None
+        artefact = line.line.standing()[-1]
+        found = Proposals.model_validate(artefact.value)
+        return Batch({proposal.id: proposal for proposal in found.proposals}, artefact)
+
+    async def _one(self, name: str, batch: Batch) -> None:
+        proposal = batch.proposals[name]
+        line = self.lines.line(name, self.folder / "scenarios" / name, self._steps(batch.proposals))
+        line.begin(Topic(title=proposal.title, task=proposal.task))
+        end = await self.lines.advanced(line)
+        self.lines.ended(name, end)
+        if end.state == "accepted":
+            standing = [batch.artefact, *line.line.standing()]
+            self.lines.shelve(Certified.model_validate(standing[-1].value).scenario, standing, "synthesised forward")
+
+    def _steps(self, proposals: dict[str, Proposal]) -> tuple[Step, ...]:
+        bundle = self.bundle
+        return (
+            Step("proposal", Idea, Ideas(bundle, proposals, tuple(self.lines.shelf.there)).make),
+            Step("checks", Checks, Checking(bundle).make),
+            Step("solve", Solved, Solving(bundle, self.solver).make, needs_model=False, backs=1),
+            Step("certify", Certified, Certifying(bundle).make, needs_model=False, backs=1),
+        )

@@ -1,0 +1,81 @@
+"""A passing run as a reference solution: what was looked up or made becomes a reference to the call that gave it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple, cast
+
+from agent_client.trace import ToolCall, ToolResult, Trace
+from servers.bundle.scenario import PlannedCall, Solution
+from synth.forward.checks import Free
+from synth.solutions.normalized_diff import MADE_ID
+from synth.solutions.row_lookup import leaves
+
+SHORTEST = 3
+
+
+class Step(NamedTuple):
+    """A call and what it gave."""
+
+    call: ToolCall
+    result: ToolResult
+
+
+def steps_of(trace: Trace) -> list[Step]:
+    """The calls of a run that were sent, in their order."""
+    pairs = [pair for turn in trace.turns for pair in zip(turn.calls, turn.results, strict=False)]
+    return [Step(call, result) for call, result in pairs if not call.malformed]
+
+
+def solutions(trace: Trace, task: str, free: Sequence[Free]) -> Iterator[Solution]:
+    """The run without what was refused or asked twice, and then as it was. Whoever asks sees which of them passes."""
+    every = steps_of(trace)
+    brief = list(_needed(every))
+    for steps in [brief, every] if len(brief) < len(every) else [every]:
+        yield _solution(steps, trace.answer, task, free)
+
+
+def _needed(steps: Sequence[Step]) -> Iterator[Step]:
+    seen: list[tuple[str, str]] = []
+    for step in steps:
+        same = (step.call.model_dump_json(exclude={"id"}), step.result.text)
+        if not step.result.is_error and same not in seen:
+            seen.append(same)
+            yield step
+
+
+def _solution(steps: Sequence[Step], answer: str, task: str, free: Sequence[Free]) -> Solution:
+    results = [step.result for step in steps]
+    calls = tuple(
+        PlannedCall(
+            tool=step.call.tool,
+            arguments=cast("dict[str, Any]", _referring(step.call.arguments, results[:at], task)),
+            free=tuple(one.argument for one in free if _gives(step.call, one)),
+        )
+        for at, step in enumerate(steps)
+    )
+    for made in sorted(set(MADE_ID.findall(answer))):
+        answer = answer.replace(made, _place(made, results) or made)
+    return Solution(calls=calls, answer=answer)
+
+
+def _gives(call: ToolCall, free: Free) -> bool:
+    return call.tool == free.tool and free.argument in call.arguments
+
+
+def _referring(value: Any, results: Sequence[ToolResult], task: str) -> Any:
+    """The same value with references for texts that an earlier result gave and the task does not."""
+    if isinstance(value, dict):
+        return {key: _referring(item, results, task) for key, item in cast("dict[str, Any]", value).items()}
+    if isinstance(value, list):
+        return [_referring(item, results, task) for item in cast("list[Any]", value)]
+    if not isinstance(value, str) or len(value) < SHORTEST or value in task or " " in value:
+        return value
+    return _place(value, results) or value
+
+
+def _place(value: str, results: Sequence[ToolResult]) -> str:
+    """A reference to the first result that has a value; empty where none has."""
+    for number, result in enumerate(results, start=1):
+        for path, other in leaves(result.structured, ""):
+            if other == value:
+                return f"${{{number}{path}}}"
+    return ""

@@ -1,0 +1,85 @@
+"""Whoever plays scenarios that are being made: an ordinary agent over MCP, on a farm for this purpose alone."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_client.model import Model
+from agent_client.models.simulated_person import SimulatedPerson
+from agent_client.person import Person
+from agent_client.play import Limits
+from agent_client.scripted_model import ScriptedCall, ScriptedModel
+from agent_client.trace import Trace
+from evals.rollout import OUTCOMES, Rollout, rollout
+from registry.client import FarmClient
+from registry.farm import private
+from registry.messages import ScenarioDetail
+from servers.bundle.files import SERVED_FILES, text_of
+from servers.bundle.scenario import Scenario
+from servers.files.atomic_write import write_whole
+from synth.forward.solution import steps_of
+
+LIMITS = Limits(turns=40, seconds=24 * 3600)
+"""Turns are what a solver may run out of; an endpoint that thinks long costs nobody a scenario."""
+
+
+@dataclass(frozen=True)
+class Solver:
+    """A model, and how often it may try. Each attempt has an instance with made-up ids of its own.
+
+    With a `user`, the model that plays the user, a scenario that has a persona is a conversation.
+    """
+
+    model: Model
+    attempts: int = 4
+    limits: Limits = LIMITS
+    at_once: int = 4
+    user: Model | None = None
+
+    async def play(
+        self, bundle: Path, scenario: Scenario, kept: Mapping[int, Trace], on_played: Callable[[int, Rollout], None]
+    ) -> list[Rollout]:
+        """Play a scenario so often. What was kept of an earlier time, by seed, is played as it was, and judged anew."""
+        room = asyncio.Semaphore(self.at_once)  # protects the endpoint
+
+        async with _farm_of(bundle, scenario) as (farm, detail):
+
+            async def attempt(seed: int) -> Rollout:
+                async with room:
+                    trace = kept.get(seed)
+                    model = self.model if trace is None else _again(trace)
+                    person = self._person(scenario) if trace is None else None
+                    done = await rollout(farm, detail, model, limits=self.limits, person=person, seed=seed)
+                if trace is not None and done.outcome != "infra_error":
+                    done = done.model_copy(update={"trace": trace, "outcome": OUTCOMES[trace.end]})
+                on_played(seed, done)
+                return done
+
+            return list(await asyncio.gather(*map(attempt, range(self.attempts))))
+
+    def _person(self, scenario: Scenario) -> Person | None:
+        if self.user is None or scenario.persona is None:
+            return None
+        return SimulatedPerson(self.user, persona=scenario.persona, task=scenario.task)
+
+
+@asynccontextmanager
+async def _farm_of(bundle: Path, scenario: Scenario) -> AsyncGenerator[tuple[FarmClient, ScenarioDetail]]:
+    """A farm whose library is one bundle with one scenario."""
+    with tempfile.TemporaryDirectory(prefix="farm-draft-") as library:
+        folder = Path(library) / bundle.name
+        folder.mkdir()
+        for name in SERVED_FILES:
+            write_whole(folder / name, text_of(bundle / name))
+        write_whole(folder / "scenarios.jsonl", scenario.model_dump_json(exclude_defaults=True) + "\n")
+        async with private((Path(library),)) as address, FarmClient(address.url, address.token) as farm:
+            yield farm, await farm.scenario(bundle.name, scenario.id)
+
+
+def _again(trace: Trace) -> ScriptedModel:
+    """Plays what was played."""
+    calls = [ScriptedCall(tool=step.call.tool, arguments=step.call.arguments) for step in steps_of(trace)]
+    return ScriptedModel(calls, trace.answer, name=trace.model)

@@ -1,0 +1,77 @@
+"""The runs of a solver at one scenario, kept whole: nobody plays twice what was played."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pydantic import ValidationError
+
+from agent_client.trace import Trace
+from evals.rollout import Rollout
+from servers.records import Record
+from synth.forward.transcript import missed
+from synth.llm.writer import WriterUnreachable
+from synth.pipeline.stage import Made
+
+
+class Attempt(Record):
+    """One run of the solver; the whole of it lies in `file`."""
+
+    passed: bool
+    reward: float
+    outcome: str
+    calls: int
+    missed: tuple[str, ...]
+    file: str
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one task, in the scenario's folder."""
+
+    made: Made
+    key: str
+
+    def name(self, seed: int) -> str:
+        """The file of one run."""
+        return f"runs/{self.key}-{seed}.json"
+
+    def keep(self, seed: int, rollout: Rollout) -> None:
+        """Write a run, as soon as it has ended. One that broke on our side is played again."""
+        if rollout.outcome != "infra_error":
+            self.made.write(self.name(seed), rollout.model_dump_json(indent=1) + "\n")
+
+    def kept(self, attempts: int) -> dict[int, Trace]:
+        """What was played before, by seed; a file that is not whole is played again."""
+        found: dict[int, Trace] = {}
+        for seed in range(attempts):
+            with suppress(OSError, ValidationError):
+                text = (self.made.folder / self.name(seed)).read_bytes()
+                trace = Rollout.model_validate_json(text).trace
+                if trace is not None:
+                    found[seed] = trace
+        return found
+
+
+def unbroken(rollouts: list[Rollout]) -> list[Rollout]:
+    """The runs, where none of them broke on our side. Raises WriterUnreachable where one did."""
+    broken = [one.error for one in rollouts if one.outcome == "infra_error"]
+    if broken:
+        raise WriterUnreachable(f"solver: {broken[0]}")
+    return rollouts
+
+
+def has_passed(rollout: Rollout) -> bool:
+    """Whether a run earned everything."""
+    return rollout.outcome == "scored" and rollout.success is True
+
+
+def attempt_of(rollout: Rollout, file: str) -> Attempt:
+    """What is kept of a run beside its file."""
+    return Attempt(
+        passed=has_passed(rollout),
+        reward=rollout.reward or 0.0,
+        outcome=rollout.outcome,
+        calls=rollout.trace.calls if rollout.trace else 0,
+        missed=missed(rollout),
+        file=file,
+    )

@@ -1,0 +1,1 @@
+"""Environments in others' formats: EnvScaler's files in and out, and audits of them."""

@@ -1,0 +1,1 @@
+"""What running an imported environment shows."""

@@ -1,0 +1,1 @@
+"""Bundles as EnvScaler's files."""

@@ -1,0 +1,1 @@
+"""EnvScaler's entries as bundles."""

@@ -1,0 +1,119 @@
+"""The source of an imported class, read as text: its methods, and its imports turned to those that repeat."""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from servers.gate.imported_gate import REPLACED, imported_problems
+from servers.gate.parser import NOT_PYTHON, parsed
+from synth.interop.imports.dataset import Unreadable
+
+TYPED_DICT = "TypedDict"
+
+
+@dataclass(frozen=True)
+class ClassSource:
+    """A module whose one class is an environment."""
+
+    text: str
+    """The module with its imports turned to `servers.imported`."""
+    name: str
+    classes: tuple[str, ...]
+    """The other classes of the module that have instances of their own kind."""
+    typed_dicts: frozenset[str]
+    methods: tuple[ast.FunctionDef, ...]
+    names: frozenset[str]
+    """What is defined at the module's top level."""
+
+
+def class_source(code: str, class_name: str) -> ClassSource:
+    """Read a module.
+
+    Raises:
+        Unreadable: it is not Python, it has no such class, or it does what cannot be repeated.
+    """
+    try:
+        tree = parsed(code)
+        text = with_imports(code, tree)
+    except NOT_PYTHON as error:
+        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+        raise Unreadable(f"env_class_code: {line}not Python: {getattr(error, 'msg', None) or error}") from None
+    problems = imported_problems(text)
+    if problems:
+        raise Unreadable(f"env_class_code: {problems[0]}")
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    found = next((node for node in classes if node.name == class_name), None)
+    if found is None:
+        raise Unreadable(f"env_class_code: has no class {class_name!r}")
+    functions = [node.name for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")]
+    if functions:
+        raise Unreadable(
+            f"env_class_code: has functions beside its class, which would be tools: {', '.join(functions)}"
+        )
+    typed = frozenset(node.name for node in classes if _is_typed_dict(node))
+    return ClassSource(
+        text=text,
+        name=class_name,
+        classes=tuple(node.name for node in classes if node.name not in typed and node.name != class_name),
+        typed_dicts=typed,
+        methods=tuple(_methods(found, {node.name: node for node in classes})),
+        names=frozenset(_bound(tree)),
+    )
+
+
+def _is_typed_dict(node: ast.ClassDef) -> bool:
+    return any(ast.unparse(base).split(".")[-1] == TYPED_DICT for base in node.bases)
+
+
+def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> Iterator[ast.FunctionDef]:
+    """The methods that are tools: public ones, the class's own and those of its parents in the module."""
+    own = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    parents = [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
+    inherited = [one for parent in parents if depth < 10 for one in _methods(parent, classes, depth + 1)]
+    yield from (one for one in inherited if one.name not in own)
+    for one in own.values():
+        marks = {ast.unparse(mark).split(".")[-1] for mark in one.decorator_list}
+        if not one.name.startswith("_") and not marks & {"property", "setter", "deleter", "cached_property"}:
+            yield one
+
+
+def _bound(tree: ast.Module) -> Iterator[str]:
+    for node in tree.body:
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+            yield node.name
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield from (alias.asname or alias.name.split(".")[0] for alias in node.names)
+        else:
+            yield from (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+
+def with_imports(code: str, tree: ast.Module) -> str:
+    """The same text with `import uuid` and the like turned to `servers.imported`, line for line."""
+    lines = [line.encode() for line in code.splitlines(keepends=True)]
+    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        turned = _turned(node)
+        if turned is None:
+            continue
+        first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+        before, after = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
+        lines[first : last + 1] = [before + turned.encode() + after, *[b"\n"] * (last - first)]
+    return b"".join(lines).decode()
+
+
+def _turned(node: ast.Import | ast.ImportFrom) -> str | None:
+    """The import of what repeats in place of one that does not."""
+    if isinstance(node, ast.ImportFrom):
+        if node.level or node.module not in REPLACED:
+            return None
+        names = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names)
+        return f"from servers.imported.{node.module} import {names}"
+    if not any(alias.name in REPLACED for alias in node.names):
+        return None
+    return "; ".join(_one(alias) for alias in node.names)
+
+
+def _one(alias: ast.alias) -> str:
+    renamed = f" as {alias.asname}" if alias.asname else ""
+    source = "from servers.imported " if alias.name in REPLACED else ""
+    return f"{source}import {alias.name}{renamed}"

@@ -1,0 +1,145 @@
+"""How an imported environment begins: the tables of its containers, and the rows of each start, as SQL."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from servers.sandbox.guest_pool import Guests
+from synth.interop.imports.class_trial import TrialError, open_trial
+from synth.interop.imports.source import ClassSource
+
+CONFIG = "init_config"
+"""Where the classes keep what they were made with: it shares what the other attributes hold, and has no table."""
+NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
+OWN_TABLES = ("attributes", "containers")
+SECONDS = 5.0
+
+PROBE = '''
+
+from servers.imported import moment as _moment
+from servers.imported.rows import Kept as _Kept
+from servers.imported.running import Imported as _Imported
+
+_OBJECT = _Imported({name}, ({classes}))
+
+
+def envfarm_shapes(db, *, config):
+    """The kind of each attribute of a new object."""
+    _moment.begin(db.now(), "start")
+    return {{"shapes": {{name: type(value).__name__ for name, value in _OBJECT.first(config).items()}}}}
+
+
+def envfarm_rows(db, *, config, containers):
+    """The rows of a new object."""
+    _moment.begin(db.now(), "start")
+    kept = _OBJECT.rows(_OBJECT.first(config), _Kept(containers))
+    return {{"attributes": kept.attributes, "tables": kept.tables}}
+'''
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The schema of an environment, and the rows of each start that could be made; the others' reasons."""
+
+    containers: Mapping[str, str]
+    scripts: Mapping[str, str]
+    reasons: Mapping[str, str]
+
+
+async def begin(
+    source: ClassSource, configs: Mapping[str, Any], clock: str, guests: Guests, seconds: float = SECONDS
+) -> Begun:
+    """Make an object for each config, in a guest, and say what its rows are."""
+    text = source.text.rstrip() + PROBE.format(
+        name=source.name, classes="".join(f"{name}, " for name in source.classes)
+    )
+    reasons: dict[str, str] = {}
+    shapes: dict[str, dict[str, str]] = {}
+    for name, config in configs.items():
+        found = await _ask(text, clock, guests, seconds, "envfarm_shapes", config=config)
+        if isinstance(found, str):
+            reasons[name] = found
+        else:
+            shapes[name] = found["shapes"]
+    containers = tables_of(shapes.values())
+    scripts: dict[str, str] = {}
+    for name in shapes:
+        found = await _ask(text, clock, guests, seconds, "envfarm_rows", config=configs[name], containers=containers)
+        if isinstance(found, str):
+            reasons[name] = found
+        else:
+            scripts[name] = script(found, containers)
+    return Begun(containers, scripts, reasons)
+
+
+async def _ask(text: str, clock: str, guests: Guests, seconds: float, tool: str, **arguments: Any) -> Any:
+    """What the probe says, or the reason why it says nothing. Each asks a guest of its own: one may hang."""
+    try:
+        async with open_trial(guests, text, clock=clock, seconds=seconds) as trial:
+            return await trial.call(tool, **arguments)
+    except TrialError as error:
+        return str(error)
+
+
+def tables_of(shapes: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    """The attributes that hold a dict or a list in any start, and a table's name for each."""
+    found: dict[str, str] = {}
+    for shape in shapes:
+        for attribute, kind in shape.items():
+            if kind in ("dict", "list") and attribute not in found and attribute != CONFIG:
+                found[attribute] = _free(attribute, set(found.values()))
+    return found
+
+
+def _free(attribute: str, taken: set[str]) -> str:
+    name = re.sub(r"[^a-z0-9_]", "_", attribute.lower())[:50].strip("_") or "held"
+    if not NAME.fullmatch(name) or name in OWN_TABLES or name.startswith("sqlite"):
+        name = f"held_{name}"
+    number = 2
+    free = name
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free
+
+
+def schema(containers: Mapping[str, str]) -> str:
+    """The tables: one per container, one for the other attributes, and one that says which attribute has which."""
+    parts = [
+        "-- Made by `farm import envscaler`: the attributes of an imported object, as rows.\n",
+        """CREATE TABLE containers (
+    attribute TEXT PRIMARY KEY, name TEXT NOT NULL UNIQUE, place INTEGER NOT NULL
+) WITHOUT ROWID;
+""",
+        """CREATE TABLE attributes (
+    name TEXT PRIMARY KEY, place INTEGER NOT NULL, kept TEXT NOT NULL CHECK (kept IN ('value', 'dict', 'list')),
+    value TEXT CHECK (value IS NULL OR json_valid(value))
+) WITHOUT ROWID;
+""",
+    ]
+    parts += [
+        f"""CREATE TABLE {name} (
+    key TEXT PRIMARY KEY, place INTEGER NOT NULL, value TEXT NOT NULL CHECK (json_valid(value))
+) WITHOUT ROWID;
+"""
+        for name in containers.values()
+    ]
+    return "\n".join(parts)
+
+
+def script(found: Mapping[str, Any], containers: Mapping[str, str]) -> str:
+    """The rows of a start in place of those that are there."""
+    lines = [f"DELETE FROM {name};" for name in (*containers.values(), *OWN_TABLES)]
+    for place, (attribute, name) in enumerate(containers.items(), start=1):
+        lines.append(f"INSERT INTO containers VALUES ({quoted(attribute)}, {quoted(name)}, {place});")
+    for name, (place, kept, value) in found["attributes"].items():
+        lines.append(f"INSERT INTO attributes VALUES ({quoted(name)}, {place}, {quoted(kept)}, {quoted(value)});")
+    for table, rows in found["tables"].items():
+        for key, (place, value) in rows.items():
+            lines.append(f"INSERT INTO {table} VALUES ({quoted(key)}, {place}, {quoted(value)});")
+    return "\n".join(lines) + "\n"
+
+
+def quoted(text: str | None) -> str:
+    """A text as SQL."""
+    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"

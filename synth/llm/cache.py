@@ -1,0 +1,43 @@
+"""Exchanges that were paid for, on disk, by their content: who asks the same again gets the same answer for nothing.
+
+A file each, written whole under its digest, so that several runs may share a folder. Each is a line of a recording.
+"""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from agent_client.models.completion import Completion
+from synth.llm.exchange import Exchanged
+from synth.llm.writer import digest_of
+
+
+class Cache:
+    """A folder of exchanges."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def find(self, request: dict[str, Any]) -> Completion | None:
+        """What was answered; a damaged file counts as none."""
+        try:
+            return Exchanged.model_validate_json(self._path(request).read_bytes()).response
+        except (OSError, ValidationError):
+            return None
+
+    def keep(self, request: dict[str, Any], response: dict[str, Any]) -> None:
+        """Keep an exchange. Whoever reads meanwhile sees all of it or nothing."""
+        path = self._path(request)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
+        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
+            file.write(json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n")
+        Path(part).replace(path)
+
+    def _path(self, request: dict[str, Any]) -> Path:
+        digest = digest_of(request)
+        return self.folder / digest[:2] / f"{digest}.json"

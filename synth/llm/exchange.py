@@ -1,0 +1,127 @@
+"""What goes to an OpenAI-compatible endpoint for a question, how its answer is read, and how both are recorded.
+
+A recording is a file of lines `{"request": ..., "response": ...}`: bodies of the chat completions API. One whose name
+ends with `.gz` is compressed.
+"""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, TextIO, cast
+
+from pydantic import ValidationError
+
+from agent_client.models.completion import Completion, Part, Usage
+from servers.errors import NotFound, RequestError
+from synth.llm.json_text import NoJson, json_in
+from synth.llm.writer import Answer, BadAnswer, Message, prompt_digest
+
+RULE = "Answer with one JSON value and nothing else. It must keep to this JSON Schema:\n"
+CUT_OFF = "the answer was cut off at the token limit; answer more briefly"
+
+
+class Request(Part):
+    """What was asked, as much of it as decides the answer."""
+
+    model: str = ""
+    messages: list[dict[str, Any]]
+
+
+class Exchanged(Part):
+    """A question over the wire and what came back."""
+
+    request: Request
+    response: Completion
+
+
+def sent(messages: Sequence[Message], schema: dict[str, Any]) -> list[dict[str, str]]:
+    """The messages as they are sent: the schema is told in words too, for not every endpoint holds an answer to it."""
+    told = [message.model_dump() for message in messages]
+    rule = RULE + json.dumps(schema, ensure_ascii=False)
+    if told and told[0]["role"] == "system":
+        told[0] = {"role": "system", "content": f"{told[0]['content']}\n\n{rule}"}
+        return told
+    return [{"role": "system", "content": rule}, *told]
+
+
+def answer_in(completion: Completion, messages: Sequence[Message], schema: dict[str, Any], *, cached: bool) -> Answer:
+    """What an endpoint answered. Raises BadAnswer."""
+    choice, usage = completion.choices[0], completion.usage or Usage()
+    spent = Answer(
+        value=None,
+        model=completion.model,
+        prompt=prompt_digest(messages, schema),
+        prompt_tokens=usage.prompt_tokens or 0,
+        completion_tokens=usage.completion_tokens or 0,
+        cached=cached,
+    )
+    text = choice.message.content or ""
+    if choice.message.refusal:
+        raise BadAnswer(choice.message.refusal, f"the model refused: {choice.message.refusal}", spent=spent)
+    if choice.finish_reason == "length":
+        raise BadAnswer(text, CUT_OFF, spent=spent)
+    try:
+        return spent.model_copy(update={"value": json_in(text, schema)})
+    except NoJson as error:
+        raise BadAnswer(text, str(error), spent=spent) from None
+
+
+def kept(completion: Completion) -> dict[str, Any]:
+    """As much of an answer as is read here."""
+    return completion.model_dump(mode="json", exclude_none=True)
+
+
+def recorded(path: Path) -> Iterator[Exchanged]:
+    """The exchanges of a recording. Raises NotFound, or RequestError naming the line."""
+    try:
+        with _opened(path, "rt") as file:
+            lines = file.read().split("\n")
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise RequestError(f"{path}: ends with .gz, and is not whole gzip: {error}") from None
+    except OSError as error:
+        raise NotFound(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise RequestError(f"{path}: not UTF-8: {error.reason}") from None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            yield Exchanged.model_validate_json(line)
+        except ValidationError:
+            raise RequestError(f"{path}, line {number}: no exchange of chat completions") from None
+
+
+class Recorder:
+    """Writes a recording as the exchanges come, each once."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._there: set[str] = set()
+        if path.exists():
+            self._there = {_key(exchange.request.messages) for exchange in recorded(path)}
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        except OSError as error:
+            raise RequestError(f"--record {path}: cannot be written: {error.strerror}") from None
+
+    def keep(self, request: dict[str, Any], response: dict[str, Any]) -> None:
+        """Append an exchange, unless it is there."""
+        key = _key(request["messages"])
+        if key not in self._there:
+            self._there.add(key)
+            with _opened(self._path, "at") as file:
+                file.write(json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n")
+
+
+def _opened(path: Path, mode: Literal["rt", "at"]) -> TextIO:
+    errors = "strict" if mode == "rt" else "surrogatepass"
+    if path.suffix == ".gz":
+        return cast("TextIO", gzip.open(path, mode, encoding="utf-8", errors=errors))
+    return cast("TextIO", path.open(mode, encoding="utf-8", errors=errors))
+
+
+def _key(messages: list[dict[str, Any]]) -> str:
+    return json.dumps(messages, sort_keys=True)

@@ -1,0 +1,123 @@
+"""The artefacts of one environment on disk: which of them stand, and where an environment was sent back."""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from servers.files.atomic_write import write_whole
+from servers.records import Record
+from synth.pipeline.artefact import Artefact, digest_of_file, read_artefact
+from synth.pipeline.asker import Exchange
+from synth.pipeline.stage import Stage
+
+
+class Back(Record):
+    """Stage `by` sent the environment back to stage `to`."""
+
+    by: str
+    to: str
+    evidence: tuple[str, ...]
+    exchanges: tuple[Exchange, ...]
+    seen: dict[str, Any] | None = None
+    """What `by` had come to, as a value of its own kind."""
+
+
+@dataclass(frozen=True)
+class Line:
+    """The folder of an environment, and the stages that it goes through."""
+
+    folder: Path
+    stages: Sequence[Stage]
+
+    def path(self, number: int) -> Path:
+        """Where the artefact of a stage lies."""
+        return self.folder / f"{number:02}-{self.stages[number].name}.json"
+
+    def standing(self) -> list[Artefact]:
+        """The artefacts from the first on that are whole, were made from one another, and still have their files."""
+        found: list[Artefact] = []
+        after = ""
+        backs = self.backs()
+        for number, stage in enumerate(self.stages):
+            artefact = read_artefact(self.path(number))
+            turn = sum(back.to == stage.name for back in backs)
+            if artefact is None or artefact.after != after or artefact.turn != turn or not is_of(stage, artefact):
+                break
+            after = artefact.link
+            found.append(artefact)
+        return self._with_files(found)
+
+    def _with_files(self, found: list[Artefact]) -> list[Artefact]:
+        """Cut off what has lost a file. Where several stages wrote one, it is the last one's."""
+        owners = {name: number for number, artefact in enumerate(found) for name in artefact.files}
+        for name, number in sorted(owners.items(), key=lambda item: item[1]):
+            if digest_of_file(self.folder / name) != found[number].files[name]:
+                return self._with_files(found[:number])
+        return found
+
+    def backs(self) -> list[Back]:
+        """How often, and why, the environment was sent back."""
+        found: list[Back] = []
+        for path in sorted(self.folder.glob("backs/*.json")):
+            with suppress(ValidationError):  # one that is not whole: its stage is asked again
+                found.append(Back.model_validate_json(path.read_bytes()))
+        return found
+
+    def send_back(self, back: Back) -> None:
+        """Note that a stage has to mend what it made. That, and what came of it, is kept beside the note."""
+        number = 1 + len(self.backs())
+        kept = self.folder / "backs" / f"{number:02}"
+        kept.mkdir(parents=True, exist_ok=True)
+        at = self.position(back.to)
+        if not 0 < at < self.position(back.by):
+            raise ValueError(f"{back.by} cannot go back to {back.to}: that stage is not before it")
+        for path in map(self.path, range(at, self.position(back.by))):
+            write_whole(kept / path.name, path.read_text(encoding="utf-8"))
+        write_whole(kept.with_suffix(".json"), json.dumps(back.model_dump(mode="json"), ensure_ascii=False, indent=1))
+
+    def given_up(self, standing: Sequence[Artefact] | None = None) -> list[tuple[str, tuple[Exchange, ...]]]:
+        """What was said for artefacts that are not among the standing ones, by stage; who knows those gives them."""
+        still = {artefact.digest for artefact in (self.standing() if standing is None else standing)}
+        kept = [read_artefact(path) for path in sorted(self.folder.glob("backs/*/*.json"))]
+        found = {one.digest: (one.stage, one.exchanges) for one in kept if one and one.digest not in still}
+        return [*found.values(), *((back.by, back.exchanges) for back in self.backs())]
+
+    def before(self, stage: Stage) -> Record | None:
+        """What a stage had made before it, or one before it, was sent back the last time."""
+        name = self.path(self.position(stage.name)).name
+        for path in sorted(self.folder.glob(f"backs/*/{name}"), reverse=True):
+            artefact = read_artefact(path)
+            if artefact is not None and is_of(stage, artefact):
+                return stage.kind.model_validate(artefact.value)
+        return None
+
+    def evidence(self, stage: Stage, backs: Sequence[Back]) -> tuple[str, ...]:
+        """Why a stage has to mend what it made; nothing where it was another that had to, since."""
+        here = self.position(stage.name)
+        voiding = [back for back in backs if self.position(back.to) <= here < self.position(back.by)]
+        return voiding[-1].evidence if voiding and voiding[-1].to == stage.name else ()
+
+    def seen(self, stage: Stage, backs: Sequence[Back]) -> Record | None:
+        """What a stage had come to when it sent the environment back the last time."""
+        found = next((back.seen for back in reversed(backs) if back.by == stage.name), None)
+        with suppress(ValidationError):
+            return None if found is None else stage.kind.model_validate(found)
+        return None
+
+    def position(self, name: str) -> int:
+        """The place of a stage; -1 where there is none of that name."""
+        return next((at for at, stage in enumerate(self.stages) if stage.name == name), -1)
+
+
+def is_of(stage: Stage, artefact: Artefact) -> bool:
+    """Whether an artefact is what a stage makes, in its present form."""
+    try:
+        stage.kind.model_validate(artefact.value)
+    except ValidationError:
+        return False
+    return artefact.stage == stage.name

@@ -1,0 +1,136 @@
+"""Asks a writer until its answer is accepted, and keeps the record of what was said."""
+
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
+from typing import Any, TypeVar
+
+from pydantic import SerializerFunctionWrapHandler, ValidationError, model_serializer
+
+from servers.errors import FarmError
+from servers.records import Record
+from servers.validation import problems
+from synth.llm.writer import Answer, BadAnswer, Message, Writer, prompt_digest
+
+T = TypeVar("T", bound=Record)
+MOST_REASONS = 20
+
+
+class Rejected(FarmError):
+    """A stage has no answer that is accepted; `reasons` are those of the last attempt."""
+
+    def __init__(self, stage: str, reasons: Sequence[str]) -> None:
+        super().__init__(f"{stage}: {'; '.join(reasons)}")
+        self.stage = stage
+        self.reasons = tuple(reasons)
+
+
+class Exchange(Record):
+    """One question to the writer. `reasons` say why the answer was rejected; none where it was accepted.
+
+    `attempt` counts from 1. It is 0 where it is not known: in artefacts that were written before it was kept, whose
+    digests are of what they have.
+    """
+
+    prompt: str
+    model: str
+    prompt_tokens: int
+    completion_tokens: int
+    cached: bool
+    reasons: tuple[str, ...]
+    attempt: int = 0
+
+    @model_serializer(mode="wrap")
+    def _known(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        kept: dict[str, Any] = plain(self)
+        return kept if self.attempt else {name: value for name, value in kept.items() if name != "attempt"}
+
+
+class Asker:
+    """One per environment and stage: binds a writer to them."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        environment: str,
+        stage: str,
+        on_exchange: Callable[[Exchange], None] | None = None,
+    ) -> None:
+        self._writer = writer
+        self._environment = environment
+        self._stage = stage
+        self._on_exchange = on_exchange
+        self.exchanges: list[Exchange] = []
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        kind: type[T],
+        accept: Callable[[T], Awaitable[list[str]]],
+        *,
+        attempts: int = 4,
+    ) -> T:
+        """Ask for a value of a kind until `accept` has nothing against it.
+
+        Raises:
+            Rejected: no attempt was accepted.
+            WriterError: there is no answer at all.
+        """
+        schema = schema_of(kind)
+        reasons: list[str] = []
+        said = list(messages)
+        for attempt in range(1, attempts + 1):
+            try:
+                answer = await self._writer.ask(said, schema, label=f"{self._environment}/{self._stage}")
+            except BadAnswer as bad:
+                text, reasons = bad.text, [bad.why]
+                spent = bad.spent or Answer.nothing(prompt_digest(said, schema))
+                self._keep(_exchange(spent, reasons, attempt))
+            else:
+                text = json.dumps(answer.value, ensure_ascii=False, indent=1)
+                value, reasons = _read(answer, kind)
+                if value is not None:
+                    reasons = await accept(value)
+                self._keep(_exchange(answer, reasons, attempt))
+                if value is not None and not reasons:
+                    return value
+            said = [*messages, *_told(text, reasons, f"attempt {attempt} of {attempts}")]
+        raise Rejected(self._stage, reasons)
+
+    def _keep(self, exchange: Exchange) -> None:
+        self.exchanges.append(exchange)
+        if self._on_exchange is not None:
+            self._on_exchange(exchange)
+
+
+@cache
+def schema_of(kind: type[Record]) -> dict[str, Any]:
+    """The JSON Schema of a kind. Made once: that takes as long as the rest of a question."""
+    return kind.model_json_schema()
+
+
+def _read(answer: Answer, kind: type[T]) -> tuple[T | None, list[str]]:
+    try:
+        return kind.model_validate(answer.value), []
+    except ValidationError as error:
+        return None, in_words(error)
+
+
+def in_words(error: ValidationError) -> list[str]:
+    """What is wrong with a value, a sentence each, for who wrote it."""
+    return problems(error, whole="the answer", most=MOST_REASONS)
+
+
+def _exchange(answer: Answer, reasons: Sequence[str], attempt: int) -> Exchange:
+    return Exchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons), attempt=attempt)
+
+
+def _told(text: str, reasons: Sequence[str], which: str) -> tuple[Message, ...]:
+    """What the writer is told of its own answer. Only the last one: earlier ones would fill its context.
+
+    It is told which attempt that was, so that one who answers the same again is not asked the same again.
+    """
+    listed = "\n".join(f"- {reason}" for reason in reasons)
+    request = f"This answer was not accepted ({which}):\n{listed}\n\nAnswer again, in full, with all of this put right."
+    return (Message(role="assistant", content=text or "(nothing)"), Message(role="user", content=request))

@@ -1,0 +1,131 @@
+"""The run: topics become environments, and all of them advance at once, each at its own pace."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.text.plural import counted
+from synth.llm.embedding import Embedder
+from synth.llm.writer import Writer, WriterRefused, digest_of
+from synth.pipeline.artefact import digest_of_file
+from synth.pipeline.asker import Asker, Exchange
+from synth.pipeline.environment_run import End, Environment, utc_now
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.progress import Progress
+from synth.pipeline.stage import PLAIN, Stage, Wishes
+from synth.pipeline.topic import Topic
+from synth.pipeline.topic_mining import Mining
+
+MINING = "(mining)"
+APART = 0.015
+"""Seconds between the first questions of two environments. Those that begin together are answered together, stay so for
+the whole run, and wait for each other at every step: that made a run with answers of one second a third longer."""
+
+
+class Advanced(NamedTuple):
+    """What another process did for an environment: `refused` is the trouble that every environment will have."""
+
+    end: End | None
+    refused: str
+    stage: str
+    exchanges: tuple[Exchange, ...]
+
+
+Elsewhere = Callable[[str], Awaitable[Advanced]]
+"""Advances an environment, by its id, in another process."""
+
+
+@dataclass
+class Run:
+    """All environments of a folder. Whatever stops it, another one on the same folder goes on."""
+
+    folder: RunFolder
+    stages: Sequence[Stage]
+    writer: Writer
+    wishes: Wishes = PLAIN
+    at_once: int = 64
+    progress: Progress = field(default_factory=Progress)
+    now: Callable[[], datetime] = utc_now
+    elsewhere: Elsewhere | None = None
+
+    async def mine(self, mining: Mining, tasks: Path, n: int, embedder: Embedder | None = None) -> Sequence[Topic]:
+        """The topics of a file of tasks; those of an earlier run where it asked for the same."""
+        about = {"tasks": digest_of_file(tasks) or str(tasks), "n": n}
+        asked = digest_of(about if embedder is None else {**about, "embeddings": embedder.model})
+        found = self.folder.mined(asked)
+        if found is None:
+            self.progress.stage(MINING, tasks.name)
+            found = tuple(await mining(tasks, n, self.folder.path / "mining", self._mining_asker, embedder))
+            self.folder.keep_mined(asked, found)
+            self.progress.end(MINING, "mined", counted(len(found), "topic"))
+        return found
+
+    def _mining_asker(self, label: str) -> Asker:
+        step, _, task = label.partition("/")
+        return Asker(
+            self.writer,
+            environment=step,
+            stage=task,
+            on_exchange=lambda exchange: self.progress.exchange(MINING, exchange),
+        )
+
+    async def make(self, topics: Sequence[Topic], *, again: bool = False) -> None:
+        """Bring every environment as far as it goes; `again` gives rejected ones another chance.
+
+        Raises the first WriterRefused or UnknownPrompt, after the others have been left where they are.
+        """
+        room = asyncio.Semaphore(self.at_once)  # protects memory and guests: so many environments at once
+        tasks: list[asyncio.Task[None]] = []
+        try:
+            for environment in self._environments(topics, again=again):
+                tasks.append(asyncio.create_task(self._one(environment, room)))
+                await asyncio.sleep(APART)
+            await asyncio.gather(*tasks)
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _environments(self, topics: Sequence[Topic], *, again: bool) -> list[Environment]:
+        found: list[Environment] = []
+        for name, topic in self.folder.ids(topics).items():
+            environment = self.environment(name)
+            environment.begin(topic)
+            if again:
+                (environment.folder / "rejected.json").unlink(missing_ok=True)
+            self.progress.stage(name, "")
+            found.append(environment)
+        return found
+
+    def environment(self, name: str) -> Environment:
+        """One environment of this run."""
+        return Environment(
+            id=name,
+            folder=self.folder.environments / name,
+            stages=self.stages,
+            writer=self.writer,
+            wishes=self.wishes,
+            now=self.now,
+            progress=self.progress,
+        )
+
+    async def _one(self, environment: Environment, room: asyncio.Semaphore) -> None:
+        async with room:
+            end = await self._advanced(environment)
+        if end.state == "accepted":
+            environment.publish(self.folder.library)
+        self.progress.end(environment.id, end.state, end.why)
+
+    async def _advanced(self, environment: Environment) -> End:
+        if self.elsewhere is None:
+            return await environment.advance()
+        done = await self.elsewhere(environment.id)
+        self.progress.stage(environment.id, done.stage)
+        for exchange in done.exchanges:
+            self.progress.exchange(environment.id, exchange)
+        if done.end is None:
+            raise WriterRefused(done.refused)
+        return done.end

@@ -1,0 +1,128 @@
+"""What a run is asked to do: a TOML file, or options of the command, which win over the file."""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import Field, ValidationError
+
+from servers.cli.endpoint_url import OPENAI, EndpointUrl
+from servers.errors import NotFound, RequestError
+from servers.records import Record
+from servers.validation import first_problem
+from synth.llm.endpoint import Sampling
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.progress import Prices
+from synth.pipeline.stage import Wishes
+
+ONCE = frozenset({"out", "again", "batch_results"})
+"""Keys that mean one start of a run alone."""
+OF_ONE_WRITER = frozenset({"writer", "serve_vllm", "vllm_arguments", "recordings", "embeddings"})
+BY_NAME = "hf:"
+"""Begins the name of a data set where `tasks` is no file."""
+
+
+class Plan(Record):
+    """The keys of a config file; most are options of the command too. Files are relative to the working directory."""
+
+    out: Path
+    topics: tuple[str, ...] = ()
+    tasks: Path | None = None
+    n: int | None = Field(default=None, ge=1)
+    size: Literal["small", "medium", "large"] = "small"
+    writer: Literal["endpoint", "batch", "recording"] = "endpoint"
+    base_url: EndpointUrl = OPENAI
+    model: str = ""
+    embeddings: str = ""
+    structured: bool = True
+    temperature: float | None = Field(default=None, ge=0)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    max_tokens: int | None = Field(default=None, ge=1)
+    sampling_seed: int | None = None
+    seconds: float = Field(default=300.0, gt=0)
+    attempts: int = Field(default=6, ge=1)
+    prompt_price: float = Field(default=0.0, ge=0)
+    completion_price: float = Field(default=0.0, ge=0)
+    cache: Path | None = None
+    record: Path | None = None
+    recordings: tuple[Path, ...] = ()
+    batch_results: Path | None = None
+    at_once: int = Field(default=64, ge=1)
+    again: bool = False
+    serve_vllm: str = ""
+    vllm_arguments: tuple[str, ...] = ()
+    engine: Literal["asyncio", "ray"] = "asyncio"
+
+    @classmethod
+    def of(cls, config: Path | None, options: Mapping[str, Any]) -> Self:
+        """From a file, where there is one, and options. Raises NotFound, or RequestError naming the key."""
+        keys: dict[str, Any] = _read(config) if config is not None else {}
+        unknown = sorted(keys.keys() - cls.model_fields.keys())
+        if unknown:
+            there = ", ".join(cls.model_fields)
+            raise RequestError(f"{config}: unknown key {unknown[0]!r}; there are: {there}")
+        try:
+            plan = cls.model_validate({**keys, **options})
+        except ValidationError as error:
+            fault = error.errors(include_url=False)[0]
+            if fault["loc"] == ("out",) and fault["type"] == "missing":
+                raise RequestError("--out DIR is needed: the folder of the run") from None
+            where = f"{config}: " if config is not None else ""
+            raise RequestError(f"{where}{first_problem(error)}") from None
+        plan._check()
+        return plan
+
+    @classmethod
+    def resumed(cls, folder: RunFolder, options: Mapping[str, Any]) -> Self:
+        """From the last start of a run, where there was one, and options, which win. Raises as `of` does."""
+        before = {key: value for key, value in folder.asked_before().items() if key in cls.model_fields.keys() - ONCE}
+        if "writer" in options:
+            before = {key: value for key, value in before.items() if key not in OF_ONE_WRITER}
+        return cls.of(None, {**before, **options})
+
+    @property
+    def wishes(self) -> Wishes:
+        """What the stages are told."""
+        return Wishes(size=self.size)
+
+    @property
+    def prices(self) -> Prices:
+        """What a million tokens cost."""
+        return Prices(prompt=self.prompt_price, completion=self.completion_price)
+
+    @property
+    def sampling(self) -> Sampling:
+        """How the model draws its answers."""
+        return Sampling(
+            temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.sampling_seed
+        )
+
+    def _check(self) -> None:
+        if self.tasks is not None and self.n is None:
+            raise RequestError("--tasks wants --n, how many environments to make of them")
+        if self.tasks is None and self.n is not None:
+            raise RequestError("--n goes with --tasks")
+        if self.tasks is not None and not str(self.tasks).startswith(BY_NAME) and not self.tasks.exists():
+            raise NotFound(f"--tasks {self.tasks}: no such file")
+        if self.writer == "recording" and not self.recordings:
+            raise RequestError("--writer recording wants --recording FILE")
+        if self.writer != "recording" and not (self.model or self.serve_vllm):
+            raise RequestError(f"--writer {self.writer} wants --model NAME")
+        if self.embeddings and (self.writer != "endpoint" or self.tasks is None):
+            raise RequestError("--embeddings goes with --tasks and --writer endpoint")
+        if self.serve_vllm and self.writer != "endpoint":
+            raise RequestError("--serve-vllm goes with --writer endpoint")
+        if self.batch_results is not None and self.writer != "batch":
+            raise RequestError("--batch-results goes with --writer batch")
+        if self.engine == "ray" and self.writer == "batch":
+            raise RequestError("--writer batch needs no --engine ray: nothing is waited for")
+
+
+def _read(config: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(config.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise NotFound(f"{config}: cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise RequestError(f"{config}: no TOML: {error}") from None

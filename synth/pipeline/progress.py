@@ -1,0 +1,87 @@
+"""What a run has done so far: where each environment is, what was asked, what it cost."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from servers.records import Record
+from synth.pipeline.asker import Exchange
+
+MILLION = 1_000_000
+
+
+class Prices(Record):
+    """What a million tokens cost; any currency."""
+
+    prompt: float = 0.0
+    completion: float = 0.0
+
+    def of(self, exchange: Exchange) -> float:
+        """What an exchange cost when it was first had."""
+        return (exchange.prompt_tokens * self.prompt + exchange.completion_tokens * self.completion) / MILLION
+
+
+@dataclass
+class Row:
+    """One environment, or all together. What came from the cache has no price here: it was paid for before."""
+
+    stage: str = ""
+    state: str = "under way"
+    why: str = ""
+    asked: int = 0
+    rejected: int = 0
+    cached: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    money: float = 0.0
+    here: int = 0
+    """How often the writer was asked in the stage where it is now."""
+
+
+@dataclass
+class Progress:
+    """What a run tells as it goes."""
+
+    prices: Prices = field(default_factory=Prices)
+    on_end: Callable[[str, Row], None] | None = None
+    on_exchange: Callable[[str, Exchange], None] | None = None
+    total: Row = field(default_factory=Row)
+    _rows: dict[str, Row] = field(default_factory=dict[str, Row])
+
+    @property
+    def rows(self) -> Mapping[str, Row]:
+        """The environments in the order in which they were begun."""
+        return self._rows
+
+    def stage(self, environment: str, stage: str) -> None:
+        """An environment has come to a stage."""
+        row = self._row(environment)
+        row.stage, row.here = stage, 0
+
+    def exchange(self, environment: str, exchange: Exchange) -> None:
+        """The writer has answered."""
+        row = self._row(environment)
+        row.here += 1
+        if self.on_exchange is not None:
+            self.on_exchange(environment, exchange)
+        for one in (row, self.total):
+            one.asked += 1
+            one.rejected += bool(exchange.reasons)
+            one.cached += exchange.cached
+            if not exchange.cached:
+                one.prompt_tokens += exchange.prompt_tokens
+                one.completion_tokens += exchange.completion_tokens
+                one.money += self.prices.of(exchange)
+
+    def end(self, environment: str, state: str, why: str) -> None:
+        """An environment goes no further in this run."""
+        row = self._row(environment)
+        row.state, row.why = state, why
+        if self.on_end is not None:
+            self.on_end(environment, row)
+
+    def count(self, state: str) -> int:
+        """How many environments are in a state."""
+        return sum(row.state == state for row in self._rows.values())
+
+    def _row(self, environment: str) -> Row:
+        return self._rows.setdefault(environment, Row())

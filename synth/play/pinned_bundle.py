@@ -1,0 +1,80 @@
+"""A bundle with the digests of its files: what an order names, so that every process works on the same text.
+
+Bundles are read where the work is done, which may be another machine. One that cannot read the bundle, or reads other
+files, knows nothing about it: that is the machine's fault, and never a finding about the bundle.
+"""
+
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from servers.authoring.proof import digests_of
+from servers.bundle.examples import EXAMPLES_FILE
+from servers.bundle.files import SERVED_FILES
+from servers.bundle.paraphrases import PARAPHRASES_FILE
+from servers.bundle.rules import RULES_FILE
+from servers.errors import BundleError, CheckpointError, InfraError
+from synth.processes.job import WorkerFault
+
+PHRASES_FILE = "phrases.json"
+PINNED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE, PHRASES_FILE, PARAPHRASES_FILE)
+
+
+@dataclass(frozen=True)
+class PinnedBundle:
+    """A bundle's folder, and the name and digest of each file that was read there."""
+
+    folder: Path
+    files: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def of(cls, folder: Path) -> "PinnedBundle":
+        """The bundle as its files are now.
+
+        Raises:
+            BundleError: one of the files that every bundle has cannot be read.
+        """
+        found = digests_of(folder, PINNED_FILES)
+        for name in SERVED_FILES:
+            if name not in found:
+                raise BundleError(f"{folder / name}: the file is missing")
+        return cls(folder, tuple(found.items()))
+
+    def require_unchanged(self) -> None:
+        """See that the files are still the pinned ones.
+
+        Raises:
+            BundleError: one cannot be read, or differs.
+        """
+        pinned, found = dict(self.files), dict(PinnedBundle.of(self.folder).files)
+        for name in PINNED_FILES:
+            if pinned.get(name) != found.get(name):
+                raise BundleError(f"{self.folder / name}: is not what it was when the work on this bundle began")
+
+    @contextmanager
+    def on_worker(self) -> Generator[None]:
+        """Inside, a process works on this bundle, and its files are the pinned ones before and after.
+
+        Raises:
+            WorkerFault: they are not, or the farm failed here. Whatever came of the work is lost.
+        """
+        try:
+            self.require_unchanged()
+            yield
+            self.require_unchanged()
+        except BundleError:
+            try:
+                self.require_unchanged()
+            except BundleError as error:
+                raise _fault(error) from None
+            raise
+        except (CheckpointError, WorkerFault):
+            raise
+        except InfraError as error:
+            raise _fault(error) from None
+
+
+def _fault(error: Exception) -> WorkerFault:
+    return WorkerFault(f"{socket.gethostname()}: {error}")

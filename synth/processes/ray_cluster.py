@@ -1,0 +1,66 @@
+"""Processes of a Ray cluster that do a kind of work, spoken to through one process of ours.
+
+That process, `synth/processes/ray_cluster_process.py`, is the one that needs `ray`.
+"""
+
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, TypeVar
+
+from servers.errors import FarmError
+from synth.processes.connection import Gone, Telephone
+from synth.processes.job import Job
+
+Order = TypeVar("Order")
+Done = TypeVar("Done")
+SECONDS_TO_END = 20
+
+
+@asynccontextmanager
+async def on_cluster(
+    job: Job[Order, Done], count: int | None, most: int
+) -> AsyncGenerator[list[Callable[[Order], Awaitable[Done]]]]:
+    """Those who do one thing when asked: `count`, or one for each core of the cluster, and never over `most`.
+
+    Raises:
+        FarmError: `ray` is not installed, or there is no such cluster.
+    """
+    async with AsyncExitStack() as stack:
+        threads = stack.enter_context(ThreadPoolExecutor(most + 1))
+        telephones = [Telephone[Any, Any](stack.enter_context(here), threads) for here in _started(stack, 1 + most)]
+        for telephone in telephones:
+            stack.callback(telephone.hang_up)
+        first, *others = telephones
+        try:
+            there: int = await first.ask((job, count))
+        except Gone:
+            raise FarmError("--engine ray: the process that speaks to the cluster ended before it did") from None
+        yield [telephone.ask for telephone in others[:there]]
+
+
+def _started(stack: AsyncExitStack, count: int) -> list[Connection]:
+    """So many connections to the process, which is started; it is over when the stack is closed."""
+    pairs: list[tuple[Any, Any]] = [Pipe() for _ in range(count)]
+    theirs = [there.fileno() for _, there in pairs]
+    command = [sys.executable, "-m", "synth.processes.ray_cluster_process", *map(str, theirs)]
+    # a session of its own: what a terminal sends on Ctrl-C comes to us, and we let the cluster go
+    process = subprocess.Popen(
+        command, pass_fds=theirs, start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    stack.callback(_over, process)
+    for _, there in pairs:
+        there.close()
+    return [here for here, _ in pairs]
+
+
+def _over(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        process.wait(SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -1,0 +1,191 @@
+"""Ray: the cluster, and processes of it that do a kind of work. Needs the extra `envfarm[scale]`."""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+
+import asyncio
+import logging
+import socket
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, contextmanager, suppress
+from multiprocessing.connection import Connection
+from threading import Lock
+from typing import Any
+
+import ray
+from ray.exceptions import ActorUnschedulableError, RayActorError, RayError
+from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+from servers.errors import FarmError
+from synth.processes.job import Job, WorkerFault
+
+SECONDS_TO_ANSWER = 10
+SECONDS_TO_END = 10
+MOST_DEATHS = 3
+"""An order in which so many processes died is given to no other: it may be what killed them."""
+OPTIONS: dict[str, Any] = {"num_cpus": 0}
+"""Cores are counted by us: an actor that reserved one would wait for ever where another program has them."""
+
+
+@contextmanager
+def cluster(address: str) -> Generator[int]:
+    """The cluster at an address, else one on this machine as long as we are inside; how many cores it has.
+
+    Raises:
+        FarmError: there is no such cluster.
+    """
+    try:
+        _make_sure_of(address)
+        context: Any = ray.init(
+            address or "local",  # not what `ray start` left behind, which may have ended
+            log_to_driver=False,
+            include_dashboard=False,
+            ignore_reinit_error=True,
+            logging_level=logging.ERROR,
+        )
+    except Exception as error:  # of no class of its own where a cluster does not start
+        reason = str(error).strip().partition("\n")[0]
+        raise FarmError(f"--engine ray: no cluster at {address or 'this machine'}: {reason}") from None
+    with context:
+        yield int(ray.cluster_resources().get("CPU", 1))
+
+
+def _make_sure_of(address: str) -> None:
+    """See that somebody listens there: Ray itself would try for ever."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
+
+
+class Hand:
+    """One process of the cluster. It opens its job when it is first asked."""
+
+    def __init__(self, job: Job[Any, Any]) -> None:
+        self._job = job
+        self._stack = AsyncExitStack()
+        self._do: Any = None
+        self._doing: asyncio.Task[Any] | None = None
+
+    async def do(self, order: Any) -> Any:
+        """Do one thing; gives the error where there is one that we know."""
+        self._doing = asyncio.ensure_future(self._done(order))
+        return await self._doing
+
+    async def close(self) -> None:
+        """Let go of whatever it is doing, and close its job."""
+        if self._doing is not None:
+            self._doing.cancel()
+            await asyncio.wait({self._doing})
+        await self._stack.aclose()
+
+    async def _done(self, order: Any) -> Any:
+        try:
+            if self._do is None:
+                self._do = await self._stack.enter_async_context(self._job.open())
+            return await self._do(order)
+        except FarmError as error:
+            return error
+
+
+class ClusterWorker:
+    """Has one actor at work at a time. Where it dies, or is at fault, the work is done by one on another node."""
+
+    def __init__(self, job: Job[Any, Any], number: int) -> None:
+        self._job = job
+        self._number = number
+        self._is_closed = False
+        self._starting = Lock()  # protects _actors: none is started once this is closed
+        self._actors: dict[str, Any] = {}
+        self._node = ""
+        self._move(())
+
+    def do(self, order: Any) -> Any:
+        """What an actor makes of an order; the error where it cannot be done."""
+        tried: list[str] = []
+        faults: list[str] = []
+        deaths = 0
+        while actor := self._actors.get(self._node):
+            tried.append(self._node)
+            try:
+                done = ray.get(actor.do.remote(order))
+                if not isinstance(done, WorkerFault):
+                    return done
+                faults.append(str(done))
+            except ActorUnschedulableError:
+                faults.append(f"node {self._node[:8]} is gone")
+                self._drop(actor)
+            except RayActorError:
+                deaths += 1
+                self._drop(actor)
+            if deaths == MOST_DEATHS:
+                return FarmError(f"{deaths} processes of the Ray cluster died in the middle of the same work")
+            if faults and not _nodes() - set(tried):
+                return FarmError(f"no machine of the Ray cluster can do this: {'; '.join(faults)}")
+            self._move(tried)
+        return FarmError("the Ray cluster was let go of in the middle of the work")
+
+    def close(self) -> list[Any]:
+        """Have the actors let go; gives what can be waited for."""
+        with self._starting:
+            self._is_closed = True
+            return [actor.close.remote() for actor in self._actors.values()]
+
+    def end(self) -> None:
+        """End the actors, whatever they do."""
+        for actor in list(self._actors.values()):
+            ray.kill(actor)
+
+    def _drop(self, actor: Any) -> None:
+        with self._starting:
+            self._actors = {node: other for node, other in self._actors.items() if other is not actor}
+        ray.kill(actor)  # it may live, and only be out of reach
+
+    def _move(self, tried: Sequence[str]) -> None:
+        """Go on with the actor on a node that was not tried, if there is one; workers begin on different nodes."""
+        living = sorted(_nodes())
+        nodes = [node for node in living if node not in tried] or living
+        self._node = nodes[self._number % len(nodes)]
+        with self._starting:
+            if self._node not in self._actors and not self._is_closed:
+                there = NodeAffinitySchedulingStrategy(self._node, soft=False)
+                actor: Any = ray.remote(Hand)
+                self._actors[self._node] = actor.options(**OPTIONS, scheduling_strategy=there).remote(self._job)
+
+
+def _nodes() -> set[str]:
+    """The ids of the nodes that live."""
+    return {str(node["NodeID"]) for node in ray.nodes() if node["Alive"]}
+
+
+def attend(first: Connection, others: Sequence[Connection], address: str) -> None:
+    """Have done what is asked over each connection, until the first is closed."""
+    job, wanted = first.recv()
+    try:
+        with cluster(address) as cores, ThreadPoolExecutor(len(others)) as threads:
+            count = max(1, min(wanted or cores, len(others)))
+            workers = [ClusterWorker(job, number) for number in range(count)]
+            for worker, other in zip(workers, others, strict=False):
+                threads.submit(_attend, worker, other)
+            with suppress(EOFError, OSError):
+                first.send(count)
+                first.recv()
+            with suppress(RayError, ValueError):  # there may be none left to wait for
+                closed = [one for worker in workers for one in worker.close()]
+                ray.wait(closed, num_returns=len(closed), timeout=SECONDS_TO_END)
+            for worker in workers:
+                worker.end()
+    except FarmError as error:
+        with suppress(OSError):
+            first.send(error)
+
+
+def _attend(worker: ClusterWorker, other: Connection) -> None:
+    with suppress(EOFError, OSError):
+        while True:
+            order = other.recv()
+            try:
+                done = worker.do(order)
+            except RayError as error:
+                done = FarmError(f"a process of the Ray cluster broke: {str(error).strip().splitlines()[-1]}")
+            other.send(done)

@@ -1,0 +1,1 @@
+"""The proof of an environment: exploration, repetition, refusals. No model is asked."""

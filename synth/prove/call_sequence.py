@@ -1,0 +1,64 @@
+"""Walks: calls that were made one after another from a start, with what each came to, as they are made again."""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from servers.messages import OutcomeKind
+from synth.prove.proof import Check, Finding
+
+LONGEST = 300
+
+
+@dataclass(frozen=True)
+class Made:
+    """One call: what was asked, what was answered, and a digest of the rows after it."""
+
+    tool: str
+    arguments: dict[str, Any]
+    kind: OutcomeKind
+    text: str
+    detail: str | None
+    digest: str
+
+    def __str__(self) -> str:
+        return f"{self.tool}({shortened(json.dumps(self.arguments, ensure_ascii=False))})"
+
+
+@dataclass(frozen=True)
+class Walk:
+    """Calls from one start, at one time."""
+
+    clock: str
+    calls: tuple[Made, ...]
+    setup: str = ""
+
+
+class Found:
+    """What a proof has found, each thing once, and how often each check was made."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Check, str, str], Finding] = {}
+        self.checks: dict[Check, int] = {}
+
+    def checked(self, check: Check, times: int = 1) -> None:
+        """Count a check."""
+        self.checks[check] = self.checks.get(check, 0) + times
+
+    def add(self, check: Check, subject: str, what: str, where: object = "") -> None:
+        """Add a finding; `where` is the call that showed it, told once."""
+        key = (check, subject, what)
+        known = self._found.get(key)
+        text = f"{what}: {where}" if where else what
+        self._found[key] = (
+            known.model_copy(update={"times": known.times + 1})
+            if known is not None
+            else Finding(check=check, subject=subject, text=text)
+        )
+
+    def all(self) -> tuple[Finding, ...]:
+        return tuple(self._found.values())
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

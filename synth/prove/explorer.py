@@ -1,0 +1,248 @@
+"""The explorer: walks of drawn calls over an environment, every one of them checked.
+
+It seeks what has not been shown yet: tools that have not succeeded, tools that have not refused.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from random import Random
+from typing import Any, NamedTuple
+
+import jsonschema_rs
+
+from servers.bundle.examples import Example
+from servers.bundle.rules import Rule
+from servers.bundle.tool_schema import validator
+from servers.errors import BundleError, QueryError
+from servers.state.readonly_query import Reader
+from servers.worker.instance import Outcome
+from synth.play.argument_sampler import Drawer, Mode
+from synth.play.integrity import broken_rows
+from synth.play.playground import Scene, Stage, digest_of
+from synth.play.row_view import Shape, View, view_of
+from synth.prove.call_sequence import Found, Made, Walk, shortened
+from synth.prove.refusal_places import Places
+from synth.prove.refusals import Refusals
+
+WALK = 20
+"""Calls of a walk, at most."""
+DRAWN = 6
+"""Likely calls that are drawn where one is made: the one that promises most."""
+DAYS_LATER = (0, 0, 0, 0, 1, 2, 5, 14, 45)
+"""How long after the environment's own time a walk begins."""
+MODES: tuple[Mode, ...] = ("plausible", "plausible", "near_miss", "near_miss", "wild")
+RARE = 5
+"""A tool that has succeeded more rarely is led to success: by calls about the rows that it is to be called about."""
+PATIENCE = 30
+"""So many refusals count for one success where a walk chooses the tool that it is after."""
+FAULTS = ("failed", "timeout", "died")
+WROTE = "it says that it only reads"
+
+
+@dataclass(frozen=True)
+class State:
+    """The rows of one moment."""
+
+    view: View
+    digest: str
+
+
+class Chase(NamedTuple):
+    """A call that shall succeed at last, about rows that others bring to where it can."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class Explorer:
+    """Makes walks on one stage. What it sees is counted here; what is wrong goes to `found`."""
+
+    def __init__(
+        self, stage: Stage, shape: Shape, places: Places, rules: Sequence[Rule], *, seed: int, found: Found
+    ) -> None:
+        self.ok = dict.fromkeys(stage.environment.tools, 0)
+        self.refused = dict.fromkeys(stage.environment.tools, 0)
+        self.refusals = {tool: Refusals() for tool in stage.environment.tools}
+        self.rule_refused = {rule.id: 0 for rule in rules}
+        self.rule_states = {rule.id: 0 for rule in rules if rule.never}
+        self._stage, self._shape, self._places, self._rules, self._found = stage, shape, places, rules, found
+        self._random = Random(seed)  # noqa: S311 - a seed is what repeats
+        self._drawer = Drawer(stage.environment, shape, self._random, progress=places.progress)
+        self._results = {tool.name: validator(tool.result) for tool in stage.environment.description.tools}
+        self._scenes: dict[str, Scene] = {}
+        self._excused: frozenset[str] = frozenset()
+        """Rules that a prepared start breaks already: no call can be blamed for them."""
+
+    async def explore(self, calls: int, on_call: Callable[[int], None]) -> list[Walk]:
+        """So many calls, in walks."""
+        walks: list[Walk] = []
+        made = 0
+        while made < calls:
+            walk = await self._walk(min(WALK, calls - made))
+            walks.append(walk)
+            made += len(walk.calls)
+            on_call(len(walk.calls))
+        return walks
+
+    async def show(self, examples: Sequence[Example]) -> list[Walk]:
+        """Make the calls that the bundle gives as examples, each from its own start."""
+        walks: list[Walk] = []
+        scenes: dict[str, Scene] = {}
+        for number, example in enumerate(examples):
+            self._found.checked("examples")
+            try:
+                scene = scenes.get(example.setup) or await self._stage.launch(setup=example.setup)
+            except BundleError as error:
+                self._found.add("examples", example.tool, f"example {number} cannot begin: {error}")
+                continue
+            scenes[example.setup] = scene
+            await scene.rewind()
+            self._drawer.begin()
+            state = await self._state(scene, None)
+            self._drawer.look(state.view, scene.now)
+            self._excused = await self._broken(scene) if example.setup else frozenset()
+            made, _ = await self._made(scene, example.tool, example.arguments, state)
+            if made.kind != example.outcome:
+                told = f"example {number} is to be {example.outcome} and was {made.kind}: {shortened(made.text)}"
+                self._found.add("examples", example.tool, told, made)
+            walks.append(Walk(self._stage.environment.description.clock, (made,), example.setup))
+        self._excused = frozenset()
+        return walks
+
+    async def _broken(self, scene: Scene) -> frozenset[str]:
+        """The rules that are broken where nothing was called yet."""
+        async with scene.reading() as reader:
+            return frozenset(rule.id for rule in self._rules if rule.never and _finds(reader, rule))
+
+    async def _walk(self, length: int) -> Walk:
+        scene, clock = await self._scene()
+        self._drawer.begin()
+        state = await self._state(scene, None)
+        target = min(self.ok, key=lambda tool: self.ok[tool] + self.refused[tool] / PATIENCE + self._random.random())
+        chase: Chase | None = None
+        made: list[Made] = []
+        for place in range(length):
+            self._drawer.look(state.view, scene.now)
+            if place == length // 2 and self.ok[target] < RARE and self._random.random() < 0.7:
+                chase = Chase(target, self._likeliest(target))
+            tool, arguments = self._next(target) if chase is None else self._towards(chase, place)
+            one, state = await self._made(scene, tool, arguments, state)
+            made.append(one)
+        return Walk(clock, tuple(made))
+
+    async def _made(self, scene: Scene, tool: str, arguments: dict[str, Any], before: State) -> tuple[Made, State]:
+        """Make one call, check it and learn from it; what it came to, and the rows after it."""
+        outcome = await scene.call(tool, arguments)
+        self._drawer.learn(tool, arguments, outcome)
+        made = Made(tool, arguments, outcome.kind, outcome.text, outcome.detail, before.digest)
+        after = before if outcome.kind == "ok" and not outcome.changes else await self._state(scene, made, before)
+        self._check(made, outcome, before, after)
+        return replace(made, digest=after.digest), after
+
+    def _towards(self, chase: Chase, place: int) -> tuple[str, dict[str, Any]]:
+        """Every second time the call that shall succeed, and between them others that write about the same rows."""
+        about = self._drawer.about(chase.tool, chase.arguments)
+        others = self._drawer.kin(about)
+        if place % 2 or not others:
+            return chase.tool, self._drawer.draw(chase.tool, about=about)
+        hinted = [tool for tool in self._drawer.named_by_refusals() if tool in others]
+        tool = self._random.choice(hinted if hinted and self._random.random() < 0.5 else others)
+        return tool, self._drawer.draw(tool, about=about)
+
+    async def _scene(self) -> tuple[Scene, str]:
+        """A scene at its start: at the environment's time, or some days later if it can begin then."""
+        begin = self._stage.environment.description.clock
+        later = datetime.fromisoformat(begin) + timedelta(days=self._random.choice(DAYS_LATER))
+        clock = later.isoformat(sep=" ")
+        if clock not in self._scenes:
+            try:
+                self._scenes[clock] = await self._stage.launch(clock=clock)
+            except BundleError:
+                clock = begin
+                self._scenes[clock] = self._scenes.get(clock) or await self._stage.launch()
+        await self._scenes[clock].rewind()
+        return self._scenes[clock], clock
+
+    def _next(self, target: str) -> tuple[str, dict[str, Any]]:
+        """Which tool to call with what: most often one of which little has been seen."""
+        names = list(self.ok)
+        weights = [0.2 + 2 / (1 + self.ok[name]) + 1 / (1 + self.refused[name]) for name in names]
+        tool = target if self._random.random() < 0.2 else self._random.choices(names, weights)[0]
+        mode: Mode = "plausible" if self.ok[tool] < self.refused[tool] / 2 else self._random.choice(MODES)
+        if mode != "plausible" or self._random.random() < 0.2:
+            return tool, self._drawer.draw(tool, mode)
+        return tool, self._likeliest(tool)
+
+    def _likeliest(self, tool: str) -> dict[str, Any]:
+        drawn = [self._drawer.draw(tool) for _ in range(DRAWN)]
+        return max(drawn, key=lambda arguments: self._drawer.chance(tool, arguments))
+
+    async def _state(self, scene: Scene, after: Made | None, before: State | None = None) -> State:
+        """The rows as they are now, once whatever must be true of all rows has been checked."""
+        async with scene.reading() as reader:
+            if after is not None and after.kind == "ok":
+                self._check_rows(reader, after)
+            digest = digest_of(reader)
+            if before is not None and before.digest == digest:
+                return before
+            return State(view_of(reader, self._shape), digest)
+
+    def _check(self, made: Made, outcome: Outcome, before: State, after: State) -> None:
+        """Check one call."""
+        self._found.checked("answers")
+        if outcome.kind == "ok":
+            self.ok[made.tool] += 1
+            self._check_result(made, outcome)
+        elif outcome.kind == "refused":
+            self.refused[made.tool] += 1
+            self.refusals[made.tool].note(made)
+            for place in self._places.of(outcome.text):
+                for rule in set(place.rules) & self.rule_refused.keys():
+                    self.rule_refused[rule] += 1
+        elif outcome.kind in FAULTS:
+            detail = outcome.detail or outcome.text
+            self._found.add("reads_only" if detail.startswith(WROTE) else "answers", made.tool, detail, made)
+        if outcome.kind != "ok":
+            self._found.checked("refusal")
+            if before.digest != after.digest:
+                self._found.add("refusal", made.tool, "changed rows, and was not carried out", made)
+        if not self._stage.environment.tools[made.tool].writes:
+            self._found.checked("reads_only")
+
+    def _check_result(self, made: Made, outcome: Outcome) -> None:
+        self._found.checked("result")
+        try:
+            self._results[made.tool].validate(outcome.structured)
+        except jsonschema_rs.ValidationError as error:
+            place = "".join(f".{part}" for part in error.instance_path)
+            what = f"its result does not fit its schema at {place or 'the whole'}: {error.message}"
+            self._found.add("result", made.tool, what, made)
+
+    def _check_rows(self, reader: Reader, made: Made) -> None:
+        """No foreign key, no CHECK, no rule may be broken in any state."""
+        self._found.checked("integrity")
+        for broken in broken_rows(reader):
+            self._found.add("integrity", made.tool, broken, made)
+        for rule in self._rules:
+            if rule.never and rule.id not in self._excused:
+                self._check_rule(reader, rule, made)
+
+    def _check_rule(self, reader: Reader, rule: Rule, made: Made) -> None:
+        try:
+            broken = reader.select(rule.never, rows=1).rows
+        except QueryError as error:
+            self._found.add("rules", rule.id, f"its `never` does not run: {error}")
+            return
+        self.rule_states[rule.id] += 1
+        if broken:
+            self._found.add("rules", rule.id, f"was broken, as {json.dumps(broken[0], default=str)} shows", made)
+
+
+def _finds(reader: Reader, rule: Rule) -> bool:
+    """Whether a rule is seen broken. A `never` that does not run is told of elsewhere."""
+    try:
+        return bool(reader.select(rule.never, rows=1).rows)
+    except QueryError:
+        return False

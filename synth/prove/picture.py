@@ -1,0 +1,117 @@
+"""A picture of environments: what their proofs show, and what their scenarios' certificates say. One HTML file."""
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import mean, median
+from typing import NamedTuple
+
+from servers.bundle.certificate import is_current
+from servers.bundle.environment import Environment, load, load_scenarios
+from servers.bundle.scenario import Certificate, Scenario
+from synth.page import Bar, histogram, page
+from synth.prove.proof import Proof, RuleShown
+
+TEMPLATE = Path(__file__).with_name("picture.html")
+
+
+class Leaked(NamedTuple):
+    """In how many scenarios a wrong agent can do wrong, what it earned on average there, and how often everything."""
+
+    agent: str
+    scenarios: int
+    mean: float
+    everything: int
+
+
+class Card(NamedTuple):
+    """One environment of the picture. `certified` holds the certificates that are about its scenarios as they are."""
+
+    environment: Environment
+    proof: Proof | None
+    scenarios: list[Scenario]
+    certified: dict[str, Certificate]
+
+    @property
+    def certificates(self) -> list[Certificate]:
+        return list(self.certified.values())
+
+    @property
+    def forward(self) -> int:
+        """How many scenarios a writer proposed."""
+        return sum("forward" in scenario.tags for scenario in self.scenarios)
+
+    @property
+    def claimed(self) -> list[RuleShown]:
+        """The rules that a tool or the schema claims to hold."""
+        return [rule for rule in (self.proof.rules.values() if self.proof else ()) if rule.holder != "agent"]
+
+    @property
+    def kill_score(self) -> float:
+        """The median of its scenarios."""
+        return median([one.kill_score for one in self.certificates] or [0.0])
+
+    @property
+    def leak(self) -> float:
+        """What wrong agents earn in all of its scenarios together."""
+        return sum(one.leak for one in self.certificates)
+
+    @property
+    def by_leak(self) -> list[tuple[str, Certificate]]:
+        """Its scenarios, those first in which wrong agents earn most."""
+        return sorted(self.certified.items(), key=lambda pair: -pair[1].leak)
+
+    @property
+    def tools(self) -> list[Bar]:
+        """In how many scenarios each tool is used by the reference."""
+        used = Counter(tool for one in self.certificates for tool in one.difficulty.tools)
+        most = max(used.values(), default=1)
+        return [Bar(tool, used[tool], 100 * used[tool] / most) for tool in self.environment.tools]
+
+    @property
+    def rules(self) -> list[Bar]:
+        """How many calls each rule was seen to refuse."""
+        seen = {name: rule.refused for name, rule in (self.proof.rules.items() if self.proof else ())}
+        most = max(1, *seen.values()) if seen else 1
+        return [Bar(name, count, 100 * count / most) for name, count in seen.items()]
+
+
+def card_of(folder: Path, proof: Proof | None) -> Card:
+    """What is known of a bundle. Raises BundleError."""
+    environment = load(folder)
+    scenarios = list(load_scenarios(environment).values())
+    current = {one.id: one.certificate for one in scenarios if one.certificate and is_current(environment, one)}
+    return Card(environment, proof, scenarios, current)
+
+
+def picture(cards: Sequence[Card]) -> str:
+    """The page."""
+    every = [one for card in cards for one in card.certificates]
+    numbers = {
+        "kill score, %": [int(100 * one.kill_score) for one in every],
+        "calls of the reference": [one.difficulty.calls for one in every],
+        "tools in a scenario": [len(one.difficulty.tools) for one in every],
+        "tables that change": [len(one.difficulty.tables) for one in every],
+    }
+    return page(
+        TEMPLATE,
+        cards=cards,
+        certificates=every,
+        kill_score=median([one.kill_score for one in every] or [0.0]),
+        leak=sum(one.leak for one in every),
+        company=_company(every),
+        survivors=sum(len(one.survivors) for one in every),
+        histograms=[histogram(name, values) for name, values in numbers.items() if values],
+    )
+
+
+def _company(certificates: Sequence[Certificate]) -> list[Leaked]:
+    """What each wrong agent earned, the agent that earned most first."""
+    rewards: dict[str, list[float]] = {}
+    for one in certificates:
+        for agent, reward in one.company.items():
+            rewards.setdefault(agent, []).append(reward)
+    earned = [
+        Leaked(agent, len(each), mean(each), sum(reward >= 1 for reward in each)) for agent, each in rewards.items()
+    ]
+    return sorted(earned, key=lambda one: -one.mean * one.scenarios)

@@ -1,0 +1,221 @@
+"""Where an environment says no: the lines of tools.py and schema.sql that refuse a call, and which rules they bear.
+
+A refusal is told by its text alone, so each place is a pattern of the texts that it can give. Both files are read,
+never run.
+"""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from servers.bundle.rules import Rule, marked
+from servers.gate.parser import parsed
+from servers.state.readonly_query import Reader
+
+BROKEN = "this would break a rule of the database: "
+SCHEMA_REFUSES, UNKNOWN_REFUSES = 0.9, 0.3
+"""How far a tool has got when the schema refuses what it writes, and when nobody knows who refused."""
+RAISE = re.compile(r"(?is)\bRAISE\s*\(\s*(?:ABORT|FAIL|ROLLBACK)\s*,\s*'((?:[^']|'')*)'\s*\)")
+
+
+@dataclass(frozen=True)
+class Place:
+    """One line that refuses calls, with the rules whose name it bears."""
+
+    where: str
+    line: int
+    """In tools.py; 0 for what schema.sql says."""
+    pattern: re.Pattern[str]
+    certain: int
+    """How many characters of its text are always the same."""
+    rules: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Places:
+    """All the places of an environment, and how its functions call each other."""
+
+    every: tuple[Place, ...]
+    functions: dict[str, "Function"]
+
+    def of(self, text: str) -> list[Place]:
+        """Where a refusal with this text came from: the place whose words it repeats the most."""
+        found = [place for place in self.every if place.pattern.fullmatch(text)]
+        most = max((place.certain for place in found), default=0)
+        return [place for place in found if place.certain == most]
+
+    def bearing(self, rule: str) -> list[Place]:
+        """The places that bear a rule's name."""
+        return [place for place in self.every if rule in place.rules]
+
+    def progress(self, tool: str, text: str) -> float:
+        """How far a tool had got when it refused, from 0 to 1, by the lines of its function."""
+        function, places = self.functions[tool], self.of(text)
+        lines = [line for place in places if place.line for line in self._lines(function, place.line)]
+        if not lines:
+            return SCHEMA_REFUSES if places else UNKNOWN_REFUSES
+        return (min(lines) - function.first) / (function.last - function.first + 1)
+
+    def _lines(self, function: "Function", line: int) -> list[int]:
+        """Where a function can be when a line of the file runs: at that line, or at calls that lead there."""
+        if function.first <= line <= function.last:
+            return [line]
+        return [at for name, at in function.calls if line in self.functions[name].reach]
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function of tools.py: its lines, what it calls by name at which line, and what lines run in its calls."""
+
+    first: int
+    last: int
+    calls: tuple[tuple[str, int], ...]
+    reach: frozenset[int]
+    refuses: bool
+    bare: bool
+    """A tool without arguments."""
+
+
+def places_of(source: str, schema: str, rules: Sequence[Rule], reader: Reader) -> Places:
+    """The places of an environment; `reader` has its tables."""
+    return Places((*_of_tools(source), *_of_schema(schema, rules, reader)), functions_of(source))
+
+
+def functions_of(source: str) -> dict[str, Function]:
+    """The functions of tools.py. One refuses if it raises a ToolError, itself or through functions that it calls."""
+    nodes = {node.name: node for node in parsed(source).body if isinstance(node, ast.FunctionDef)}
+    calls = {name: _calls(node, nodes) for name, node in nodes.items()}
+    reach = {name: _wider({name}, calls) for name in nodes}
+    raising = {name for name, node in nodes.items() if any(_refusal(one) is not None for one in ast.walk(node))}
+    return {
+        name: Function(
+            first=node.lineno,
+            last=node.end_lineno or node.lineno,
+            calls=calls[name],
+            reach=frozenset(line for one in reach[name] for line in _lines_of(nodes[one])),
+            refuses=bool(reach[name] & raising),
+            bare=not node.args.kwonlyargs,
+        )
+        for name, node in nodes.items()
+    }
+
+
+def refusing(source: str) -> set[str]:
+    """The tools whose code has a refusal. One that takes no arguments must raise it itself: others refuse arguments."""
+    return {
+        name
+        for name, function in functions_of(source).items()
+        if function.refuses and (not function.bare or _raises(source, function))
+    }
+
+
+def _raises(source: str, function: Function) -> bool:
+    return any(
+        _refusal(node) is not None and function.first <= getattr(node, "lineno", 0) <= function.last
+        for node in ast.walk(parsed(source))
+    )
+
+
+def _calls(node: ast.FunctionDef, nodes: dict[str, ast.FunctionDef]) -> tuple[tuple[str, int], ...]:
+    found = [one for one in ast.walk(node) if isinstance(one, ast.Call) and isinstance(one.func, ast.Name)]
+    return tuple((one.func.id, one.lineno) for one in found if isinstance(one.func, ast.Name) and one.func.id in nodes)
+
+
+def _wider(names: set[str], calls: dict[str, tuple[tuple[str, int], ...]]) -> set[str]:
+    """Some functions, and all that they call."""
+    while True:
+        wider = names | {called for name in names for called, _ in calls[name]}
+        if wider == names:
+            return names
+        names = wider
+
+
+def _lines_of(node: ast.FunctionDef) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _refusal(node: ast.AST) -> ast.Call | None:
+    call = node.exc if isinstance(node, ast.Raise) else None
+    is_refusal = isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "ToolError"
+    return call if isinstance(call, ast.Call) and is_refusal else None
+
+
+def _of_tools(source: str) -> Iterator[Place]:
+    marks = marked(source)
+    for node in ast.walk(parsed(source)):
+        call = _refusal(node)
+        if call is None or not isinstance(node, ast.Raise) or not call.args:
+            continue
+        lines = range(node.lineno - 1, (node.end_lineno or node.lineno) + 1)
+        rules = tuple(
+            rule for line in lines for rule in marks.get(line, ()) if line >= node.lineno or _is_alone(source, line)
+        )
+        pattern, certain = _pattern(call.args[0])
+        if certain:
+            yield Place(f"tools.py, line {node.lineno}", node.lineno, re.compile(pattern, re.DOTALL), certain, rules)
+
+
+def _is_alone(source: str, line: int) -> bool:
+    """Whether a line is a comment and nothing else: it belongs to the line after it then."""
+    return source.splitlines()[line - 1].lstrip().startswith(("#", "--"))
+
+
+def _pattern(node: ast.expr) -> tuple[str, int]:
+    """The texts that an expression can be, and how many characters of them are always the same."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return re.escape(node.value), len(node.value)
+    parts: list[ast.expr] = []
+    if isinstance(node, ast.JoinedStr):
+        parts = node.values
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = [node.left, node.right]
+    if not parts:
+        return ".*", 0
+    patterns = [_pattern(part) for part in parts]
+    return "".join(pattern for pattern, _ in patterns), sum(certain for _, certain in patterns)
+
+
+def _of_schema(schema: str, rules: Sequence[Rule], reader: Reader) -> Iterator[Place]:
+    held = [rule for rule in rules if rule.holds]
+    marks = marked(schema)
+    known = reader.connection.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_schema").fetchall()
+    for kind, name, table, sql in known:
+        if kind == "trigger" and sql:
+            yield from _of_trigger(schema, str(name), str(sql), held, marks)
+        elif kind == "index" and sql and "UNIQUE" in str(sql).upper():
+            columns = reader.connection.execute("SELECT name FROM pragma_index_info(?)", (name,)).fetchall()
+            bearing = tuple(rule.id for rule in held if name in rule.holds)
+            told = ", ".join(f"{table}.{column}" for (column,) in columns)
+            yield _place(f"schema.sql, index {name}", f"UNIQUE constraint failed: {told}", bearing)
+            yield _place(f"schema.sql, index {name}", f"UNIQUE constraint failed: index '{name}'", bearing)
+        elif kind == "table" and sql:
+            yield from _of_table(str(name), str(sql), held)
+
+
+def _of_trigger(
+    schema: str, name: str, sql: str, held: Sequence[Rule], marks: dict[int, tuple[str, ...]]
+) -> Iterator[Place]:
+    begin = schema.find(sql[sql.find(name) :])
+    by = tuple(rule.id for rule in held if name in rule.holds)
+    for found in RAISE.finditer(sql):
+        text = found[1].replace("''", "'")
+        line = schema.count("\n", 0, begin + found.end() - sql.find(name)) + 1 if begin >= 0 else 0
+        own = marks.get(line) or (marks.get(line - 1, ()) if line > 1 and _is_alone(schema, line - 1) else ())
+        yield Place(f"schema.sql, line {line}", 0, re.compile(re.escape(text)), len(text), own or by)
+
+
+def _of_table(table: str, sql: str, held: Sequence[Rule]) -> Iterator[Place]:
+    """What a table's own constraints say, for the rules that name the table or a column of it."""
+    for rule, by in [(one, by) for one in held for by in one.holds]:
+        name, _, column = by.partition(".")
+        if name != table:
+            continue
+        told = rf"CHECK constraint failed: .*\b{re.escape(column)}\b.*" if column else "CHECK constraint failed: .*"
+        place = re.escape(f"{table}.{column}") if column else re.escape(table) + r"\.\w+"
+        for pattern in (told, rf"(?:NOT NULL|UNIQUE) constraint failed: (?:.*, )?{place}(?:, .*)?"):
+            yield Place(f"schema.sql, {by}", 0, re.compile(re.escape(BROKEN) + pattern, re.DOTALL), 20, (rule.id,))
+
+
+def _place(where: str, text: str, rules: tuple[str, ...]) -> Place:
+    return Place(where, 0, re.compile(re.escape(BROKEN + text)), len(BROKEN + text), rules)

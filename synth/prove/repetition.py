@@ -1,0 +1,51 @@
+"""Making walks again: interleaved with another in one guest, and each alone in a fresh guest. All must be the same.
+
+What instances share in a guest's memory shows: a walk that is alone has nobody to share it with.
+"""
+
+from collections.abc import Callable, Sequence
+
+from synth.play.playground import Scene, Stage
+from synth.prove.call_sequence import Found, Made, Walk
+from synth.prove.proof import Check
+
+
+async def repeat(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Callable[[int], None]) -> None:
+    """Make walks again on another stage: each in a process of its own, which knows nothing of any other walk."""
+    scenes: dict[tuple[str, str], Scene] = {}
+    for walk in walks:
+        await stage.renew_guests()
+        start = (walk.clock, walk.setup)
+        scene = scenes[start] = scenes.get(start) or await stage.launch(clock=walk.clock, setup=walk.setup)
+        await scene.rewind()
+        for made in walk.calls:
+            await _again(scene, made, found, "repeats", "made again from the same start")
+        await _same_rows(scene, walk, found, "repeats", "made again from the same start")
+        on_call(len(walk.calls))
+
+
+async def interleave(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Callable[[int], None]) -> None:
+    """Make walks again in pairs, call by call in turns, each on rows that its guest has to build anew."""
+    for one, other in zip(walks[::2], walks[1::2], strict=False):
+        scenes = [await stage.launch(clock=walk.clock, setup=walk.setup) for walk in (one, other)]
+        for place in range(max(len(one.calls), len(other.calls))):
+            for walk, scene in zip((one, other), scenes, strict=True):
+                if place < len(walk.calls):
+                    await scene.rewind(scene.calls)
+                    await _again(scene, walk.calls[place], found, "shares", "made while another instance was called")
+        for walk, scene in zip((one, other), scenes, strict=True):
+            await _same_rows(scene, walk, found, "shares", "made while another instance was called")
+            await scene.close()
+        on_call(len(one.calls) + len(other.calls))
+
+
+async def _again(scene: Scene, made: Made, found: Found, check: Check, how: str) -> None:
+    found.checked(check)
+    outcome = await scene.call(made.tool, made.arguments)
+    if (outcome.kind, outcome.text) != (made.kind, made.text):
+        found.add(check, made.tool, f"answered differently when {how}", made)
+
+
+async def _same_rows(scene: Scene, walk: Walk, found: Found, check: Check, how: str) -> None:
+    if walk.calls and await scene.digest() != walk.calls[-1].digest:
+        found.add(check, "rows", f"differ at the end of a walk that was {how}", walk.calls[-1])

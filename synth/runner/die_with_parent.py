@@ -1,0 +1,19 @@
+"""Becomes another program, which is asked to end when whoever started it has died, however that came about.
+
+Run as `python -m synth.runner.die_with_parent PARENT PROGRAM ARGUMENT…`; PARENT is the process id of who started it.
+"""
+
+import os
+import sys
+
+from servers.doors.worker_process import die_with_parent
+
+
+def main() -> None:
+    """Take the leash, and become the program."""
+    die_with_parent(int(sys.argv[1]))
+    os.execv(sys.argv[2], sys.argv[2:])  # noqa: S606
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""A run from its plan to its report: lock, writer, environments, what is said at the end."""
+
+import json
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+
+from rich.console import Console
+
+from servers.errors import RequestError
+from servers.text.plural import counted
+from synth.llm.batch import BatchWriter
+from synth.llm.batch_folder import results_of
+from synth.llm.writer import Waiting, Writer
+from synth.pipeline.engine import Elsewhere, Run
+from synth.pipeline.environment_run import utc_now
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.plan import Plan
+from synth.pipeline.progress import Progress
+from synth.pipeline.stage import Stage
+from synth.pipeline.topic import Topic
+from synth.pipeline.topic_mining import Mining
+from synth.runner.report import write_report
+from synth.runner.summary import Summary, summed_up
+from synth.runner.table import live
+from synth.runner.vllm import serving_vllm
+from synth.runner.writer_choice import embedder_for, writer_for
+
+MOST_LISTED = 10
+"""Environments whose trouble is told on the terminal."""
+LONGEST_WHY = 1000
+
+
+@dataclass(frozen=True)
+class Start:
+    """What a run needs beside its plan. `api_key` is never written anywhere."""
+
+    stages: Sequence[Stage]
+    mining: Mining | None
+    api_key: str
+    console: Console
+    machines: Callable[[Plan, Sequence[Stage], str], AbstractAsyncContextManager[Elsewhere]] | None = None
+    """What spreads environments over machines, if anything does."""
+
+    async def run(self, plan: Plan) -> int:
+        """Do it; gives the exit code. Raises FarmError where nothing can go on."""
+        folder = RunFolder(plan.out)
+        progress = Progress(prices=plan.prices)
+        with folder.locked():
+            folder.note(json.loads(plan.model_dump_json()), utc_now())
+            async with self._served(plan, folder) as served, self._writer(served, folder) as writer:
+                run = Run(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
+                try:
+                    with live(self.console, progress):
+                        await self._spread(run, served)
+                finally:
+                    summary = summed_up(folder, self.stages, plan.prices)
+                    report = write_report(folder, summary)
+                return self._ended(progress, writer, folder, summary, str(report))
+
+    def _writer(self, plan: Plan, folder: RunFolder) -> AbstractAsyncContextManager[Writer]:
+        """The writer, whose waits for its endpoint are shown."""
+        return writer_for(plan, folder, self.api_key, on_retry=lambda why: self.console.print(f"the endpoint: {why}"))
+
+    @asynccontextmanager
+    async def _served(self, plan: Plan, folder: RunFolder) -> AsyncGenerator[Plan]:
+        """The plan, with a vLLM of its own behind it where it asks for one."""
+        if not plan.serve_vllm:
+            yield plan
+            return
+        log = folder.path / "vllm.log"
+        self.console.print(f"Starting vllm serve {plan.serve_vllm}; its log: {log}", soft_wrap=True)
+        async with serving_vllm(plan.serve_vllm, log, plan.vllm_arguments) as base_url:
+            yield plan.model_copy(update={"base_url": base_url, "model": plan.model or plan.serve_vllm})
+
+    async def _spread(self, run: Run, plan: Plan) -> None:
+        if self.machines is None:
+            return await self._advance(run, plan)
+        async with self.machines(plan, self.stages, self.api_key) as elsewhere:
+            run.elsewhere = elsewhere
+            return await self._advance(run, plan)
+
+    async def _advance(self, run: Run, plan: Plan) -> None:
+        topics = [Topic(title=title) for title in plan.topics]
+        if plan.tasks is not None and plan.n is not None:
+            if self.mining is None:
+                raise RequestError("--tasks: there is no stage that mines")
+            try:
+                async with embedder_for(plan, self.api_key) as embedder:
+                    topics += await run.mine(self.mining, plan.tasks, plan.n, embedder)
+            except Waiting as waiting:
+                run.progress.end("(mining)", "waiting", str(waiting))
+                return
+        if not topics and not run.folder.begun():
+            raise RequestError("nothing to make: give --topic or --tasks, or a folder with a run to go on with")
+        await run.make(topics, again=plan.again)
+
+    def _ended(self, progress: Progress, writer: Writer, folder: RunFolder, summary: Summary, report: str) -> int:
+        say = self.console.print
+        total = progress.total
+        say(
+            f"{progress.count('accepted')} accepted, {progress.count('rejected')} rejected; "
+            f"{counted(total.asked - total.cached, 'request')}, {counted(total.cached, 'answer')} from the cache, "
+            f"{total.prompt_tokens:,} + {total.completion_tokens:,} tokens, {total.money:.2f} spent.",
+            soft_wrap=True,
+        )
+        first = [
+            f"{stage.name} {stage.first_accepted} of {stage.first_asked}"
+            for stage in summary.stages
+            if stage.first_asked
+        ]
+        if first:
+            say(f"First answers accepted: {', '.join(first)}.", soft_wrap=True)
+        say(f"Report: {report}", soft_wrap=True)
+        if progress.count("accepted"):
+            say(f"Bundles: {folder.library}", soft_wrap=True)
+        if isinstance(writer, BatchWriter) and progress.count("waiting"):
+            self._say_what_is_awaited(writer)
+        broken = self._list(progress, "stopped", "failed")
+        if broken:
+            say("The same command goes on with them.")
+        rejected = self._list(progress, "rejected")
+        if rejected:
+            say("They are not tried again, unless with --again.")
+        has_any = progress.count("accepted") or progress.count("waiting")
+        return 1 if broken or not has_any else 0
+
+    def _list(self, progress: Progress, *states: str) -> int:
+        """Say why environments went no further, where that was not said when they ended; how many they are."""
+        found = [(name, row) for name, row in progress.rows.items() if row.state in states]
+        if progress.on_end is not None:
+            return len(found)
+        for name, row in found[:MOST_LISTED]:
+            why = row.why if len(row.why) <= LONGEST_WHY else f"{row.why[: LONGEST_WHY - 1]}…"
+            self.console.print(f"{name} {row.state}: {why}", soft_wrap=True, markup=False)
+        if len(found) > MOST_LISTED:
+            self.console.print(f"… and {len(found) - MOST_LISTED} more, which stand in the report.")
+        return len(found)
+
+    def _say_what_is_awaited(self, writer: BatchWriter) -> None:
+        writer.close_batch()
+        for path in writer.folder.outstanding():
+            self.console.print(
+                f"Waiting for the answers to {path}. Put them at {results_of(path)}, or name their file with "
+                "--batch-results, and run the same command again.",
+                soft_wrap=True,
+            )

@@ -1,0 +1,87 @@
+"""Environments spread over the machines of a Ray cluster: the same stages, the same writers, one disk for all.
+
+Needs `ray`, the extra `envfarm[scale]`.
+"""
+
+# pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import cycle
+from typing import Any
+
+import ray
+
+from servers.errors import FarmError
+from synth.pipeline.asker import Exchange
+from synth.pipeline.engine import Advanced, Elsewhere, Run
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.plan import Plan
+from synth.pipeline.progress import Progress
+from synth.pipeline.stage import Stage
+from synth.processes.ray_workers import OPTIONS, cluster
+from synth.runner.writer_choice import writer_for
+
+MOST_HANDS = 64
+
+
+class Hand:
+    """One process of the cluster, with a writer of its own."""
+
+    def __init__(self, plan: Plan, stages: Sequence[Stage], api_key: str) -> None:
+        self._plan = plan
+        self._stages = stages
+        self._api_key = api_key
+        self._stack = AsyncExitStack()
+        self._run: Run | None = None
+        self._said: dict[str, list[Exchange]] = {}
+
+    async def begin(self) -> None:
+        """Open the writer."""
+        folder = RunFolder(self._plan.out)
+        writer = await self._stack.enter_async_context(writer_for(self._plan, folder, self._api_key))
+        progress = Progress(on_exchange=lambda name, exchange: self._said.setdefault(name, []).append(exchange))
+        self._run = Run(folder, self._stages, writer, self._plan.wishes, progress=progress)
+
+    async def advance(self, name: str) -> Advanced:
+        """Bring an environment as far as it goes."""
+        if self._run is None:
+            raise LookupError("begin first")
+        refused, end = "", None
+        try:
+            end = await self._run.environment(name).advance()
+        except FarmError as error:
+            refused = str(error)
+        row = self._run.progress.rows.get(name)
+        return Advanced(end, refused, row.stage if row else "", tuple(self._said.pop(name, ())))
+
+    async def close(self) -> None:
+        """Close the writer."""
+        await self._stack.aclose()
+
+
+@asynccontextmanager
+async def machines(
+    plan: Plan, stages: Sequence[Stage], api_key: str, *, address: str = ""
+) -> AsyncGenerator[Elsewhere]:
+    """As many processes as the cluster has cores; environments go to them in turn."""
+    with cluster(address) as cores:
+        count = max(1, min(cores, MOST_HANDS, plan.at_once))
+        here = plan.model_copy(update={"out": plan.out.resolve(), "at_once": max(1, plan.at_once // count)})
+        actor: Any = ray.remote(Hand)
+        hands: list[Any] = [
+            actor.options(**OPTIONS, max_concurrency=here.at_once).remote(here, stages, api_key) for _ in range(count)
+        ]
+        for hand in hands:
+            await hand.begin.remote()
+        turns = cycle(hands)
+
+        async def elsewhere(name: str) -> Advanced:
+            return await next(turns).advance.remote(name)
+
+        try:
+            yield elsewhere
+        finally:
+            for hand in hands:
+                await hand.close.remote()

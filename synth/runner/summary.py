@@ -1,0 +1,138 @@
+"""What a run came to, read from its folder: yield per stage, what was rejected and why, what it cost."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from synth.pipeline.artefact import Artefact
+from synth.pipeline.artefact_chain import Line
+from synth.pipeline.asker import Exchange
+from synth.pipeline.environment_run import TOPIC, rejection_of
+from synth.pipeline.folder import RunFolder
+from synth.pipeline.progress import Prices
+from synth.pipeline.stage import Stage
+
+
+@dataclass
+class StageTally:
+    """One stage over all environments."""
+
+    name: str
+    passed: int = 0
+    at_first: int = 0
+    asked: int = 0
+    first_asked: int = 0
+    first_accepted: int = 0
+    refused: int = 0
+    rejected: int = 0
+    sent_back: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+    def add(self, exchanges: Sequence[Exchange]) -> None:
+        """Count what was said."""
+        self.asked += len(exchanges)
+        first = [exchange for exchange in exchanges if exchange.attempt == 1]
+        self.first_asked += len(first)
+        self.first_accepted += sum(not exchange.reasons for exchange in first)
+        self.refused += sum(bool(exchange.reasons) for exchange in exchanges)
+        self.prompt_tokens += sum(exchange.prompt_tokens for exchange in exchanges)
+        self.completion_tokens += sum(exchange.completion_tokens for exchange in exchanges)
+
+
+class Card(NamedTuple):
+    """One environment."""
+
+    id: str
+    title: str
+    state: str
+    stage: str
+    why: tuple[str, ...]
+    asked: int
+    tokens: int
+    money: float
+    counts: dict[str, int]
+
+
+@dataclass
+class Summary:
+    """All of it. Tokens are those that were ever spent, whether the last run had them from the cache or not."""
+
+    stages: list[StageTally]
+    cards: list[Card] = field(default_factory=list[Card])
+    reasons: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    models: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def accepted(self) -> list[Card]:
+        """The environments that passed everything."""
+        return [card for card in self.cards if card.state == "accepted"]
+
+    @property
+    def tokens(self) -> int:
+        return sum(card.tokens for card in self.cards)
+
+    @property
+    def money(self) -> float:
+        return sum(card.money for card in self.cards)
+
+    @property
+    def distributions(self) -> dict[str, list[int]]:
+        """What stages count, such as tables and tools, over the accepted environments."""
+        names = sorted({name for card in self.accepted for name in card.counts})
+        return {name: [card.counts[name] for card in self.accepted if name in card.counts] for name in names}
+
+
+def summed_up(folder: RunFolder, stages: Sequence[Stage], prices: Prices) -> Summary:
+    """Read a run."""
+    summary = Summary([StageTally(stage.name) for stage in stages])
+    for path in sorted(folder.environments.glob("*/")):
+        line = Line(path, (TOPIC, *stages))
+        standing = line.standing()
+        if standing:
+            _count(summary, line, standing, prices)
+    return summary
+
+
+def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Prices) -> None:
+    tallies = {tally.name: tally for tally in summary.stages}
+    said: list[Exchange] = []
+    for artefact in standing[1:]:
+        tally = tallies[artefact.stage]
+        tally.passed += 1
+        tally.at_first += artefact.turn == 0 and not any(exchange.reasons for exchange in artefact.exchanges)
+        _note(summary, tally, artefact.exchanges, said)
+    for name, exchanges in line.given_up(standing):
+        _note(summary, tallies[name], exchanges, said)
+    for back in line.backs():
+        tallies[back.by].sent_back += 1
+    rejection = rejection_of(line.folder)
+    if rejection is not None:
+        tallies[rejection.stage].rejected += 1
+        _note(summary, tallies[rejection.stage], rejection.exchanges, said)
+    summary.models.update(exchange.model for exchange in said if exchange.model)
+    done = len(standing) == len(line.stages)
+    counts: dict[str, int] = {}
+    for stage, artefact in zip(line.stages, standing, strict=False):
+        if stage.counts is not None:
+            counts |= stage.counts(stage.kind.model_validate(artefact.value))
+    summary.cards.append(
+        Card(
+            id=line.folder.name,
+            title=str(standing[0].value.get("title", "")),
+            state="rejected" if rejection else "accepted" if done else "unfinished",
+            stage="" if done else line.stages[len(standing)].name,
+            why=rejection.reasons if rejection else (),
+            asked=len(said),
+            tokens=sum(exchange.prompt_tokens + exchange.completion_tokens for exchange in said),
+            money=sum(map(prices.of, said)),
+            counts=counts,
+        )
+    )
+
+
+def _note(summary: Summary, tally: StageTally, exchanges: Sequence[Exchange], said: list[Exchange]) -> None:
+    tally.add(exchanges)
+    said += exchanges
+    summary.reasons.update((tally.name, reason) for exchange in exchanges for reason in exchange.reasons)

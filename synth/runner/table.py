@@ -1,0 +1,55 @@
+"""A run as a table that changes while one looks at it."""
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from synth.pipeline.progress import Progress, Row
+
+MOST_ROWS = 24
+COLOURS = {"accepted": "green", "rejected": "red", "failed": "red", "stopped": "yellow", "waiting": "yellow"}
+
+
+def live(console: Console, progress: Progress) -> Live:
+    """Enter it to show a run. Where nobody looks at a terminal, it says a line for each environment that ends."""
+    if not console.is_terminal:
+        progress.on_end = lambda name, row: console.print(f"{name}: {row.state}{f': {row.why}' if row.why else ''}")
+    return Live(
+        console=console,
+        get_renderable=lambda: table(progress),
+        refresh_per_second=2,
+        transient=not console.is_terminal,
+    )
+
+
+def table(progress: Progress) -> RenderableType:
+    """What there is to see now, in 80 columns: those under way first. A long name goes on in the next line."""
+    rows = sorted(progress.rows.items(), key=lambda item: item[1].state != "under way")
+    has_prices = any(progress.prices.model_dump().values())
+    shown = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    shown.add_column("environment", overflow="fold")
+    shown.add_column("stage", no_wrap=True)
+    for name in ("asked", "refused", "tokens", *(["money"] if has_prices else [])):
+        shown.add_column(name, no_wrap=True, justify="right")
+    shown.add_column("state")
+    for name, row in rows[:MOST_ROWS]:
+        attempt = f" {row.here}" if row.here > 1 else ""
+        shown.add_row(name, f"{row.stage}{attempt}", *_numbers(row, has_prices=has_prices), _coloured(row.state))
+    if len(rows) > MOST_ROWS:
+        shown.add_row(f"… {len(rows) - MOST_ROWS} more")
+    states = ", ".join(f"{count} {state}" for state in COLOURS if (count := progress.count(state)))
+    shown.add_section()
+    shown.add_row(f"all {len(rows)}", "", *_numbers(progress.total, has_prices=has_prices), states)
+    return shown
+
+
+def _numbers(row: Row, *, has_prices: bool) -> tuple[str, ...]:
+    money = (f"{row.money:.2f}",) if has_prices else ()
+    return f"{row.asked}", f"{row.rejected}", f"{row.prompt_tokens + row.completion_tokens:,}", *money
+
+
+def _coloured(state: str) -> Text:
+    colour = COLOURS.get(state)
+    return Text(state, colour or "")

@@ -1,0 +1,92 @@
+"""The work of one process that certifies: it examines, or searches, the scenarios of whichever bundles it is given."""
+
+import socket
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from servers.bundle.scenario import Scenario
+from servers.errors import RequestError
+from synth.backward.goal_repair import mended
+from synth.certify.agents.exploit_search import Searched, search
+from synth.certify.agents.user_agents import wrong_agents_in
+from synth.certify.agents.wrong_agents import WrongAgent
+from synth.certify.certifier import Examined, examine
+from synth.play.pinned_bundle import PinnedBundle
+from synth.play.playground import Stage
+from synth.processes.job import WorkerFault
+
+
+class Case(NamedTuple):
+    """One scenario to examine."""
+
+    bundle: PinnedBundle
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class Examining:
+    """Examines scenarios, with the stage of one bundle open at a time: they come bundle by bundle."""
+
+    against: Path | None = None
+    """A file with wrong agents that join the company."""
+    mend: bool = False
+    """Whether checkpoints are mended first."""
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Callable[[Case], Awaitable[Examined]]]:
+        """Set the first stage when it is known of which bundle."""
+        others = self._others()
+        async with _stages() as stage_of:
+
+            async def examined(case: Case) -> Examined:
+                with case.bundle.on_worker():
+                    stage = await stage_of(case.bundle)
+                    scenario = await mended(stage, case.scenario) if self.mend else case.scenario
+                    return await examine(stage, scenario, others)
+
+            yield examined
+
+    def _others(self) -> tuple[WrongAgent, ...]:
+        try:
+            return wrong_agents_in(self.against) if self.against else ()
+        except RequestError as error:  # whoever sent us here could read the file
+            raise WorkerFault(f"{socket.gethostname()}: {error}") from None
+
+
+@dataclass(frozen=True)
+class Searching:
+    """Searches scenarios for holes, in the same way."""
+
+    budget: int
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Callable[[Case], Awaitable[Searched]]]:
+        """Set the first stage when it is known of which bundle."""
+        async with _stages() as stage_of:
+
+            async def searched(case: Case) -> Searched:
+                with case.bundle.on_worker():
+                    return await search(await stage_of(case.bundle), case.scenario, self.budget)
+
+            yield searched
+
+
+@asynccontextmanager
+async def _stages() -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Stage]]]:
+    stack = AsyncExitStack()
+    stages: dict[PinnedBundle, Stage] = {}
+
+    async def stage_of(bundle: PinnedBundle) -> Stage:
+        if bundle not in stages:
+            await stack.aclose()
+            stages.clear()
+            stages[bundle] = await stack.enter_async_context(Stage(bundle.folder))
+        return stages[bundle]
+
+    try:
+        yield stage_of
+    finally:
+        await stack.aclose()

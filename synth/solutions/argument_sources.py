@@ -1,0 +1,76 @@
+"""The arguments of an environment's tools and where their values come from, worked out once from its first rows."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from servers.bundle.description import Tool
+from synth.play.row_view import Column, Shape, View
+from synth.play.value_sources import Source, source_of
+from synth.solutions.json_leaves import leaves
+from synth.solutions.plausible_values import enum_of
+
+
+class Argument(NamedTuple):
+    """One argument of a tool."""
+
+    name: str
+    schema: dict[str, Any]
+    source: Source
+
+
+class Arguments:
+    """All arguments of all tools."""
+
+    def __init__(self, tools: dict[str, Tool], shape: Shape, view: View, seen: dict[str, Column] | None = None) -> None:
+        self.tools = tools
+        self._seen = seen or {}
+        self._of = {
+            tool.name: tuple(
+                _chosen(_seen(Argument(name, schema, source_of(tool, name, schema, shape, view, tools)), self._seen))
+                for name, schema in tool.properties.items()
+            )
+            for tool in tools.values()
+        }
+
+    def names(self, key: Column) -> tuple[str, ...]:
+        """The properties under which queries have shown a key."""
+        return tuple(name for name, column in self._seen.items() if column == key)
+
+    def of(self, tool: Tool) -> tuple[Argument, ...]:
+        """Those of one tool, in its order."""
+        return self._of[tool.name]
+
+
+def _seen(argument: Argument, seen: dict[str, Column]) -> Argument:
+    """An argument of the name under which queries show keys is such a key."""
+    source = argument.source
+    if source.kind != "text" or argument.name not in seen:
+        return argument
+    return argument._replace(source=replace(source, kind="id", columns=(seen[argument.name],)))
+
+
+def _chosen(argument: Argument) -> Argument:
+    """An argument whose schema lists its values is a choice, though there are rows of those names."""
+    if argument.source.kind == "id" and any(isinstance(value, str) for value in enum_of(argument.schema)):
+        return argument._replace(source=replace(argument.source, kind="text"))
+    return argument
+
+
+def keys_in(results: Iterable[Any], shape: Shape, view: View) -> dict[str, Column]:
+    """The properties of results that hold nothing but the keys of one table."""
+    tables: dict[Any, list[Column]] = {}
+    for key in shape.keys.values():
+        for value in view.values(key):
+            tables.setdefault(value, []).append(key)
+    values: dict[str, set[Any]] = {}
+    for result in results:
+        for path, value in leaves(result, ""):
+            if isinstance(value, str):
+                values.setdefault(path.rpartition(".")[2], set()).add(value)
+    found: dict[str, Column] = {}
+    for name, there in values.items():
+        keys = [key for key in shape.keys.values() if all(key in tables.get(value, ()) for value in there)]
+        if len(keys) == 1:
+            found[name] = keys[0]
+    return found

@@ -1,0 +1,93 @@
+"""Playing the calls of a solution on a stage, also with some of them left out, repeated, changed or swapped."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from agent_client.errors import AgentError
+from agent_client.references import resolve
+from agent_client.trace import ToolResult
+from servers.bundle.scenario import Solution
+from servers.errors import BundleError
+from servers.messages import RowChange
+from servers.worker.instance import Outcome
+from synth.play.playground import Scene
+
+
+class Step(NamedTuple):
+    """One call to make. `number` is its place in the solution, from 1; 0 for a call that the solution does not have."""
+
+    number: int
+    tool: str
+    arguments: dict[str, Any]
+    free: tuple[str, ...] = ()
+
+
+class Made(NamedTuple):
+    """One call that was made, with its references resolved."""
+
+    step: Step
+    arguments: dict[str, Any]
+    outcome: Outcome
+    changes: list[RowChange]
+
+    @property
+    def result(self) -> ToolResult:
+        """What the agent was given."""
+        return ToolResult(
+            text=self.outcome.text, structured=self.outcome.structured, is_error=self.outcome.kind != "ok"
+        )
+
+    def told(self) -> dict[str, Any]:
+        """The call as a Python checkpoint sees it."""
+        return {"tool": self.step.tool, "arguments": self.arguments, "outcome": self.outcome.kind}
+
+
+NOTHING = Step(0, "-", {})
+"""Takes the place of a call that is left out, so that what comes later has the same time and the same ids."""
+
+
+def steps_of(solution: Solution) -> list[Step]:
+    """The calls of a solution."""
+    return [Step(number, call.tool, call.arguments, call.free) for number, call in enumerate(solution.calls, start=1)]
+
+
+async def play(scene: Scene, steps: Sequence[Step], known: Sequence[ToolResult] = ()) -> list[Made]:
+    """Make calls. A reference leads to this run's result, or to a `known` one where this run has none.
+
+    Raises:
+        BundleError: a reference leads nowhere.
+    """
+    results = list(known)
+    made: list[Made] = []
+    for step in steps:
+        arguments = _resolved(step, results, known)
+        outcome = await scene.call(step.tool, arguments)
+        one = Made(step, arguments, outcome, scene.changed(outcome) if outcome.changes else [])
+        made.append(one)
+        if step.number > len(results):
+            results.append(one.result)
+        elif step.number and outcome.kind == "ok":
+            results[step.number - 1] = one.result
+    return made
+
+
+def _resolved(step: Step, results: Sequence[ToolResult], known: Sequence[ToolResult]) -> dict[str, Any]:
+    """A step's arguments, from this run's results, or else from the known ones."""
+    for found in (results, known):
+        try:
+            return resolve(step.arguments, found)
+        except AgentError as error:
+            if found is known or not known:
+                raise BundleError(f"solution.calls.{step.number}: {error}") from None
+    return step.arguments
+
+
+def results_of(made: Sequence[Made], known: Sequence[ToolResult] = ()) -> list[ToolResult]:
+    """The results by their calls' places in the solution; a call that was not made, or failed, keeps the known one."""
+    results = list(known)
+    for one in made:
+        if one.step.number > len(results):
+            results.append(one.result)
+        elif one.step.number and one.outcome.kind == "ok":
+            results[one.step.number - 1] = one.result
+    return results

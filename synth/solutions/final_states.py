@@ -1,0 +1,71 @@
+"""The states that the runs of one scenario lead to, each open for judging for a moment.
+
+They are made on two open copies, by transactions that are rolled back: opening a copy costs more than judging it. A
+Python checkpoint is given whole images, so where there is one every state gets a copy of its own.
+"""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import apsw
+
+from servers.messages import RowChange
+from servers.state.readonly_query import Reader
+from servers.state.row_diff import between
+
+
+class States:
+    """The states of a scenario. Close it when done."""
+
+    def __init__(self, start: bytes, final: bytes, *, whole: bool) -> None:
+        self.start = start
+        self._final = final
+        self._whole = whole
+        self._open: dict[bytes, Reader] = {}
+
+    @contextmanager
+    def at_start(self) -> Generator[Reader]:
+        """The state at the start. What is written to it is undone."""
+        with self._moment(self.start) as reader:
+            yield reader
+
+    @contextmanager
+    def at_end(self) -> Generator[Reader]:
+        """The state that the reference leaves. What is written to it is undone."""
+        with self._moment(self._final) as reader:
+            yield reader
+
+    @contextmanager
+    def after(self, changes: bytes) -> Generator[Reader]:
+        """The state that differs from the start by a changeset."""
+        with self._moment(self.start) as reader:
+            if changes:
+                apsw.Changeset.apply(changes, reader.connection)
+            yield reader
+
+    def close(self) -> None:
+        """Close the copies."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    @contextmanager
+    def _moment(self, image: bytes) -> Generator[Reader]:
+        if self._whole:
+            reader = Reader(image, self.start)
+            try:
+                yield reader
+            finally:
+                reader.close()
+            return
+        reader = self._open.get(image) or self._open.setdefault(image, Reader(image, self.start))
+        reader.connection.execute("BEGIN").fetchall()
+        try:
+            yield reader
+        finally:
+            reader.connection.execute("ROLLBACK").fetchall()
+
+
+def rows_changed(reader: Reader, changes: bytes) -> list[RowChange]:
+    """The rows that differ from the start, after a changeset. Only its tables are looked through."""
+    tables = sorted({change.name for change in apsw.Changeset.iter(changes)}) if changes else []
+    return between(reader, tables) if tables else []

@@ -1,0 +1,220 @@
+"""A scenario's reference solution, played: what it did, what it left, and what was said at the end."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from agent_client.errors import AgentError
+from agent_client.references import resolve_text
+from agent_client.trace import ToolResult
+from servers.bundle.environment import Environment
+from servers.bundle.phrases import Phrases, phrases_if_readable
+from servers.bundle.scenario import Checkpoint, Scenario
+from servers.errors import BundleError
+from servers.judge import judge
+from servers.messages import Judgement, RowChange
+from servers.sandbox.guest_pool import Guests
+from servers.state.readonly_query import Reader
+from servers.state.row_diff import between
+from synth.play.playground import Scene, Stage
+from synth.solutions.call_run import Made, Step, play, results_of, steps_of
+from synth.solutions.final_states import States
+from synth.solutions.normalized_diff import MOMENT, Column, Window, essence, exactly
+from synth.solutions.plausible_values import Rows
+from synth.solutions.run_times import times_of_the_clock
+from synth.solutions.told_values import Place, Told, Words, told_values
+
+COST = {"sql": 0, "footprint": 1, "python": 2}
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The reference of a scenario. `scene` is an instance of it, to play variations on."""
+
+    environment: Environment
+    scenario: Scenario
+    scene: Scene
+    guests: Guests
+    made: list[Made]
+    answer: str
+    states: States
+    rows: Rows
+    changes: list[RowChange]
+    of_the_clock: frozenset[str]
+    """Its times that are others when it is played later."""
+    phrases: Phrases
+    """How people speak of the environment; phrases that say nothing where it has none."""
+
+    @cached_property
+    def results(self) -> list[ToolResult]:
+        """What each call gave back."""
+        return results_of(self.made)
+
+    @cached_property
+    def window(self) -> Window:
+        """The times of its run."""
+        return Window(self.scenario.clock or self.environment.description.clock)
+
+    @cached_property
+    def exact(self) -> str:
+        """What it changed, to the byte."""
+        return exactly(self.changes)
+
+    @cached_property
+    def essence(self) -> str:
+        """What it changed, without made-up ids and times."""
+        return self.essence_of(self.changes)
+
+    def essence_of(self, changes: Sequence[RowChange]) -> str:
+        """What changes come to, without made-up ids and times."""
+        return essence(changes, self.window, self._fixed)
+
+    @cached_property
+    def _fixed(self) -> set[Column]:
+        """The columns with times none of which hangs on when the run was."""
+        places: dict[bool, set[Column]] = {True: set(), False: set()}
+        for change in self.changes:
+            for name, value in change.after.items():
+                if isinstance(value, str) and MOMENT.fullmatch(value):
+                    places[value in self.of_the_clock].add((change.table, change.operation, name))
+        return places[False] - places[True]
+
+    @cached_property
+    def words(self) -> Words:
+        """The words of its task."""
+        return Words(self.scenario.task, clock=self.window.first, choices=self.phrases.words)
+
+    @cached_property
+    def told(self) -> list[Told]:
+        """What the task tells and the commands pass on."""
+        return told_values(self.made, self.writing, self.words)
+
+    @cached_property
+    def writing(self) -> list[int]:
+        """The indices of the calls that may write."""
+        return [index for index, one in enumerate(self.made) if self.environment.tools[one.step.tool].writes]
+
+    def is_open(self, place: Place) -> bool:
+        """Whether an argument is left to the agent: it is said to be free, or is prose that the task does not give."""
+        one = self.made[place.call - 1]
+        value = one.arguments[place.argument]
+        return place.argument in one.step.free or (
+            is_prose(value, self.rows) and not self.words.tell(place.argument, value)
+        )
+
+    @cached_property
+    def left_open(self) -> set[Any]:
+        """The values that are left to the agent, and that no other argument has."""
+        values: dict[bool, set[Any]] = {True: set(), False: set()}
+        for index, one in enumerate(self.made):
+            for name, value in one.arguments.items():
+                kept = value if isinstance(value, (str, int, float)) else str(value)
+                values[self.is_open(Place(index + 1, name))].add(kept)
+        return values[True] - values[False]
+
+    def neighbours(self, value: Any) -> list[Any]:
+        """What stands in other rows where the reference put a value."""
+        for change in self.changes:
+            for column, there in change.after.items():
+                if there == value and isinstance(value, str):
+                    return self.rows.others(change.table, column, value)
+        return []
+
+    async def close(self) -> None:
+        """End its instance, and close what was opened of its states."""
+        self.states.close()
+        await self.scene.close()
+
+    def answered(self, made: Sequence[Made]) -> str:
+        """The reference's last words, with what a run found put in."""
+        return _answer(self.scenario, results_of(made, self.results))
+
+
+async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Reference:
+    """Launch a scenario and play its reference solution.
+
+    Raises:
+        BundleError: the scenario does not start, or a reference of the solution leads nowhere.
+    """
+    scene = await stage.launch(setup=scenario.setup, clock=scenario.clock, seed=seed)
+    async with scene.reading() as reader:
+        rows, start = Rows(reader), reader.connection.serialize("start")
+    made = await play(scene, steps_of(scenario.reference()))
+    answer = _answer(scenario, results_of(made))
+    async with scene.reading() as reader:
+        final, changes = reader.connection.serialize("main"), between(reader)
+    later = await times_of_the_clock(scene, steps_of(scenario.reference()), changes)
+    environment = stage.environment
+    states = States(start, final, whole=any(one.kind == "python" for one in scenario.checkpoints))
+    guests = stage.worker.guests
+    phrases = phrases_if_readable(environment)
+    return Reference(environment, scenario, scene, guests, made, answer, states, rows, changes, later, phrases)
+
+
+def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:
+    try:
+        return resolve_text(scenario.reference().answer, results)
+    except AgentError as error:
+        raise BundleError(f"solution.answer: {error}") from None
+
+
+async def judged(
+    reader: Reader,
+    checkpoints: Sequence[Checkpoint],
+    *,
+    answer: str,
+    made: Sequence[Made],
+    now: str,
+    guests: Guests,
+) -> Judgement:
+    """What checkpoints say of a state."""
+    calls = [one.told() for one in made]
+    return await judge.judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
+
+
+async def failing(
+    reader: Reader,
+    checkpoints: Sequence[Checkpoint],
+    *,
+    answer: str,
+    made: Sequence[Made],
+    now: str,
+    guests: Guests,
+) -> str | None:
+    """A checkpoint that does not hold, if there is one. One is enough; those that take longest are asked last.
+
+    Those over the answer are asked together: the facts of one may be told beside those of another.
+    """
+    others = sorted((one for one in checkpoints if one.kind != "answer"), key=lambda one: COST[one.kind])
+    for group in ([one for one in checkpoints if one.kind == "answer"], *([one] for one in others)):
+        said = await judged(reader, group, answer=answer, made=made, now=now, guests=guests)
+        for verdict in said.verdicts:
+            if not verdict.holds:
+                return verdict.checkpoint
+    return None
+
+
+async def fails(
+    reader: Reader,
+    checkpoints: Sequence[Checkpoint],
+    *,
+    answer: str,
+    made: Sequence[Made],
+    now: str,
+    guests: Guests,
+) -> bool:
+    """Whether some checkpoint does not hold."""
+    return await failing(reader, checkpoints, answer=answer, made=made, now=now, guests=guests) is not None
+
+
+def is_prose(value: Any, rows: Rows) -> bool:
+    """Whether a value is words of somebody's own, not the key of a row nor a choice."""
+    return isinstance(value, str) and value not in rows.tables_of and " " in value.strip()
+
+
+def ordered(steps: Sequence[Step], first: int, second: int) -> list[Step]:
+    """Steps with two of them in each other's place."""
+    swapped = list(steps)
+    swapped[first], swapped[second] = swapped[second], swapped[first]
+    return swapped

@@ -1,1 +1,0 @@
-"""Who writes what synthesis asks for: an endpoint, a batch file, or a recording."""

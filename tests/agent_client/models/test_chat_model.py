@@ -1,0 +1,261 @@
+"""A chat model against an endpoint that gives prepared answers: what it sends, what it reads, when it gives up."""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import AsyncExitStack
+from typing import Any
+
+import pytest
+from fastapi.responses import HTMLResponse, Response
+
+from agent_client.errors import ConversationTooLong, EndpointError
+from agent_client.model import Answer, Instructions, Message, Reply, User
+from agent_client.models.chat_model import ChatModel
+from agent_client.trace import ToolCall, ToolResult, ToolSpec
+from tests.doubles import Endpoint, refused, said
+
+TASK = [Instructions("Be kind."), User("Borrow Dune.")]
+BORROW = ToolSpec(name="borrow", description="Borrow a book.", arguments={"type": "object"})
+
+
+class Waits:
+    """Sleeps not at all, and remembers for how long it was asked to."""
+
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.asked.append(seconds)
+
+
+async def ask(
+    *answers: dict[str, Any] | Response | None,
+    messages: Sequence[Message] = TASK,
+    tools: Sequence[ToolSpec] = (BORROW,),
+    waits: Waits | None = None,
+    **settings: Any,
+) -> tuple[Reply, Endpoint]:
+    endpoint = Endpoint(list(answers))
+    async with (
+        endpoint.serve() as base_url,
+        ChatModel(base_url, "stub-1", sleep=waits or Waits(), **settings) as model,
+    ):
+        return await model.reply(messages, tools), endpoint
+
+
+async def test_the_endpoint_is_asked_with_rules_task_tools_and_settings() -> None:
+    reply, endpoint = await ask(said("Done."), temperature=0.5, max_tokens=100, api_key="key-1")
+    assert endpoint.requests == [
+        {
+            "model": "stub-1",
+            "messages": [{"role": "system", "content": "Be kind."}, {"role": "user", "content": "Borrow Dune."}],
+            "temperature": 0.5,
+            "max_tokens": 100,
+            "tools": [
+                {
+                    "type": "function",
+                    "function": {
+                        "name": "borrow",
+                        "description": "Borrow a book.",
+                        "parameters": {"type": "object"},
+                    },
+                }
+            ],
+        }
+    ]
+    assert endpoint.keys_seen == ["Bearer key-1"]
+    assert reply == Reply(text="Done.", tokens_in=10, tokens_out=5)
+
+
+async def test_without_tools_or_settings_none_are_sent() -> None:
+    _, endpoint = await ask(said("Done."), tools=())
+    assert set(endpoint.requests[0]) == {"model", "messages"}
+
+
+async def test_every_call_is_shown_with_its_answer() -> None:
+    calls = (ToolCall(id="a", tool="borrow", arguments={"book": "Dune"}), ToolCall.read("b", "öd tool", "{oops"))
+    answers = [Answer(call, ToolResult(text=f"result of {call.id}")) for call in calls]
+    _, endpoint = await ask(said("Done."), messages=[*TASK, Reply(thinking="Hm.", calls=calls), *answers])
+    assert endpoint.requests[0]["messages"][2:] == [
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [
+                {"id": "a", "type": "function", "function": {"name": "borrow", "arguments": '{"book": "Dune"}'}},
+                {"id": "b", "type": "function", "function": {"name": "_d_tool", "arguments": "{}"}},
+            ],
+        },
+        {"role": "tool", "tool_call_id": "a", "content": "result of a"},
+        {"role": "tool", "tool_call_id": "b", "content": "result of b"},
+    ]
+
+
+async def test_calls_are_read_in_order() -> None:
+    asked = [
+        {"id": "a", "name": "borrow", "arguments": '{"book": "Dune"}'},
+        {"id": "b", "name": "list", "arguments": ""},
+        {"id": "c", "name": "list", "arguments": None},
+        {"id": "d", "name": "borrow", "arguments": {"book": "Emma"}},
+    ]
+    reply, _ = await ask(said("I look.", calls=asked))
+    assert reply.text == "I look."
+    assert reply.calls == (
+        ToolCall(id="a", tool="borrow", arguments={"book": "Dune"}),
+        ToolCall(id="b", tool="list"),
+        ToolCall(id="c", tool="list"),
+        ToolCall(id="d", tool="borrow", arguments={"book": "Emma"}),
+    )
+
+
+@pytest.mark.parametrize(
+    ("written", "why"),
+    [
+        ('{"book": "Du', "EOF while parsing a string"),
+        ("[1]", "not list"),
+        ('"{}"', "not str"),
+        ('{"book": NaN}', "expected value"),
+        ('{"book": 1e999}', "not JSON compliant"),
+        ('{"book": "\\ud800"}', "hex escape"),
+        ('{"book": ' + "[" * 1000, "recursion limit"),
+        ('{"book": ' + "9" * 5000 + "}", "out of range"),
+    ],
+)
+async def test_malformed_arguments_stay_in_the_reply_and_say_why(written: str, why: str) -> None:
+    reply, endpoint = await ask(said(calls=[{"id": "a", "name": "borrow", "arguments": written}]))
+    (call,) = reply.calls
+    assert (call.id, call.tool, call.arguments) == ("a", "borrow", {})
+    assert why in call.malformed
+    assert f"they were: {written[:10]}" in call.malformed
+    assert len(call.malformed) < 700
+    assert len(endpoint.requests) == 1
+
+
+async def test_calls_without_ids_of_their_own_are_told_apart_by_turn_and_place() -> None:
+    twice = [{"id": "", "name": "borrow", "arguments": "{}"}, {"id": "", "name": "list", "arguments": "{}"}]
+    reply, _ = await ask(said(calls=twice), messages=[*TASK, Reply(text="Well."), User("Go on.")])
+    assert [call.id for call in reply.calls] == ["call_2_1", "call_2_2"]
+    same = [{"id": "x", "name": "borrow", "arguments": "{}"}, {"id": "x", "name": "list", "arguments": "{}"}]
+    reply, _ = await ask(said(calls=same))
+    assert [call.id for call in reply.calls] == ["call_1_1", "call_1_2"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        said("Done.", reasoning_content="Hm."),
+        said("Done.", reasoning="Hm."),
+        said("<think>\nHm.\n</think>\n\nDone."),
+    ],
+)
+async def test_thinking_is_kept_apart(answer: dict[str, Any]) -> None:
+    reply, _ = await ask(answer)
+    assert (reply.text, reply.thinking) == ("Done.", "Hm.")
+
+
+async def test_a_text_that_only_mentions_thinking_tags_stays_whole() -> None:
+    reply, _ = await ask(said("Close it with </think>, please."))
+    assert (reply.text, reply.thinking) == ("Close it with </think>, please.", "")
+
+
+async def test_an_answer_without_usage_counts_no_tokens() -> None:
+    reply, _ = await ask({"choices": [{"message": {"content": "Done."}}]})
+    assert reply == Reply(text="Done.")
+
+
+async def test_a_rate_limit_is_waited_for_as_long_as_the_endpoint_asks() -> None:
+    waits = Waits()
+    reply, _ = await ask(
+        refused(429, "slow down", retry_after="7"), refused(429, "slow down"), said("Done."), waits=waits
+    )
+    assert reply.text == "Done."
+    assert waits.asked[0] == 7
+    assert 1 <= waits.asked[1] <= 2
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        refused(500, "boom"),
+        refused(503, "overloaded"),
+        HTMLResponse("<html>gateway</html>"),
+        {"error": "upstream"},
+        {"choices": []},
+    ],
+)
+async def test_a_broken_endpoint_is_asked_again_with_growing_waits(broken: dict[str, Any] | Response) -> None:
+    waits = Waits()
+    reply, _ = await ask(broken, broken, said("Done."), waits=waits)
+    assert reply.text == "Done."
+    assert 0.5 <= waits.asked[0] <= 1 <= waits.asked[1] <= 2
+
+
+async def test_an_endpoint_that_stays_broken_is_an_error_with_its_own_words() -> None:
+    with pytest.raises(EndpointError, match=r"HTTP 500: .*boom.*3 attempts"):
+        await ask(*[refused(500, "boom")] * 3, attempts=3)
+
+
+async def test_nonsense_to_the_end_is_an_error_of_the_endpoint() -> None:
+    nonsense: dict[str, Any] = {"choices": []}
+    with pytest.raises(EndpointError, match=r"no chat completion: choices.*2 attempts"):
+        await ask(nonsense, nonsense, attempts=2)
+
+
+async def test_an_endpoint_that_hangs_is_given_up() -> None:
+    with pytest.raises(EndpointError, match=r"cannot reach .*(timed out|Timeout)"):
+        await ask(None, seconds=0.05, attempts=1)
+
+
+async def test_where_nothing_listens_one_attempt_is_enough() -> None:
+    waits = Waits()
+    async with ChatModel("http://127.0.0.2:9/v1", "stub-1", attempts=3, sleep=waits) as model:
+        with pytest.raises(EndpointError, match=r"cannot reach http://127\.0\.0\.2:9/v1"):
+            await model.reply(TASK, [])
+    assert waits.asked == []
+
+
+async def test_an_endpoint_that_went_down_is_tried_again_and_then_named() -> None:
+    waits = Waits()
+    async with AsyncExitStack() as stack:
+        async with Endpoint([said("Done.")]).serve() as base_url:
+            model = await stack.enter_async_context(ChatModel(base_url, "stub-1", attempts=3, sleep=waits))
+            await model.reply(TASK, [])
+        with pytest.raises(EndpointError, match=r"cannot reach .*3 attempts"):
+            await model.reply(TASK, [])
+    assert len(waits.asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("refusal", "hint"),
+    [
+        (refused(401, "bad key"), "the key is wrong"),
+        (refused(403, "not yours"), "may not use this model"),
+        (refused(404, "unknown model"), "no such model"),
+        (refused(400, "unknown parameter"), "does not take such a request"),
+        (refused(429, "pay first", code="insufficient_quota"), "not pass soon"),
+        (refused(429, "slow down", retry_after="3600"), "retry in 3600 s"),
+    ],
+)
+async def test_a_refusal_is_final_at_once(refusal: Response, hint: str) -> None:
+    waits = Waits()
+    with pytest.raises(EndpointError, match=hint):
+        await ask(refusal, said("never asked for"), waits=waits)
+    assert waits.asked == []
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        refused(400, "too long", code="context_length_exceeded"),
+        refused(400, "This model's maximum context length is 4096 tokens."),
+    ],
+)
+async def test_a_full_context_is_the_agents_doing(refusal: Response) -> None:
+    with pytest.raises(ConversationTooLong, match="no longer fits"):
+        await ask(refusal)
+
+
+async def test_many_replies_can_be_asked_for_at_once() -> None:
+    endpoint = Endpoint([said(str(number)) for number in range(8)])
+    async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1") as model:
+        replies = await asyncio.gather(*(model.reply(TASK, []) for _ in range(8)))
+    assert {reply.text for reply in replies} == {str(number) for number in range(8)}

@@ -1,0 +1,41 @@
+"""What a run's folder says when it is not what it should be."""
+
+from pathlib import Path
+
+import pytest
+
+from evals.runs.folder import RunFolder
+from servers.errors import RequestError
+
+
+def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
+    with pytest.raises(RequestError, match=r"not a run: it has no run.json; `farm eval"):
+        RunFolder(tmp_path).header()
+
+
+def test_a_header_that_cannot_be_read_is_said(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"version": "1"}')
+    with pytest.raises(RequestError, match=r"run.json: began: is missing"):
+        RunFolder(tmp_path).header()
+
+
+def test_a_line_in_the_middle_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    (tmp_path / "rollouts.jsonl").write_text('{"attempt": 0}\n')
+    with pytest.raises(RequestError, match=r"rollouts.jsonl: line 1: agent: is missing"):
+        list(RunFolder(tmp_path).rollouts())
+
+
+@pytest.mark.parametrize("torn", [1, 65_535, 65_536, 65_537, 200_000])
+def test_what_stands_after_the_last_whole_line_is_cut_off(tmp_path: Path, torn: int) -> None:
+    folder = RunFolder(tmp_path)
+    file = tmp_path / "rollouts.jsonl"
+    file.write_bytes(b"a line\n" + b"x" * torn)
+    assert folder.mend() == torn
+    assert file.read_bytes() == b"a line\n"
+    assert folder.mend() == 0
+
+
+def test_a_file_without_any_line_break_is_all_cut_off(tmp_path: Path) -> None:
+    (tmp_path / "rollouts.jsonl").write_bytes(b"{")
+    assert RunFolder(tmp_path).mend() == 1
+    assert list(RunFolder(tmp_path).rollouts()) == []

@@ -1,0 +1,112 @@
+"""What a farm's own process may hold: budgets that stay below one ceiling together, whatever strangers ask of it."""
+
+from contextlib import closing
+from pathlib import Path
+
+import apsw
+import pytest
+
+from servers.bundle.library import Library
+from servers.doors import http_limits, mcp
+from servers.errors import QueryError
+from servers.guest.sqlite.instance_rows import MOST_GROWTH
+from servers.guest.sqlite.start_image import LARGEST_IMAGE
+from servers.limits.farm_memory import BASE, CEILING, SQLITE_HEAP
+from servers.messages import Launch, Page
+from servers.sandbox import guest_pool
+from servers.state import changeset_verification, start_images
+from servers.state.readonly_query import BrokenQuery, Reader
+from servers.worker import instance
+from servers.worker import worker as data_plane
+from servers.worker.worker import Worker
+from tests.bundles import write_bundle
+
+MB = 1024 * 1024
+
+
+def test_all_budgets_and_what_a_farm_needs_anyhow_stay_below_the_ceiling() -> None:
+    largest_copy = data_plane.COPIES * instance.LARGEST_STATE
+    largest_history = changeset_verification.COPIES_OF_HISTORY * instance.LARGEST_STATE
+    budgets = [
+        max(data_plane.MOST_COPIED, largest_copy),
+        max(changeset_verification.MOST_HISTORIES, largest_history),
+        changeset_verification.MOST_HELD,
+        start_images.MOST_HELD,
+        guest_pool.MOST_BUFFERED,
+        http_limits.MOST_RECEIVED,
+        http_limits.MOST_UNREAD,
+        mcp.MOST_ANSWERED,
+    ]
+    assert BASE + sum(budgets) <= CEILING
+
+
+def test_what_is_let_in_alone_fits_into_its_budget() -> None:
+    assert LARGEST_IMAGE + MOST_GROWTH < guest_pool.LARGEST_REPLY <= guest_pool.MOST_BUFFERED
+    assert LARGEST_IMAGE + MOST_GROWTH < http_limits.MOST_UNREAD
+    assert http_limits.LARGEST_REQUEST < http_limits.MOST_RECEIVED
+    assert mcp.COPIES_OF_BODY * mcp.LARGEST_BODY < mcp.MOST_ANSWERED
+    assert LARGEST_IMAGE < start_images.MOST_HELD
+
+
+def test_sqlite_has_room_for_what_the_budgets_admit() -> None:
+    assert changeset_verification.MOST_HELD + data_plane.MOST_COPIED < SQLITE_HEAP
+
+
+def test_a_statement_that_takes_too_much_memory_fails_alone(worker: Worker) -> None:
+    """Of a start from before such views were refused. Three of them are unfolded before anybody is asked."""
+    nested = "".join(
+        f"CREATE VIEW {name}{level} AS SELECT (SELECT max(x) FROM {name}{level - 1})"
+        f" + (SELECT min(x) FROM {name}{level - 1}) AS x;"
+        for name in "uvw"
+        for level in range(1, 16)
+    )
+    roots = "".join(f"CREATE VIEW {name}0 AS SELECT 1 AS x;" for name in "uvw")
+    with closing(apsw.Connection(":memory:")) as connection:
+        connection.execute(roots + nested)
+        image = connection.serialize("main")
+    apsw.memory_high_water(True)
+    with closing(Reader(image, image)) as reader:
+        with pytest.raises(BrokenQuery, match="no memory to compile it"):
+            reader.select("SELECT u15.x FROM u15, v15, w15")
+        assert apsw.memory_high_water() <= SQLITE_HEAP
+        assert reader.select("SELECT x FROM u1").rows == [(2,)]
+
+
+LARGE_TOOLS = """
+def fill(db: Database, *, rows: int) -> dict:
+    \"\"\"Fill the log.
+
+    Args:
+        rows: How many.
+    \"\"\"
+    for number in range(rows):
+        db.run("INSERT INTO log (what) VALUES (:what)", what=f"{number % 7}" * 900_000)
+    return {"rows": rows}
+
+
+def sort(db: Database) -> dict:
+    \"\"\"Sort the log by what it says.\"\"\"
+    rows = db.all("SELECT id FROM (SELECT id, what || id AS said FROM log ORDER BY said DESC LIMIT 100) LIMIT 1")
+    return {"rows": len(rows)}
+"""
+
+
+async def test_rows_as_large_as_they_may_be_are_sorted_and_read(tmp_path: Path) -> None:
+    seed = "INSERT INTO log (what) VALUES (CAST(zeroblob(999000) AS TEXT));\n" * 12
+    folder = tmp_path / "library" / "shop"
+    await write_bundle(folder, tools=LARGE_TOOLS, seed=seed, scenarios=())
+    async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as farm:
+        [ticket] = await farm.launch(Launch(environment="shop"))
+        used = await farm.opened(ticket.instance)
+        outcome = await used.call("fill", {"rows": 5})
+        assert (outcome.kind, outcome.text[:38]) == ("refused", "this would change too much at once: on")
+        for _ in range(4):
+            assert (await used.call("fill", {"rows": 4})).kind == "ok"
+        assert (await used.call("sort", {})).text == '{"rows": 1}'
+        with pytest.raises(QueryError, match="the rows that differ hold more than 4,000,000 bytes"):
+            await farm.diff(ticket.instance)
+        page = await farm.table(ticket.instance, "log", Page(limit=100))
+        assert (len(page.rows), page.total) == (4, 28)
+        image = await farm.snapshot(ticket.instance)
+        assert len(image) > 24 * MB
+        assert (await farm.query(ticket.instance, "SELECT count(*) FROM log")).rows == ((28,),)

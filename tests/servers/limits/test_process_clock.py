@@ -1,0 +1,28 @@
+"""How it is told whether a process that does not answer is busy, waits, or is not let run."""
+
+import asyncio
+import sys
+
+import pytest
+
+from servers.limits.process_clock import Deadline, Ending
+
+BUSY = "while True: pass"
+ASLEEP = "time.sleep(1000)"
+ASLEEP_MOST_OF_THE_TIME = "while True: time.sleep(0.15)"
+
+
+@pytest.mark.parametrize(("does", "ending"), [(BUSY, "late"), (ASLEEP, "asleep"), (ASLEEP_MOST_OF_THE_TIME, "asleep")])
+async def test_a_process_that_does_not_answer_ends_for_what_it_does(does: str, ending: Ending) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", f"import time\nprint(flush=True)\n{does}", stdout=asyncio.subprocess.PIPE
+    )
+    ended: asyncio.Future[Ending] = asyncio.get_running_loop().create_future()
+    try:
+        assert process.stdout is not None
+        await process.stdout.readline()
+        with Deadline(process.pid, 1.0, ended.set_result, is_told=lambda: True):
+            assert await ended == ending
+    finally:
+        process.kill()
+        await process.communicate()

@@ -1,0 +1,121 @@
+"""What strangers say reaches a terminal as text: nothing of it is obeyed, and none of it breaks a command."""
+
+import io
+import re
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.live import Live
+from rich.panel import Panel
+from rich.table import Table
+from rich.text import Text
+
+from servers.text.terminal import KEPT, OBEYED, Terminal, clean, hints, lines, marked
+
+HOSTILE = [
+    "\x1b[31mred\x1b[0m",
+    "\x1b]0;title\x07",
+    "\x1b]8;;http://evil\x1b\\click\x1b]8;;\x1b\\",
+    "[/]",
+    "[link=http://evil]here[/link]",
+    "[/nothing][bold",
+    "\u202egnp.exe",
+    "\x9b2J",
+    "a\x00b\rc\x08",
+    "\ud800",
+    "x" * 100_000,
+]
+
+
+@given(st.text(st.characters()))
+def test_a_clean_text_has_no_character_of_control(text: str) -> None:
+    cleaned = clean(text)
+    assert all(one in KEPT or unicodedata.category(one) not in OBEYED for one in cleaned)
+    assert clean(cleaned) == cleaned
+    cleaned.encode()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_nothing_that_is_drawn_is_obeyed(hostile: str) -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    table = Table("one", hostile)
+    table.add_row(hostile, "two")
+    terminal.print(hostile)
+    terminal.print(hostile, markup=False, soft_wrap=True)
+    terminal.print(table, Panel(hostile), marked("[red]{}[/]", hostile))
+    drawn = terminal.file.getvalue()
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]", drawn)
+
+
+MARKS = [
+    "[bold]x[/bold]",
+    "[/]",
+    "[link=http://evil]here[/link]",
+    "[red",
+    "\\[bold]",
+    ":skull:",
+    "[[x]]",
+    "x\\",
+    "{}",
+]
+
+
+@pytest.mark.parametrize("marks", MARKS)
+def test_marks_of_strangers_stand_there_as_they_were_said(marks: str) -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    table = Table(marks, title=marks)
+    table.add_row(marks)
+    terminal.print(marks, Panel(marks), table, marked("[red]{}[/]!", marks))
+    drawn = terminal.file.getvalue()
+    assert drawn.count(marks) == 6
+    assert f"{marks}!" in drawn
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_any_value_can_be_marked(text: str) -> None:
+    assert marked("[red]{}[/]", text).plain == Text(text).plain
+
+
+@given(st.text(st.characters(), max_size=60))
+def test_any_text_can_be_drawn(text: str) -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    terminal.print(text)
+    terminal.print(Panel(text), marked("[bold]{}[/]", text))
+    assert "\x1b" not in terminal.file.getvalue()
+
+
+def test_a_table_that_is_drawn_live_is_not_cut_where_there_is_no_terminal() -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    with Live(Table("x" * 300, "y"), console=terminal):
+        pass
+    assert "x" * 300 in terminal.file.getvalue()
+
+
+def test_a_table_is_not_filled_up_with_blanks_where_there_is_no_terminal() -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    table = lines("one", "two")
+    table.add_row("a", "x" * 300)
+    table.add_row("b", "y")
+    terminal.print(table)
+    drawn = terminal.file.getvalue().splitlines()
+    assert all(line == line.rstrip() for line in drawn)
+    assert [line.split() for line in drawn if line and line.isascii()] == [["one", "two"], ["a", "x" * 300], ["b", "y"]]
+
+
+def test_a_panel_is_its_title_and_its_text_where_there_is_no_terminal() -> None:
+    terminal = Terminal()
+    terminal.file = io.StringIO()
+    terminal.print(Panel(Text("word " * 40 + "end\n[bold]"), title=Text("task"), subtitle=Text("3 turns")))
+    assert terminal.file.getvalue() == f"task\n{'word ' * 40}end\n[bold]\n3 turns\n"
+
+
+def test_what_commands_do_stands_one_under_another() -> None:
+    told = hints("Next:", ("farm check shop", "is it sound?"), ("farm up", "a farm"))
+    assert told == "Next:\n  farm check shop  is it sound?\n  farm up          a farm"

@@ -1,0 +1,123 @@
+"""An audit says what running shows: what works, what is true for nothing, what breaks, what follows chance."""
+
+from pathlib import Path
+
+import pytest
+
+from servers.bundle.environment import load, load_scenarios
+from servers.bundle.library import OWN_LIBRARY
+from servers.errors import BundleError, NotFound
+from servers.messages import Judge
+from servers.sandbox.guest_pool import Guests
+from synth.interop.audit.audit import EnvironmentAudit, audit, imported_in
+from synth.interop.audit.audit_table import sums_of
+from synth.interop.audit.reference_solutions import certify
+from synth.interop.audit.wrong_agents import earned_in
+from tests.synth.interop.arriving import imported, played
+from tests.synth.interop.entries import ADDED, CODE, LENT, THERE, WRONG, environment, scenario
+
+NEVER = """def check_func(final_state):
+    return len(final_state["tools"]) < 0
+"""
+
+
+async def audited(folder: Path) -> EnvironmentAudit:
+    seen: list[str] = []
+    async with Guests() as guests:
+        [found] = await audit(imported_in(folder / "out"), guests, lambda _, name: seen.append(name))
+    assert seen == [scenario.id for scenario in found.scenarios]
+    return found
+
+
+async def test_checks_are_asked_before_anybody_acts(tmp_path: Path) -> None:
+    await imported(tmp_path, scenarios=[scenario(THERE, LENT, ADDED, WRONG, NEVER)])
+    found = await audited(tmp_path)
+    [one] = found.scenarios
+    assert [check.at_start for check in one.checks] == [True, False, False, False, False]
+    assert [bool(check.error_at_start) for check in one.checks] == [False, False, False, True, False]
+    assert one.reward_for_nothing == 0.2
+    assert [check.reached for check in one.checks] == [True, True, True, False, False]
+    assert one.reward_found == 0.6
+
+
+async def test_the_calls_that_were_found_earn_what_is_said_when_they_are_played(tmp_path: Path) -> None:
+    await imported(tmp_path)
+    [one] = (await audited(tmp_path)).scenarios
+    assert one.reward_found == 1.0
+    async with played(tmp_path) as (instance, worker, first):
+        for call in one.calls:
+            assert (await instance.call(call.tool, call.arguments)).kind == "ok"
+        assert (await worker.judge(instance.id, Judge(checkpoints=first.checkpoints))).reward == 1.0
+
+
+async def test_calls_that_earn_everything_become_the_reference_solution(tmp_path: Path) -> None:
+    renamed = """def check_func(final_state):
+    tools = final_state["tools"].values()
+    return any(tool["name"] == "ladder" and tool["lent_to"] == "Cy" for tool in tools)
+"""
+    never = scenario(NEVER, LENT, task_id="never")
+    await imported(tmp_path, scenarios=[scenario(LENT, ADDED, renamed), never])
+    [folder] = imported_in(tmp_path / "out")
+    assert await certify(folder, await audited(tmp_path)) == ["task_1"]
+    scenarios = load_scenarios(load(folder))
+    assert scenarios["never"].solution is None
+    lent = [call for call in scenarios["task_1"].reference().calls if call.arguments.get("person") == "Cy"]
+    assert "${" in lent[0].arguments["tool_id"]  # the id that a call made is said by the place in its result
+
+
+async def test_wrong_agents_play_what_has_a_reference_solution(tmp_path: Path) -> None:
+    await imported(tmp_path, scenarios=[scenario(LENT, ADDED), scenario(NEVER, LENT, task_id="never")])
+    [folder] = imported_in(tmp_path / "out")
+    await certify(folder, await audited(tmp_path))
+    [one] = await earned_in(folder)
+    assert (one.scenario, one.problem) == ("task_1", None)
+    assert one.earned["claimer"] == 0.0
+    assert one.earned["half"] == 0.5
+
+
+async def test_tools_are_told_by_what_they_do(tmp_path: Path) -> None:
+    await imported(tmp_path)
+    found = {tool.name: tool for tool in (await audited(tmp_path)).tools}
+    assert found["get_tool"].succeeded > 0
+    assert found["get_tool"].broke == 0
+    assert found["add_tool"].draws
+    assert found["add_tool"].repeats
+    assert not found["list_tools"].draws
+    assert found["scrap"].broke > 0
+    assert "KeyError" in found["scrap"].error
+
+
+async def test_a_tool_that_changes_something_and_then_refuses_is_named(tmp_path: Path) -> None:
+    code = CODE.replace('if person == "nobody":', "if True:")
+    await imported(tmp_path, [environment(env_class_code=code)])
+    found = await audited(tmp_path)
+    lend = next(tool for tool in found.tools if tool.name == "lend")
+    assert lend.succeeded == 0
+    assert lend.changed_when_refused > 0
+    lines = "\n".join(sums_of([found]))
+    assert "then said they failed: 1 (env_1.lend)" in lines
+    assert "env_1: lend: never succeeded" in lines
+
+
+async def test_an_audit_repeats(tmp_path: Path) -> None:
+    await imported(tmp_path)
+    assert await audited(tmp_path) == await audited(tmp_path)
+
+
+async def test_a_bundle_that_does_not_load_is_told_and_does_not_stop_the_others(tmp_path: Path) -> None:
+    await imported(tmp_path)
+    (tmp_path / "out" / "env_1" / "tools.py").write_text("class")
+    found = await audited(tmp_path)
+    assert not found.loads
+    assert "not Python" in found.findings[0]
+
+
+async def test_what_was_not_imported_is_not_audited() -> None:
+    async with Guests() as guests:
+        with pytest.raises(BundleError, match="was not imported"):
+            await audit([OWN_LIBRARY / "library_loans"], guests, lambda _, __: None)
+
+
+def test_a_folder_without_bundles_is_named(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="holds no bundle"):
+        imported_in(tmp_path)

@@ -1,0 +1,69 @@
+"""The three commands as a person runs them."""
+
+import json
+from pathlib import Path
+
+from servers.bundle.environment import load, load_scenarios
+from servers.bundle.library import OWN_LIBRARY
+from tests.processes import Done, farm
+from tests.synth.interop.entries import environment, scenario, write
+
+
+async def run(*arguments: str | Path, home: Path) -> Done:
+    done = await farm(*arguments, home=home)
+    assert "Traceback" not in done.err, done.err
+    return done
+
+
+async def test_files_come_in_are_checked_audited_and_listed(tmp_path: Path) -> None:
+    paths = write(tmp_path / "files", [environment()], [scenario()])
+    (tmp_path / "files" / "LICENSE").write_text("MIT License\n\nCopyright (c) 2026 Somebody\n")
+    out = tmp_path / "out"
+    done = await run("import", "envscaler", *paths, "--out", out, home=tmp_path)
+    assert (done.code, done.out.splitlines()[-1]) == (0, "1 environment, 1 scenario; 0 left out")
+    assert "1/1 env_1: 7 tools, 1 scenario" in done.err
+    provenance = json.loads((out / "env_1" / "environment.json").read_text())["provenance"]
+    assert provenance["licence"] == "MIT License, Copyright (c) 2026 Somebody"
+    assert (await run("check", out / "env_1", home=tmp_path)).out == "env_1: sound (7 tools, 1 scenario)\n"
+    assert "none shown" in (await run("scenarios", out / "env_1", home=tmp_path)).out
+    done = await run("audit", out, "--json", tmp_path / "audit.json", home=tmp_path)
+    assert done.code == 0
+    assert "scenarios that reward doing nothing: 0 of 1 (0%)" in done.out
+    [told] = json.loads((tmp_path / "audit.json").read_text())
+    assert told["scenarios"][0]["reward_found"] == 1.0
+
+
+async def test_what_is_left_out_is_told_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    paths = write(tmp_path, [environment(env_class_code="class")], [scenario(env_id="env_2")])
+    done = await run("import", "envscaler", *paths, "--out", tmp_path / "out", home=tmp_path)
+    assert done.code == 1
+    assert "env_1: left out: env_class_code: line 1: not Python" in done.out
+    assert "there is no environment 'env_2'" in done.out
+    assert done.out.endswith("0 environments, 0 scenarios; 2 left out\n")
+
+
+async def test_an_imported_scenario_has_no_reference_to_play(tmp_path: Path) -> None:
+    paths = write(tmp_path / "files", [environment()], [scenario()])
+    await run("import", "envscaler", *paths, "--out", tmp_path / "out", home=tmp_path)
+    bundle = tmp_path / "out" / "env_1"
+    done = await run("play", bundle, "--scenario", "task_1", "--gold", home=tmp_path)
+    assert done.code == 2
+    assert "scenario 'task_1' has no reference solution" in done.err
+
+
+async def test_misuse_is_told_in_a_line(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere.json"
+    done = await run("import", "envscaler", nowhere, nowhere, "--out", tmp_path / "out", home=tmp_path)
+    assert (done.code, done.err) == (2, f"farm: {nowhere}: there is no such file\n")
+    done = await run("audit", tmp_path, home=tmp_path)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    done = await run("export", "envscaler", "no_such_bundle", "--out", tmp_path / "out", home=tmp_path)
+    assert done.code == 2
+
+
+async def test_an_own_environment_is_exported(tmp_path: Path) -> None:
+    done = await run("export", "envscaler", "library_loans", "--out", tmp_path / "out", home=tmp_path)
+    assert done.code == 0
+    written = len(json.loads((tmp_path / "out" / "rl_scenario_metadata.json").read_text()))
+    assert f"19 tools, {written} scenarios, " in done.out.splitlines()[-1]
+    assert 7 <= written < len(load_scenarios(load(OWN_LIBRARY / "library_loans")))

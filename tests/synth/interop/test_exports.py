@@ -1,0 +1,106 @@
+"""A bundle of ours in their format: their loader loads it, its methods do what our tools do, their checks judge it."""
+
+import asyncio
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from servers.bundle.environment import load, load_scenarios
+from servers.bundle.library import OWN_LIBRARY
+from servers.bundle.scenario import Scenario
+from servers.errors import BundleError
+from servers.sandbox.guest_pool import Guests
+from synth.interop.exports.exporter import Exported, export
+from synth.interop.imports.dataset import read
+from tests.bundles import write_bundle
+from tests.synth.interop.entries import write
+
+
+async def exported(folder: Path) -> tuple[Exported, dict[str, Scenario]]:
+    environment = load(folder)
+    scenarios = load_scenarios(environment)
+    async with Guests() as guests:
+        return await export(environment, list(scenarios.values()), guests), scenarios
+
+
+async def loaded_as_they_do(found: Exported, number: int, calls: list[dict[str, Any]]) -> dict[str, Any]:
+    """What their loader makes of a scenario and some calls, in a process of its own."""
+    scenario = found.scenarios[number]
+    told = {"environment": found.environments[scenario["env_id"]], "scenario": scenario, "calls": calls}
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        "-m",
+        "tests.synth.interop.their_loader",
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    out, err = await process.communicate(json.dumps(told).encode())
+    assert process.returncode == 0, err.decode()
+    return json.loads(out)
+
+
+@pytest.mark.parametrize("name", ["library_loans", pytest.param("hotel_bookings", marks=pytest.mark.slow)])
+async def test_a_reference_solution_earns_everything_by_their_checks_and_nothing_earns_nothing(name: str) -> None:
+    found, scenarios = await exported(OWN_LIBRARY / name)
+    assert len(found.scenarios) >= 7
+    for number, entry in list(enumerate(found.scenarios))[:12]:
+        solution = scenarios[entry["task_id"].removeprefix(f"{name}-")].reference()
+        calls = [call.model_dump(mode="json") for call in solution.calls]
+        seen = await loaded_as_they_do(found, number, calls)
+        assert seen == {"before": 0.0, "after": 1.0, "refused": []}, entry["task_id"]
+
+
+async def test_what_a_tool_refuses_changes_nothing_there_either() -> None:
+    found, _ = await exported(OWN_LIBRARY / "library_loans")
+    calls = [{"tool": "renew_card", "arguments": {"member_id": "mem_nobody"}}]
+    seen = await loaded_as_they_do(found, 0, calls)
+    assert seen["after"] == 0.0
+    assert seen["refused"][0]["success"] is False
+    assert "mem_nobody" in seen["refused"][0]["error"]
+
+
+async def test_a_guard_that_breaks_takes_every_check_with_it() -> None:
+    found, scenarios = await exported(OWN_LIBRARY / "library_loans")
+    number = next(n for n, one in enumerate(found.scenarios) if one["task_id"].endswith("-renew_card"))
+    wanted = [{"tool": "renew_card", "arguments": {"member_id": "mem_ruth"}}]
+    assert (await loaded_as_they_do(found, number, wanted))["after"] == 1.0
+    beside = [call.model_dump(mode="json") for call in scenarios["renew_before_trip"].reference().calls]
+    assert await loaded_as_they_do(found, number, beside + wanted) == {"before": 0.0, "after": 0.0, "refused": []}
+
+
+async def test_what_cannot_be_said_is_told() -> None:
+    found, _ = await exported(OWN_LIBRARY / "hotel_bookings")
+    assert "charge_minibar: balance_told (goal): is about the answer or the calls" in found.lost
+    assert any(line.startswith("cancel_if_free: all of its goals") for line in found.lost)
+
+
+async def test_what_we_write_we_can_read(tmp_path: Path) -> None:
+    found, _ = await exported(OWN_LIBRARY / "library_loans")
+    files = read(*write(tmp_path, found.environments, found.scenarios))
+    assert files.left_out == []
+    assert len(files.scenarios) == len(found.scenarios)
+    [environment] = files.environments.values()
+    assert environment.kinds["renew_card"] == "state_change"
+    assert environment.class_name == "LibraryLoans"
+
+
+async def test_a_blob_is_refused_by_name(tmp_path: Path) -> None:
+    await write_bundle(tmp_path / "shop")
+    seed = tmp_path / "shop" / "seed.sql"
+    schema = tmp_path / "shop" / "schema.sql"
+    schema.write_text(schema.read_text() + "\nCREATE TABLE pictures (id INTEGER PRIMARY KEY, data BLOB);\n")
+    seed.write_text(seed.read_text() + "\nINSERT INTO pictures VALUES (1, x'00ff');\n")
+    with pytest.raises(BundleError, match="pictures: holds a BLOB"):
+        await exported(tmp_path / "shop")
+
+
+async def test_a_name_that_the_export_needs_is_refused(tmp_path: Path) -> None:
+    await write_bundle(tmp_path / "shop")
+    tools = tmp_path / "shop" / "tools.py"
+    tools.write_text(tools.read_text() + "\n\nTIME_FUNCTIONS = 1\n")
+    with pytest.raises(BundleError, match="TIME_FUNCTIONS: is a name of what is exported"):
+        await exported(tmp_path / "shop")

@@ -1,0 +1,16 @@
+"""The tiny stages over Ray, in a process of its own: `python -m tests.synth.runner.tiny_ray PLAN.toml`."""
+
+import asyncio
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from synth.pipeline.plan import Plan
+from synth.runner.launch import Start
+from synth.runner.ray_run import machines
+from tests.synth.pipeline.tiny import STAGES, Lines
+
+if __name__ == "__main__":
+    start = Start(STAGES, Lines(), "key-1", Console(highlight=False), machines)
+    sys.exit(asyncio.run(start.run(Plan.of(Path(sys.argv[1]), {}))))
