@@ -2,7 +2,13 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent_client.model import Answer, Instructions, Message, Reply, User
+from agent_client.model import (
+    CallReply,
+    Instructions,
+    Message,
+    Reply,
+    User,
+)
 from agent_client.trace import Turn
 
 
@@ -15,6 +21,6 @@ def conversation(instructions: str, task: str, turns: Sequence[Turn]) -> tuple[M
 def _messages(turn: Turn) -> Iterator[Message]:
     yield Reply(turn.text, turn.thinking, turn.calls, turn.tokens_in, turn.tokens_out)
     # An episode that was cut short has calls without a result at its end.
-    yield from (Answer(call, result) for call, result in zip(turn.calls, turn.results, strict=False))
+    yield from (CallReply(call, result) for call, result in zip(turn.calls, turn.results, strict=False))
     if turn.user:
         yield User(turn.user)

@@ -23,7 +23,7 @@ class Replied:
 
 
 @dataclass(frozen=True)
-class Answered:
+class CallAnswered:
     """A call was made, or refused, and this came back."""
 
     call: ToolCall
@@ -44,4 +44,4 @@ class Ended:
     trace: Trace
 
 
-Event = Started | Replied | Answered | Spoke | Ended
+Event = Started | Replied | CallAnswered | Spoke | Ended

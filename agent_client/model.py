@@ -34,14 +34,14 @@ class Reply:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallReply:
     """The result of one call of the reply before."""
 
     call: ToolCall
     result: ToolResult
 
 
-Message = Instructions | User | Reply | Answer
+Message = Instructions | User | Reply | CallReply
 
 
 class Model(Protocol):

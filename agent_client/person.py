@@ -14,7 +14,7 @@ class Exchange:
 
 
 @dataclass(frozen=True)
-class Saying:
+class UserMessage:
     """What the user says next; `over` ends the conversation, and its text is not passed on."""
 
     text: str
@@ -28,7 +28,7 @@ class Person(Protocol):
     @property
     def name(self) -> str: ...
 
-    async def says(self, opening: str, told: Sequence[Exchange]) -> Saying:
+    async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
         """The next words, after an opening of one's own (empty at first) and what was said since."""
         ...
 
@@ -40,6 +40,6 @@ class ScriptedPerson:
         self.name = name
         self._lines = tuple(lines)
 
-    async def says(self, opening: str, told: Sequence[Exchange]) -> Saying:
+    async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
         number = len(told) if opening else 0
-        return Saying(self._lines[number]) if number < len(self._lines) else Saying("", over=True)
+        return UserMessage(self._lines[number]) if number < len(self._lines) else UserMessage("", over=True)

@@ -12,16 +12,31 @@ from pydantic import Field
 
 from agent_client.conversation import conversation
 from agent_client.errors import AgentError, ConversationTooLong, EndpointError, FarmUnreachable
-from agent_client.events import Answered, Ended, Event, Replied, Spoke, Started
+from agent_client.events import (
+    CallAnswered,
+    Ended,
+    Event,
+    Replied,
+    Spoke,
+    Started,
+)
 from agent_client.model import Model, Reply
-from agent_client.person import Exchange, Person, Saying
+from agent_client.person import Exchange, Person, UserMessage
 from agent_client.toolbox import Toolbox, refusal
-from agent_client.trace import End, Record, ToolCall, ToolResult, Trace, Turn, tokens_of
+from agent_client.trace import (
+    End,
+    ToolCall,
+    ToolResult,
+    Trace,
+    TraceRecord,
+    Turn,
+    tokens_of,
+)
 
 REMINDER = "You said nothing and called no tool. Go on with the task, or give your final answer."
 
 
-class Limits(Record):
+class Limits(TraceRecord):
     """How long an episode may go on. Tokens are prompt and completion tokens of all turns together."""
 
     turns: int = Field(default=40, ge=1)
@@ -164,7 +179,7 @@ class _Episode:
         self._tell(Spoke(saying.text))
         return False
 
-    async def _said(self, person: Person) -> Saying:
+    async def _said(self, person: Person) -> UserMessage:
         told = [Exchange(turn.text, turn.user) for turn in self._turns if turn.text.strip() and not turn.calls]
         saying = await person.says(self._task, told)
         self._user_tokens += saying.tokens
@@ -176,7 +191,7 @@ class _Episode:
         turn = self._turns[-1]
         seconds = time.monotonic() - began
         self._turns[-1] = turn.model_copy(update={"results": (*turn.results, result), "seconds": seconds})
-        self._tell(Answered(call, result))
+        self._tell(CallAnswered(call, result))
 
     async def _answer(self, call: ToolCall) -> ToolResult:
         if call.malformed:

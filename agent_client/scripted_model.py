@@ -5,12 +5,12 @@ from typing import Any
 
 from pydantic import Field
 
-from agent_client.model import Answer, Message, Reply
+from agent_client.model import CallReply, Message, Reply
 from agent_client.references import resolve, resolve_text
-from agent_client.trace import Record, ToolCall, ToolSpec
+from agent_client.trace import ToolCall, ToolSpec, TraceRecord
 
 
-class ScriptedCall(Record):
+class ScriptedCall(TraceRecord):
     """One call of a script; its arguments may hold references."""
 
     tool: str
@@ -27,7 +27,7 @@ class ScriptedModel:
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """The next call, or the answer. Raises AgentError where a reference leads nowhere."""
-        results = [message.result for message in messages if isinstance(message, Answer)]
+        results = [message.result for message in messages if isinstance(message, CallReply)]
         if len(results) == len(self._calls):
             return Reply(text=resolve_text(self._answer, results), final=True)
         number = len(results) + 1

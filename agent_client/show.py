@@ -8,7 +8,14 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from agent_client.events import Answered, Ended, Event, Replied, Spoke, Started
+from agent_client.events import (
+    CallAnswered,
+    Ended,
+    Event,
+    Replied,
+    Spoke,
+    Started,
+)
 from agent_client.trace import ToolCall, ToolResult, Trace, Turn
 
 LONGEST_ARGUMENT = 60
@@ -27,7 +34,7 @@ def show(console: Console) -> Callable[[Event], None]:
                 console.print(Panel(Text(task), title=Text(said), title_align="left"))
             case Replied(number, turn):
                 _show_reply(console, number, turn)
-            case Answered(call, result):
+            case CallAnswered(call, result):
                 _show_call(console, call, result)
             case Spoke(text):
                 console.print(Text.assemble(("user ", "bold magenta"), text))

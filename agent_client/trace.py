@@ -11,13 +11,13 @@ from agent_client.arguments import MalformedArguments, read_arguments
 End = Literal["finished", "turn_limit", "token_limit", "time_limit", "agent_error", "infra_error"]
 
 
-class Record(BaseModel):
+class TraceRecord(BaseModel):
     """A value that crosses a disk or a wire."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class ToolSpec(Record):
+class ToolSpec(TraceRecord):
     """A tool as the agent sees it; `arguments` is a JSON Schema."""
 
     name: str
@@ -25,7 +25,7 @@ class ToolSpec(Record):
     arguments: dict[str, Any] = Field(default_factory=dict)
 
 
-class ToolCall(Record):
+class ToolCall(TraceRecord):
     """A call the agent asked for.
 
     `malformed` says why the arguments could not be read and what they were; such a call is never sent.
@@ -47,7 +47,7 @@ class ToolCall(Record):
             return cls(id=call_id, tool=tool, malformed=why.encode(errors="replace").decode())
 
 
-class ToolResult(Record):
+class ToolResult(TraceRecord):
     """What a call gave back: the text that the agent reads, and the same as an object where the tool gives one."""
 
     text: str
@@ -55,7 +55,7 @@ class ToolResult(Record):
     is_error: bool = False
 
 
-class Turn(Record):
+class Turn(TraceRecord):
     """One reply of the model and what followed from it.
 
     `results` answer `calls` in their order; there are fewer where the episode ended in between.
@@ -76,7 +76,7 @@ class Turn(Record):
         return self.tokens_in + self.tokens_out
 
 
-class Trace(Record):
+class Trace(TraceRecord):
     """An episode from the task to its end; `error` says more about an end that is not `finished`.
 
     In a conversation `task` is what the user said first, and `user` is who played the user.

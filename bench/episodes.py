@@ -18,7 +18,7 @@ from pathlib import Path
 
 import uvloop
 
-from agent_client.model import Answer, Message, Reply
+from agent_client.model import CallReply, Message, Reply
 from agent_client.play import Limits
 from agent_client.trace import ToolCall, ToolSpec
 from agent_client.wire import shared_http
@@ -59,7 +59,7 @@ class Caller:
     name: str = "caller"
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
-        made = sum(isinstance(message, Answer) for message in messages)
+        made = sum(isinstance(message, CallReply) for message in messages)
         if made < self.calls:
             return Reply(calls=(ToolCall(id=f"call_{made}", tool=subject.TOOL, arguments=subject.ARGUMENTS),))
         await self.meeting.meet()

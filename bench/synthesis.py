@@ -21,10 +21,10 @@ from servers.records import Record
 from synth.llm.exchange import sent
 from synth.llm.writer import Message
 from synth.pipeline.asker import Asker
-from synth.pipeline.plan import Plan
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.plan import RunPlan
+from synth.pipeline.stage import Artefacts, Stage
 from synth.pipeline.topic import Topic
-from synth.runner.launch import Start
+from synth.runner.launch import RunSettings
 
 ENVIRONMENTS = 64
 STAGES = 30
@@ -53,7 +53,7 @@ def question(title: str, number: int) -> tuple[Message, ...]:
 def stage(number: int) -> Stage:
     """One of the stages."""
 
-    async def make(made: Made, asker: Asker) -> Text:
+    async def make(made: Artefacts, asker: Asker) -> Text:
         text = await asker.ask(question(made[Topic].title, number), Text, fine)
         made.write(f"stage{number}.txt", "\n".join(text.lines))
         return text
@@ -91,8 +91,8 @@ def measured(folder: Path) -> Took:
     port = processes.free_port()
     with processes.started("bench.slow_endpoint", str(DELAY), str(folder / "recording.jsonl"), port=port):
         base_url = f"http://127.0.0.1:{port}/v1"
-        plan = Plan(out=folder / "run", topics=tuple(titles), base_url=base_url, model="m", at_once=ENVIRONMENTS)
-        start = Start([stage(number) for number in range(STAGES)], None, "", Console(file=StringIO()))
+        plan = RunPlan(out=folder / "run", topics=tuple(titles), base_url=base_url, model="m", at_once=ENVIRONMENTS)
+        start = RunSettings([stage(number) for number in range(STAGES)], None, "", Console(file=StringIO()))
         begin, worked = perf_counter(), process_time()
         code = uvloop.run(start.run(plan))
         took = Took(perf_counter() - begin, process_time() - worked)

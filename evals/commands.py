@@ -9,7 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from evals.demo import FIRST_FEW, Shown
+from evals.demo import FIRST_FEW, PlayedScenario
 from evals.demo import demo as play_demo
 from evals.rollout import Rollout
 from registry.client import FarmClient
@@ -49,12 +49,12 @@ def demo(
     )
 
 
-async def _demo(most: int | None) -> tuple[list[Shown], float]:
+async def _demo(most: int | None) -> tuple[list[PlayedScenario], float]:
     table = Table("environment", "scenario", "calls", "reference", "idle", "sabotaged", "")
-    done: list[Shown] = []
+    done: list[PlayedScenario] = []
     with Live(table, console=out, refresh_per_second=8):
 
-        def on_shown(one: Shown) -> None:
+        def on_shown(one: PlayedScenario) -> None:
             done.append(one)
             table.add_row(*_row(one))
 
@@ -64,7 +64,7 @@ async def _demo(most: int | None) -> tuple[list[Shown], float]:
     return done, time.perf_counter() - begin
 
 
-def _row(one: Shown) -> tuple[str | Text, ...]:
+def _row(one: PlayedScenario) -> tuple[str | Text, ...]:
     mark = marked("[green]ok[/]" if one.as_it_must_be else "[red]wrong[/]")
     calls = str(len(one.scenario.reference().calls))
     return one.environment, one.scenario.id, calls, *map(_reward, (one.gold, one.idle, one.sabotaged)), mark

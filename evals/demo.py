@@ -25,7 +25,7 @@ LIMITS = Limits(turns=100, seconds=60)
 
 
 @dataclass(frozen=True)
-class Shown:
+class PlayedScenario:
     """One scenario, played three ways."""
 
     environment: str
@@ -46,7 +46,9 @@ class Shown:
         )
 
 
-async def demo(farm: FarmClient, on_shown: Callable[[Shown], None], *, most: int | None = None) -> list[Shown]:
+async def demo(
+    farm: FarmClient, on_shown: Callable[[PlayedScenario], None], *, most: int | None = None
+) -> list[PlayedScenario]:
     """Play scenarios of every environment of a farm: the first `most` of each, or all.
 
     Raises:
@@ -72,8 +74,8 @@ async def _shown(
     scenario_id: str,
     http: httpx2.AsyncClient,
     room: asyncio.Semaphore,
-    on_shown: Callable[[Shown], None],
-) -> Shown:
+    on_shown: Callable[[PlayedScenario], None],
+) -> PlayedScenario:
     async with room:
         detail = await farm.scenario(environment.id, scenario_id)
         solution = detail.scenario.reference()
@@ -82,7 +84,7 @@ async def _shown(
             await rollout(farm, detail, model, limits=LIMITS, http_client=http)
             for model in (gold_model(solution), idle_model(), sabotaged_model(solution, writers))
         ]
-        shown = Shown(environment.id, detail.scenario, gold, idle, sabotaged)
+        shown = PlayedScenario(environment.id, detail.scenario, gold, idle, sabotaged)
         on_shown(shown)
         return shown
 

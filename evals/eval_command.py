@@ -10,8 +10,8 @@ import typer
 from evals.report.report import report
 from evals.report.report_data import report_data
 from evals.runs.folder import RunFolder
-from evals.runs.players import Endpoint, players
-from evals.runs.progress import Prices, Progress
+from evals.runs.players import ModelEndpoint, players
+from evals.runs.progress import SuiteProgress, TokenPrices
 from evals.runs.suite import ChatAgent, Suite, read_suite
 from evals.runs.suite_run import Evaluation
 from registry.client import FarmClient, WrongToken
@@ -57,8 +57,8 @@ def evaluate(
         raise RequestError("the agent's endpoint needs a key: OPENAI_API_KEY (or another --base-url)")
     shelf = (*shelves(library), OWN_LIBRARY)
     folder = RunFolder(run)
-    endpoint = Endpoint(base_url, api_key, user_api_key)
-    progress = Progress(err if as_json else out, told.name, Prices(prompt_price, completion_price))
+    endpoint = ModelEndpoint(base_url, api_key, user_api_key)
+    progress = SuiteProgress(err if as_json else out, told.name, TokenPrices(prompt_price, completion_price))
     with folder.writing():
         run_served(_evaluate(told, folder, endpoint, progress, farm, given, shelf, workers))
     if as_json:
@@ -70,8 +70,8 @@ def evaluate(
 async def _evaluate(
     suite: Suite,
     folder: RunFolder,
-    endpoint: Endpoint,
-    progress: Progress,
+    endpoint: ModelEndpoint,
+    progress: SuiteProgress,
     farm: str | None,
     token: str,
     library: tuple[Path, ...],
@@ -103,7 +103,7 @@ async def _own_farm(stack: AsyncExitStack, library: tuple[Path, ...], workers: i
     return await stack.enter_async_context(running(Options(library=library, state=state, port=0, workers=workers)))
 
 
-def _tell_end(progress: Progress, folder: RunFolder) -> None:
+def _tell_end(progress: SuiteProgress, folder: RunFolder) -> None:
     out.print(f"\nWritten: {folder.path}. Look at it with `farm report {folder.path}` and `farm show {folder.path}`.")
     if progress.total.tokens:
         out.print(f"The agent's models{progress.cost().replace(',', ' took', 1)}.")

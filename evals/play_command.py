@@ -16,9 +16,18 @@ from evals.effects import made
 from evals.report.rollout_view import changed_rows, verdicts_of
 from evals.rollout import Rollout, closed, rollout
 from evals.runs.folder import RunFolder
-from evals.runs.players import Endpoint, players
-from evals.runs.records import Header, Played, Subject
-from evals.runs.suite import Agent, ChatAgent, Choice, Plan, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
+from evals.runs.players import ModelEndpoint, players
+from evals.runs.records import Header, RolloutRecord, Subject
+from evals.runs.suite import (
+    Agent,
+    ChatAgent,
+    ScenarioChoice,
+    ScriptedAgent,
+    SimulatedUser,
+    SolutionAgent,
+    Suite,
+    SuitePlan,
+)
 from evals.runs.suite_run import reference_of
 from registry.client import FarmClient
 from registry.farm import private
@@ -38,7 +47,7 @@ out = Terminal()
 LINE = re.compile(r"^tools\.py, line (\d+)")
 
 
-class Episode(NamedTuple):
+class PlayEpisode(NamedTuple):
     """What was played, and by whom."""
 
     subject: Subject
@@ -84,17 +93,19 @@ def play(
         name=f"{folder.name}/{scenario}",
         agent=agent,
         user=None if user is None else SimulatedUser(model=user, base_url=user_url or None),
-        scenarios=Choice(environments=(folder.name,), ids=(scenario,)),
-        run=Plan(seed=seed),
+        scenarios=ScenarioChoice(environments=(folder.name,), ids=(scenario,)),
+        run=SuitePlan(seed=seed),
         limits=Limits(turns=turns, seconds=seconds),
     )
-    episode = asyncio.run(_played(suite, folder, Endpoint(base_url, api_key, user_api_key), is_kept=saved is not None))
+    episode = asyncio.run(
+        _played(suite, folder, ModelEndpoint(base_url, api_key, user_api_key), is_kept=saved is not None)
+    )
     _show_faults(episode.run, folder)
     _show_end(episode.run)
     if saved is not None:
         with saved.writing():
             saved.begin(Header.of(suite, 1), [episode.subject])
-            saved.append(Played.of(suite, 0, episode.run))
+            saved.append(RolloutRecord.of(suite, 0, episode.run))
         out.print(f"Saved: `farm show {save}` lists it, `farm report {save} --html FILE` makes a page.", soft_wrap=True)
     if episode.run.success is not True:
         raise typer.Exit(1)
@@ -128,7 +139,7 @@ def _new_run(path: Path) -> RunFolder:
         return folder
 
 
-async def _played(suite: Suite, folder: Path, endpoint: Endpoint, *, is_kept: bool) -> Episode:
+async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kept: bool) -> PlayEpisode:
     [scenario_id] = suite.scenarios.ids
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(private((folder.parent,)))
@@ -149,7 +160,7 @@ async def _played(suite: Suite, folder: Path, endpoint: Endpoint, *, is_kept: bo
             with_effects=True,
             on_event=show(out),
         )
-        return Episode(subject, run)
+        return PlayEpisode(subject, run)
 
 
 async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, seed: int) -> None:

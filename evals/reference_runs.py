@@ -8,7 +8,7 @@ from agent_client.wire import shared_http
 from evals.demo import gold_model
 from evals.rollout import Rollout, rollout
 from evals.runs.scenario_choice import chosen
-from evals.runs.suite import Choice
+from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient
 from registry.farm import private
 
@@ -38,7 +38,7 @@ async def references(library: Path) -> list[Rollout]:
                 model = gold_model(detail.scenario.solution)
                 return await rollout(farm, detail, model, limits=LIMITS, http_client=http)
 
-        found = await chosen(farm, Choice())
+        found = await chosen(farm, ScenarioChoice())
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(play(one.environment, one.card.id)) for one in found]
     return [run for task in tasks if (run := task.result()) is not None]

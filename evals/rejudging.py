@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import httpx2
 
-from agent_client.model import Answer, Message, Reply
+from agent_client.model import CallReply, Message, Reply
 from agent_client.play import Limits
 from agent_client.trace import ToolCall, ToolResult, ToolSpec, Trace
 from evals.effects import Effect, made
@@ -77,7 +77,7 @@ class StoredCalls:
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """The next call, or the answer."""
-        made_so_far = sum(isinstance(message, Answer) for message in messages)
+        made_so_far = sum(isinstance(message, CallReply) for message in messages)
         if made_so_far == len(self._calls):
             return Reply(text=self._answer, final=True)
         return Reply(calls=(self._calls[made_so_far],))

@@ -42,7 +42,7 @@ from registry.messages import (
 )
 from servers.errors import BundleError, CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
-from servers.messages import Rows
+from servers.messages import QueryRows
 from servers.validation import first_problem, problems
 
 SECONDS = 120.0
@@ -191,8 +191,10 @@ class FarmClient:
     async def history(self, instance: str, *, offset: int = 0, limit: int = 100) -> HistoryPart:
         return await self._get(_path("instances", instance, "history"), HistoryPart, offset=offset, limit=limit)
 
-    async def query(self, instance: str, sql: str, *, limit: int = 1000) -> Rows:
-        return await self._post(_path("instances", instance, "query"), _order(QueryRequest, sql=sql, limit=limit), Rows)
+    async def query(self, instance: str, sql: str, *, limit: int = 1000) -> QueryRows:
+        return await self._post(
+            _path("instances", instance, "query"), _order(QueryRequest, sql=sql, limit=limit), QueryRows
+        )
 
     async def snapshot(self, instance: str) -> bytes:
         """The state as a SQLite file."""

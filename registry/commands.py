@@ -157,7 +157,7 @@ def launch(
     _tell_what_next(err, launched)
 
 
-class Launch(NamedTuple):
+class LaunchedLeases(NamedTuple):
     """New leases, and the task of their scenario, if they have one."""
 
     leases: list[Lease]
@@ -166,13 +166,13 @@ class Launch(NamedTuple):
 
 async def _launched(
     farm: FarmClient, *, environment: str, scenario: str | None, count: int, ttl: int, seed: int
-) -> Launch:
+) -> LaunchedLeases:
     leases = await farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed)
     task = None if scenario is None else (await farm.scenario(environment, scenario)).scenario.task
-    return Launch(leases, task)
+    return LaunchedLeases(leases, task)
 
 
-def _tell_what_next(console: Terminal, launched: Launch) -> None:
+def _tell_what_next(console: Terminal, launched: LaunchedLeases) -> None:
     """What a person does with an instance: give the agent the task, and score what it did."""
     say = partial(console.print, markup=False, soft_wrap=True)
     instance = launched.leases[0].instance

@@ -11,7 +11,7 @@ SCORE_SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5, 20)
 log = logging.getLogger("farm.registry")
 
 
-class Watch:
+class RegistryEvents:
     """The counters of one registry. Their labels take few values, as those of a worker do."""
 
     def __init__(self) -> None:

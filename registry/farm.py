@@ -17,7 +17,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from registry.fleet import EmbeddedWorker, Fleet, Seat
+from registry.fleet import EmbeddedWorker, Fleet, FleetMember
 from registry.http.app import app as api
 from registry.http.auth import HEALTH
 from registry.leases import KEEP_SECONDS, Registry
@@ -27,7 +27,7 @@ from registry.ledger.store import Ledger
 from registry.remote_worker import RemoteWorker
 from registry.watchdog import Watchdog, WatchedWorker
 from servers.bundle.library import Library
-from servers.doors.http_limits import Connections
+from servers.doors.http_limits import ServerConnections
 from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
 from servers.errors import CapacityError, InfraError, NotFound, StateError
@@ -119,7 +119,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                     calls_per_second=options.calls_per_second,
                 )
             )
-            await registry.join(Seat("worker-1", url, EmbeddedWorker(worker)))
+            await registry.join(FleetMember("worker-1", url, EmbeddedWorker(worker)))
             root = Doors(agents, control)
         else:
             root = control
@@ -128,12 +128,12 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                 door, probe = (RemoteWorker(process.url, process.token) for _ in range(2))
                 stack.push_async_callback(door.aclose)
                 stack.push_async_callback(probe.aclose)
-                seat = Seat(process.name, _public(options, process.url), door)
+                seat = FleetMember(process.name, _public(options, process.url), door)
                 await registry.join(seat)
                 watched.append(WatchedWorker(seat, probe, process.kill))
             await stack.enter_async_context(Watchdog(watched))
         await stack.enter_async_context(control.router.lifespan_context(control))
-        await stack.enter_async_context(serving(root, listening, Connections(at_once=frozenset({HEALTH}))))
+        await stack.enter_async_context(serving(root, listening, ServerConnections(at_once=frozenset({HEALTH}))))
         stack.callback(asyncio.create_task(registry.catalogue.read_ahead()).cancel)
         _leave_url(options.state / URL_FILE, url)
         standing = [seat.walls for seat in registry.fleet.seats.values()]

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from servers.errors import CapacityError, FarmError
-from servers.messages import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.messages import (
+    Assessment,
+    CallRecord,
+    InstanceStatus,
+    Judge,
+    Launch,
+    Page,
+    QueryRows,
+    RowChange,
+    TableRows,
+    Ticket,
+)
 from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker
 
@@ -21,7 +32,7 @@ class WorkerDoor(Protocol):
     async def metrics(self) -> list[Family]: ...
     async def ticket(self, instance_id: str, /) -> Ticket: ...
     async def launch(self, order: Launch, /) -> list[Ticket]: ...
-    async def standing(self, instance_id: str, /) -> Standing: ...
+    async def standing(self, instance_id: str, /) -> InstanceStatus: ...
     async def reset(self, instance_id: str, /) -> None: ...
     async def rewind(self, instance_id: str, seq: int, /) -> None: ...
     async def fork(self, instance_id: str, count: int, /) -> list[Ticket]: ...
@@ -29,13 +40,13 @@ class WorkerDoor(Protocol):
     async def suspend(self, instance_id: str, /) -> None: ...
     async def resume(self, instance_id: str, /) -> None: ...
     async def suspended(self) -> list[str]: ...
-    async def tables(self, instance_id: str, /) -> list[Table]: ...
-    async def table(self, instance_id: str, name: str, page: Page, /) -> Table: ...
+    async def tables(self, instance_id: str, /) -> list[TableRows]: ...
+    async def table(self, instance_id: str, name: str, page: Page, /) -> TableRows: ...
     async def diff(self, instance_id: str, /) -> list[RowChange]: ...
     async def history(self, instance_id: str, after: int, limit: int, /) -> list[CallRecord]: ...
-    async def query(self, instance_id: str, sql: str, limit: int, /) -> Rows: ...
+    async def query(self, instance_id: str, sql: str, limit: int, /) -> QueryRows: ...
     async def snapshot(self, instance_id: str, /) -> bytes: ...
-    async def judge(self, instance_id: str, order: Judge, /) -> Judgement: ...
+    async def judge(self, instance_id: str, order: Judge, /) -> Assessment: ...
 
 
 class EmbeddedWorker:
@@ -72,7 +83,7 @@ class EmbeddedWorker:
 
 
 @dataclass
-class Seat:
+class FleetMember:
     """A worker's place in the fleet: its door, where agents reach it, and how many leases it has."""
 
     name: str
@@ -87,10 +98,10 @@ class Seat:
 class Fleet:
     """All workers of a registry, by name."""
 
-    def __init__(self, seats: Iterable[Seat] = ()) -> None:
+    def __init__(self, seats: Iterable[FleetMember] = ()) -> None:
         self.seats = {seat.name: seat for seat in seats}
 
-    def seat(self, name: str) -> Seat:
+    def seat(self, name: str) -> FleetMember:
         """The seat of a worker.
 
         Raises:
@@ -102,7 +113,7 @@ class Fleet:
             )
         return self.seats[name]
 
-    async def launch(self, order: Launch) -> list[tuple[Seat, Ticket]]:
+    async def launch(self, order: Launch) -> list[tuple[FleetMember, Ticket]]:
         """Launch instances on the workers with the fewest; when one of these has no room, on others.
 
         Raises:
@@ -116,7 +127,7 @@ class Fleet:
                 *(seat.door.launch(order.model_copy(update={"count": share})) for seat, share in places),
                 return_exceptions=True,
             )
-            placed: list[tuple[Seat, Ticket]] = []
+            placed: list[tuple[FleetMember, Ticket]] = []
             errors: list[BaseException] = []
             for (seat, _), result in zip(places, results, strict=True):
                 if isinstance(result, BaseException):
@@ -131,7 +142,7 @@ class Fleet:
                 if not isinstance(error, CapacityError) or full >= self.seats.keys():
                     raise error
 
-    def _place(self, count: int, *, without: set[str]) -> list[tuple[Seat, int]]:
+    def _place(self, count: int, *, without: set[str]) -> list[tuple[FleetMember, int]]:
         """Which workers get how many of new instances: always the one with the fewest. Silent ones get none.
 
         Raises:
@@ -150,7 +161,7 @@ class Fleet:
         return [(self.seats[name], share) for name, share in shares.items()]
 
 
-async def abandon(placed: list[tuple[Seat, Ticket]]) -> None:
+async def abandon(placed: list[tuple[FleetMember, Ticket]]) -> None:
     """Close instances that nobody gets. If that fails, the reaper finds them: no lease names them."""
     for seat, ticket in placed:
         with suppress(FarmError):

@@ -6,8 +6,13 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from registry.catalogue import Catalogue
-from registry.events import Watch
-from registry.fleet import Fleet, Seat, WorkerDoor, abandon
+from registry.events import RegistryEvents
+from registry.fleet import (
+    Fleet,
+    FleetMember,
+    WorkerDoor,
+    abandon,
+)
 from registry.ledger.database import LedgerError
 from registry.ledger.lease_clock import LeaseClock, dated
 from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
@@ -25,7 +30,7 @@ class NewLease(NamedTuple):
     """A lease that is not in the ledger yet, and what its owner is told besides."""
 
     kept: KeptLease
-    seat: Seat
+    seat: FleetMember
     ticket: Ticket
 
 
@@ -46,9 +51,9 @@ class Registry:
         self.fleet = fleet
         self.clock = clock or LeaseClock(time.time())
         self.keep_seconds = keep_seconds
-        self.watch = Watch()
+        self.watch = RegistryEvents()
 
-    async def join(self, seat: Seat) -> None:
+    async def join(self, seat: FleetMember) -> None:
         """Take a worker into the fleet, or let it come back under its name."""
         now = self.clock.wall()
         await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, now, now))

@@ -10,7 +10,13 @@ from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
 from servers.bundle.description import Provenance, Tool
 from servers.bundle.scenario import Scenario
 from servers.errors import InfraError
-from servers.messages import CallRecord, InstanceId, RowChange, Table, Verdict
+from servers.messages import (
+    CallRecord,
+    InstanceId,
+    RowChange,
+    TableRows,
+    Verdict,
+)
 from servers.records import Clock, Name, Record
 
 LARGEST_BODY = 4 * 1024 * 1024
@@ -233,7 +239,7 @@ class Tables(Record):
     items: tuple[TableCard, ...]
 
 
-class TablePart(Table):
+class TablePart(TableRows):
     """Some rows of one table, by key."""
 
     offset: int

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from registry.fleet import Seat
+from registry.fleet import FleetMember
 from registry.leases import Registry
 from registry.ledger.store import KeptLease
 from servers.errors import FarmError, NotFound
@@ -101,7 +101,7 @@ class Reaper:
             dropped += mended.dropped
         return Reconciled(closed, dropped)
 
-    async def _reconcile(self, seat: Seat) -> Reconciled:
+    async def _reconcile(self, seat: FleetMember) -> Reconciled:
         ledger, at = self.registry.ledger, self.registry.clock.wall()
         leased = await asyncio.to_thread(ledger.instances_on, seat.name)  # first: what is leased then, is there already
         counted = seat.live
@@ -122,7 +122,7 @@ class Reaper:
         self.registry.watch.reconciled(seat.name, closed=closed, dropped=dropped)
         return Reconciled(closed, dropped)
 
-    async def _close_strangers(self, seat: Seat, found: set[str]) -> int:
+    async def _close_strangers(self, seat: FleetMember, found: set[str]) -> int:
         """Close the instances without a lease that have been so for long enough; how many."""
         now = self.registry.clock.now()
         since = self._strangers.get(seat.name, {})

@@ -20,7 +20,18 @@ from servers.doors.control import (
 )
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
-from servers.messages import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.messages import (
+    Assessment,
+    CallRecord,
+    InstanceStatus,
+    Judge,
+    Launch,
+    Page,
+    QueryRows,
+    RowChange,
+    TableRows,
+    Ticket,
+)
 from servers.records import Record
 from servers.validation import first_problem
 from servers.worker.metrics import Family
@@ -63,7 +74,7 @@ class RemoteWorker:
     async def launch(self, order: Launch) -> list[Ticket]:
         return await self._ask("launch", order)
 
-    async def standing(self, instance_id: str) -> Standing:
+    async def standing(self, instance_id: str) -> InstanceStatus:
         return await self._ask("standing", Of(instance=instance_id))
 
     async def reset(self, instance_id: str) -> None:
@@ -87,10 +98,10 @@ class RemoteWorker:
     async def suspended(self) -> list[str]:
         return await self._ask("suspended", Nothing())
 
-    async def tables(self, instance_id: str) -> list[Table]:
+    async def tables(self, instance_id: str) -> list[TableRows]:
         return await self._ask("tables", Of(instance=instance_id))
 
-    async def table(self, instance_id: str, name: str, page: Page) -> Table:
+    async def table(self, instance_id: str, name: str, page: Page) -> TableRows:
         return await self._ask("table", TableOf(instance=instance_id, name=name, page=page))
 
     async def diff(self, instance_id: str) -> list[RowChange]:
@@ -99,10 +110,10 @@ class RemoteWorker:
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         return await self._ask("history", HistoryOf(instance=instance_id, after=after, limit=limit))
 
-    async def query(self, instance_id: str, sql: str, limit: int = 1000) -> Rows:
+    async def query(self, instance_id: str, sql: str, limit: int = 1000) -> QueryRows:
         return await self._ask("query", QueryOf(instance=instance_id, sql=sql, limit=limit))
 
-    async def judge(self, instance_id: str, order: Judge) -> Judgement:
+    async def judge(self, instance_id: str, order: Judge) -> Assessment:
         return await self._ask("judge", JudgeOf(instance=instance_id, order=order))
 
     async def snapshot(self, instance_id: str) -> bytes:

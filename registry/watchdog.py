@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from registry.fleet import Seat
+from registry.fleet import FleetMember
 from registry.remote_worker import RemoteWorker
 from servers.errors import FarmError
 
@@ -24,7 +24,7 @@ log = logging.getLogger("farm.watchdog")
 class WatchedWorker:
     """A worker process: its seat, a door that nobody else uses, and what kills it so that it is started anew."""
 
-    seat: Seat
+    seat: FleetMember
     door: RemoteWorker
     restart: Callable[[], None]
     kill_at: float | None = None

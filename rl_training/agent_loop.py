@@ -20,7 +20,7 @@ from agent_client.play import Limits
 from rl_training.data.pass_rates import Key, note
 from rl_training.data.task import Task
 from rl_training.episode.attempt import Attempt, attempt
-from rl_training.episode.farm_connection import Farm, Link, link_to
+from rl_training.episode.farm_connection import Farm, FarmConnection, link_to
 from rl_training.episode.measures import measures, measures_of_lost
 from rl_training.episode.rendering import ChatMessage, shared_renderings
 from rl_training.episode.simulated_user import Partner, UserModel
@@ -102,7 +102,7 @@ class FarmAgentLoop(AgentLoopBase):
                 return self._output(done, model, attempts=number)
         raise AssertionError("unreachable")
 
-    def _partner(self, link: Link, prompt: list[ChatMessage], row: Mapping[str, Any]) -> Partner | None:
+    def _partner(self, link: FarmConnection, prompt: list[ChatMessage], row: Mapping[str, Any]) -> Partner | None:
         persona = row["extra_info"].get("persona")
         if self.user is None or not persona:
             return None

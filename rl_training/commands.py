@@ -15,8 +15,8 @@ from registry.farm import Address, private
 from rl_training.config import TrainConfig, config_path, load_config
 from rl_training.data.prepare import Collected, Measure, Packed, collected
 from rl_training.data.prepare import prepare as write_data
-from rl_training.data.selection import Band, Selection
-from rl_training.demo.demo import Plan
+from rl_training.data.selection import Band, ScenarioSelection
+from rl_training.demo.demo import DemoPlan
 from rl_training.demo.demo import demo as run_demo
 from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
 from rl_training.verl.trainer import command_of, environment_of, log_kept, need_verl, write_loop
@@ -63,7 +63,7 @@ def prepare(
     if max_prompt_tokens is not None and not tokenizer:
         raise RequestError("--max-prompt-tokens needs --tokenizer, to measure by")
     need_verl()
-    selection = Selection(
+    selection = ScenarioSelection(
         environments=tuple(environment or ()),
         tag=tag,
         calls=_band("--calls", calls),
@@ -143,7 +143,7 @@ def demo(
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
     need_verl()
-    plan = Plan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
+    plan = DemoPlan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
     begun = time.monotonic()
     outcome = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
     seconds = time.monotonic() - begun
@@ -179,7 +179,7 @@ async def _train(settings: TrainConfig, command: list[str], run: Path, url: str 
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
 
 
-async def _collected(url: str | None, shelf: list[Path], selection: Selection) -> Collected:
+async def _collected(url: str | None, shelf: list[Path], selection: ScenarioSelection) -> Collected:
     if url is not None:
         async with FarmClient(url, _token()) as farm:
             return await collected(farm, selection)

@@ -47,7 +47,7 @@ class Ticket(Record):
     token: str
 
 
-class Standing(Record):
+class InstanceStatus(Record):
     """Where an instance stands."""
 
     instance: InstanceId
@@ -66,7 +66,7 @@ class Page(Record):
     limit: int = Field(default=100, ge=1, le=1000)
 
 
-class Table(Record):
+class TableRows(Record):
     """One table of a state: some of its rows, by key."""
 
     name: str
@@ -89,7 +89,7 @@ class CallRecord(Record):
     at: float
 
 
-class Rows(Record):
+class QueryRows(Record):
     """What a query gave. `more` says that rows were left out."""
 
     columns: tuple[str, ...]
@@ -109,7 +109,7 @@ class Verdict(Record):
     error: str | None = None
 
 
-class Judgement(Record):
+class Assessment(Record):
     """The verdicts over a final state, the reward in 0..1, and whether everything holds."""
 
     verdicts: tuple[Verdict, ...]

@@ -12,9 +12,9 @@ from servers.cli.endpoint_option import well_formed
 from servers.cli.secret_options import ApiKey
 from servers.text.terminal import Terminal
 from synth.environments.stages import MINING, STAGES
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.plan import Plan
-from synth.runner.launch import Start
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.plan import RunPlan
+from synth.runner.launch import RunSettings
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
@@ -87,8 +87,8 @@ def run(
         "engine": engine,
     }
     options = {name: value for name, value in given.items() if value is not None}
-    plan = Plan.of(config, options) if config or out_ is None else Plan.resumed(RunFolder(out_), options)
+    plan = RunPlan.of(config, options) if config or out_ is None else RunPlan.resumed(SynthesisFolder(out_), options)
     if plan.engine == "ray":
         arguments = [sys.executable, "-m", "synth.runner.ray_process", plan.model_dump_json()]
         os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606
-    raise typer.Exit(uvloop.run(Start(STAGES, MINING, api_key, out).run(plan)))
+    raise typer.Exit(uvloop.run(RunSettings(STAGES, MINING, api_key, out).run(plan)))

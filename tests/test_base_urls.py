@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from evals.runs.suite import ChatAgent
 from servers.errors import RequestError
-from synth.pipeline.plan import Plan
+from synth.pipeline.plan import RunPlan
 from tests.processes import farm, side_by_side
 
 SECRET = "hunter2"
@@ -20,7 +20,7 @@ def test_a_url_with_a_secret_in_it_is_refused_and_not_repeated(tmp_path: Path, u
     plan = tmp_path / "plan.toml"
     plan.write_text(f'out = "run"\nbase_url = "{url}"\n')
     with pytest.raises(RequestError, match=REFUSED) as of_a_plan:
-        Plan.of(plan, {})
+        RunPlan.of(plan, {})
     with pytest.raises(ValidationError, match=REFUSED):
         ChatAgent(kind="chat", model="m", base_url=url)
     assert SECRET not in str(of_a_plan.value)

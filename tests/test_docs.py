@@ -23,10 +23,15 @@ from registry.leases import Registry
 from registry.ledger.store import Ledger
 from registry.messages import ErrorKind
 from servers import errors
-from servers.bundle.description import Description, Imported, Provenance, Tool
-from servers.bundle.examples import Example
+from servers.bundle.description import (
+    Description,
+    ImportedOrigin,
+    Provenance,
+    Tool,
+)
+from servers.bundle.examples import BundleExample
 from servers.bundle.library import Library
-from servers.bundle.rules import Rule
+from servers.bundle.rules import BundleRule
 from servers.bundle.scenario import (
     Allowance,
     Comparison,
@@ -59,9 +64,21 @@ CHANGES_EACH_TIME = {
     "instances", "orphans", "version", "walls",
 }  # fmt: skip
 BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
-    Description, Tool, Provenance, Imported, Scenario, SqlCheckpoint, PythonCheckpoint, FootprintCheckpoint, Allowance,
-    Comparison, PlannedCall, Solution, Rule, Example,
-)  # fmt: skip
+    Description,
+    Tool,
+    Provenance,
+    ImportedOrigin,
+    Scenario,
+    SqlCheckpoint,
+    PythonCheckpoint,
+    FootprintCheckpoint,
+    Allowance,
+    Comparison,
+    PlannedCall,
+    Solution,
+    BundleRule,
+    BundleExample,
+)
 
 
 class Block(NamedTuple):

@@ -23,7 +23,7 @@ from registry.farm import private
 from registry.messages import Lease
 from servers.bundle.library import Library
 from servers.messages import Launch
-from servers.telemetry.logs import Lines, to_stderr
+from servers.telemetry.logs import JsonLineHandler, to_stderr
 from servers.telemetry.opentelemetry import Spans
 from servers.worker.worker import Worker
 from tests.frail import write_frail
@@ -110,7 +110,7 @@ async def test_what_the_farm_could_not_do_is_an_error_that_names_the_instance(tm
 
 def test_events_never_wait_for_their_reader_and_say_how_many_were_left_out() -> None:
     reading, writing = os.pipe()
-    lines = Lines(process="test", descriptor=writing)
+    lines = JsonLineHandler(process="test", descriptor=writing)
     for number in range(20_000):
         lines.emit(logging.makeLogRecord({"name": "farm", "msg": "event", "levelname": "INFO", "number": number}))
     with os.fdopen(reading, encoding="utf-8") as reader:
@@ -128,7 +128,7 @@ def test_events_never_wait_for_their_reader_and_say_how_many_were_left_out() -> 
 
 def test_a_process_ends_although_nobody_reads_its_log() -> None:
     reading, writing = os.pipe()
-    lines = Lines(process="test", descriptor=writing)
+    lines = JsonLineHandler(process="test", descriptor=writing)
     for _ in range(15_000):
         lines.emit(logging.makeLogRecord({"name": "farm", "msg": "event", "levelname": "INFO"}))
     lines.close()

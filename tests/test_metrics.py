@@ -17,7 +17,7 @@ from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import connect
 from registry.client import FarmClient
 from registry.farm import Address, Options, running
-from registry.fleet import Seat
+from registry.fleet import FleetMember
 from registry.messages import LARGEST_BODY, Lease
 from registry.remote_worker import RemoteWorker
 from servers.bundle.library import Library
@@ -223,7 +223,7 @@ async def test_leases_that_nobody_closed_and_instances_that_nobody_holds_are_cou
 async def test_a_worker_that_does_not_answer_is_told_and_the_others_are_there(shelf: Path, tmp_path: Path) -> None:
     async with registry_running(Library([shelf]), tmp_path / "farm", Clock()) as farm:
         gone = RemoteWorker("http://127.0.0.1:1", "t")
-        farm.registry.fleet.seats["gone"] = Seat("gone", gone.url, gone)
+        farm.registry.fleet.seats["gone"] = FleetMember("gone", gone.url, gone)
         figures = await scraped(farm.url, TOKEN)
         await gone.aclose()
         assert figures.by("farm_worker_answers", "worker") == {"local": 1, "gone": 0}

@@ -24,7 +24,7 @@ INVENTED = re.compile(r"<tool_response>.*", re.DOTALL)
 FENCE = re.compile(r"^```(?:json)?\s*\n(.*?)\n?```$", re.DOTALL)
 
 
-class Said(NamedTuple):
+class ParsedReply(NamedTuple):
     """What a reply says in words, and the calls in it."""
 
     text: str
@@ -39,7 +39,7 @@ class CallText:
     tools: Callable[[Sequence[ToolSpec]], str]
     written: Callable[[str, Sequence[ToolCall]], str]
     results: Callable[[Sequence[tuple[ToolCall, ToolResult]]], str]
-    read: Callable[[str, int], Said]
+    read: Callable[[str, int], ParsedReply]
 
     def told(self, tools: Sequence[ToolSpec]) -> str:
         """What a model is told about tools and format, after the instructions."""
@@ -62,7 +62,7 @@ def _hermes_results(answered: Sequence[tuple[ToolCall, ToolResult]]) -> str:
     return "\n".join(f"<tool_response>\n{result.text}\n</tool_response>" for _, result in answered)
 
 
-def _hermes_read(text: str, turn: int) -> Said:
+def _hermes_read(text: str, turn: int) -> ParsedReply:
     """Words stand around the calls. A result that the model made up ends what is read of it."""
     first, *rest = INVENTED.sub("", text).split(OPENED)
     words, calls = [first], list[ToolCall]()
@@ -70,7 +70,7 @@ def _hermes_read(text: str, turn: int) -> Said:
         block, _, after = part.partition(CLOSED)
         calls.append(_named(f"call_{turn}_{number}", block, ("name", "arguments")))
         words.append(after)
-    return Said("".join(words).strip(), tuple(calls))
+    return ParsedReply("".join(words).strip(), tuple(calls))
 
 
 def _json_tools(tools: Sequence[ToolSpec]) -> str:
@@ -90,7 +90,7 @@ def _json_results(answered: Sequence[tuple[ToolCall, ToolResult]]) -> str:
     return json.dumps({"results": told}, ensure_ascii=False)
 
 
-def _json_read(text: str, turn: int) -> Said:
+def _json_read(text: str, turn: int) -> ParsedReply:
     """What is no such object is an answer in words: a model that forgot the format has still said it."""
     stripped = text.strip()
     fenced = FENCE.match(stripped)
@@ -98,18 +98,18 @@ def _json_read(text: str, turn: int) -> Said:
         value: object = from_json((fenced[1] if fenced else stripped).encode())
     except ValueError as error:
         if not stripped.startswith("{"):
-            return Said(text.strip(), ())
-        return Said("", (_unreadable(f"call_{turn}_1", str(error), stripped),))
+            return ParsedReply(text.strip(), ())
+        return ParsedReply("", (_unreadable(f"call_{turn}_1", str(error), stripped),))
     if not isinstance(value, dict):
-        return Said(text.strip(), ())
+        return ParsedReply(text.strip(), ())
     reply = cast("dict[str, Any]", value)
     asked: object = reply.get("calls", [reply] if "tool" in reply else [])
     blocks: list[object] = cast("list[object]", asked) if isinstance(asked, list) else [asked]
     calls = [_from_object(f"call_{turn}_{at}", block, ("tool", "arguments")) for at, block in enumerate(blocks, 1)]
     words: object = reply.get("say" if calls else "answer", "")
     if not calls and "answer" not in reply:
-        return Said(text.strip(), ())
-    return Said(words.strip() if isinstance(words, str) else json.dumps(words, ensure_ascii=False), tuple(calls))
+        return ParsedReply(text.strip(), ())
+    return ParsedReply(words.strip() if isinstance(words, str) else json.dumps(words, ensure_ascii=False), tuple(calls))
 
 
 def _named(call_id: str, block: str, keys: tuple[str, str]) -> ToolCall:

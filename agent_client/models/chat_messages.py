@@ -5,8 +5,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from agent_client.model import Answer, Instructions, Message, Reply, User
-from agent_client.models.completion import Call, Completion, Usage
+from agent_client.model import (
+    CallReply,
+    Instructions,
+    Message,
+    Reply,
+    User,
+)
+from agent_client.models.completion import ChatToolCall, Completion, Usage
 from agent_client.trace import ToolCall, ToolSpec
 
 FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")  # in a function's name; what a model made up is sent back to it all the same
@@ -32,7 +38,7 @@ def _chat_message(message: Message) -> dict[str, Any]:
             return {"role": "system", "content": text}
         case User(text):
             return {"role": "user", "content": text}
-        case Answer(call, result):
+        case CallReply(call, result):
             return {"role": "tool", "tool_call_id": call.id, "content": result.text}
         case Reply(text, calls=()):
             return {"role": "assistant", "content": text}
@@ -78,7 +84,7 @@ def without_thinking(text: str) -> tuple[str, str]:
     return (rest.strip(), thinking.strip()) if closed and opened != text.lstrip() else (text, "")
 
 
-def _calls(calls: Sequence[Call], turn: int) -> tuple[ToolCall, ...]:
+def _calls(calls: Sequence[ChatToolCall], turn: int) -> tuple[ToolCall, ...]:
     ids = [call.id for call in calls]
     own = len(set(ids)) == len(ids) and all(ids)
     return tuple(
@@ -87,5 +93,5 @@ def _calls(calls: Sequence[Call], turn: int) -> tuple[ToolCall, ...]:
     )
 
 
-def _asked(call: Call) -> tuple[str, object]:
+def _asked(call: ChatToolCall) -> tuple[str, object]:
     return call.function.name or "", call.function.arguments

@@ -5,40 +5,40 @@ from typing import Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 
-class Part(BaseModel):
+class LenientModel(BaseModel):
     """Endpoints add keys of their own, so unknown ones are passed over."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
-class Function(Part):
+class Function(LenientModel):
     name: str | None = None
     arguments: Any = None  # text by the book; some endpoints send the object itself
 
 
-class Call(Part):
+class ChatToolCall(LenientModel):
     id: str | None = None
     function: Function = Function()
 
 
-class AssistantMessage(Part):
+class AssistantMessage(LenientModel):
     content: str | None = None
     refusal: str | None = None
     reasoning: str | None = Field(default=None, validation_alias=AliasChoices("reasoning_content", "reasoning"))
-    tool_calls: tuple[Call, ...] | None = None
+    tool_calls: tuple[ChatToolCall, ...] | None = None
 
 
-class Choice(Part):
+class CompletionChoice(LenientModel):
     message: AssistantMessage
     finish_reason: str | None = None
 
 
-class Usage(Part):
+class Usage(LenientModel):
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
 
 
-class Completion(Part):
-    choices: tuple[Choice, ...] = Field(min_length=1)
+class Completion(LenientModel):
+    choices: tuple[CompletionChoice, ...] = Field(min_length=1)
     model: str = ""
     usage: Usage | None = None

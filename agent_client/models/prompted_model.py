@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 
-from agent_client.model import Answer, Instructions, Message, Model, Reply, User
+from agent_client.model import (
+    CallReply,
+    Instructions,
+    Message,
+    Model,
+    Reply,
+    User,
+)
 from agent_client.models.call_text import CallText
 from agent_client.models.chat_messages import without_thinking
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
@@ -40,7 +47,7 @@ class PromptedModel:
             yield Instructions("\n\n".join(part for part in (rules, told) if part))
         answered: list[tuple[ToolCall, ToolResult]] = []
         for message in messages:
-            if isinstance(message, Answer):
+            if isinstance(message, CallReply):
                 answered.append((message.call, message.result))
                 continue
             if answered:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from agent_client.errors import AgentError, EndpointError
 from agent_client.model import Instructions, Message, Model, Reply, User
-from agent_client.person import Exchange, Saying
+from agent_client.person import Exchange, UserMessage
 
 STOP = "[END]"
 """The signal counts only as the last line of what is said, never inside a thought or a sentence."""
@@ -22,7 +22,7 @@ class SimulatedPerson:
         self._model = model
         self._instructions = PROMPT.read_text(encoding="utf-8").format(persona=persona, task=task, stop=STOP)
 
-    async def says(self, opening: str, told: Sequence[Exchange]) -> Saying:
+    async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
         """The next words. Raises EndpointError where the model says nothing twice, or never begins."""
         messages: list[Message] = [Instructions(self._instructions), User(GREETING)]
         if opening:
@@ -37,9 +37,9 @@ class SimulatedPerson:
             tokens += reply.tokens_in + reply.tokens_out
             text, over = heard(reply.text)
             if over and opening:
-                return Saying(text, over=True, tokens=tokens)
+                return UserMessage(text, over=True, tokens=tokens)
             if text:
-                return Saying(text, tokens=tokens)
+                return UserMessage(text, tokens=tokens)
             messages.append(User(SILENCE))
         raise EndpointError(f"the simulated user ({self.name}) said nothing, even after a reminder")
 

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 from jinja2 import TemplateError
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from evals.export.training_example import Example
+from evals.export.training_example import TrainingExample
 from servers.errors import RequestError
 
 
@@ -36,7 +36,7 @@ class ChatTemplate:
             raise RequestError(f"{self.path}: {error}") from None
 
 
-def lost(template: ChatTemplate, example: Example) -> Counter[str]:
+def lost(template: ChatTemplate, example: TrainingExample) -> Counter[str]:
     """What of an example a template does not show, by kind, each where it should stand: in order, to the character."""
     text = template.rendered([dict(message) for message in example.messages], list(example.tools))
     missing: Counter[str] = Counter()
@@ -50,7 +50,7 @@ def lost(template: ChatTemplate, example: Example) -> Counter[str]:
     return missing
 
 
-def _pieces(example: Example) -> Iterator[tuple[str, str]]:
+def _pieces(example: TrainingExample) -> Iterator[tuple[str, str]]:
     system = [message for message in example.messages if message["role"] == "system"]
     yield from (("rules", message["content"].strip()) for message in system)
     yield from (("tools", tool["function"]["name"]) for tool in example.tools)

@@ -15,8 +15,8 @@ from rich.table import Table
 
 from evals.export.chat_template import ChatTemplate, lost
 from evals.export.formats import FORMS, Format, losses
-from evals.export.selection import Selection, condition
-from evals.export.training_example import Example
+from evals.export.selection import RolloutSelection, condition
+from evals.export.training_example import TrainingExample
 from evals.reference_runs import references
 from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
@@ -61,7 +61,7 @@ def sft(
     """Write training data for supervised fine-tuning, and say what was left out and why."""
     if not runs and not reference:
         raise RequestError("name a run to export, or --reference LIBRARY")
-    selection = Selection(
+    selection = RolloutSelection(
         conditions=tuple(map(condition, only or ())),
         most_characters=max_characters,
         per_scenario=per_scenario,
@@ -108,7 +108,7 @@ def _rollouts(runs: Iterable[Path], libraries: Iterable[Path]) -> Iterator[tuple
             yield f"{library}/{one.environment}/{one.scenario}", "reference", one
 
 
-def _lacking(form: Format, template: ChatTemplate | None, example: Example) -> Counter[str]:
+def _lacking(form: Format, template: ChatTemplate | None, example: TrainingExample) -> Counter[str]:
     found = Counter(losses(form, example))
     if template is not None:
         found.update({f"{kind}, in {template.path.name}": count for kind, count in lost(template, example).items()})
@@ -136,7 +136,7 @@ def _finish(form: Format, rows: Path) -> None:
         rows.unlink()
 
 
-def _report(form: Format, selection: Selection, taken: int, lacking: Counter[str]) -> dict[str, Any]:
+def _report(form: Format, selection: RolloutSelection, taken: int, lacking: Counter[str]) -> dict[str, Any]:
     return {
         "format": form,
         "examples": taken,
@@ -150,7 +150,7 @@ def _report(form: Format, selection: Selection, taken: int, lacking: Counter[str
     }
 
 
-def _show(folder: Path, selection: Selection, taken: int, lacking: Counter[str]) -> None:
+def _show(folder: Path, selection: RolloutSelection, taken: int, lacking: Counter[str]) -> None:
     table = Table("of the rollouts", "number", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
     table.add_row("taken", marked("[green]{}[/]", taken))
     for reason, count in selection.dropped.most_common():

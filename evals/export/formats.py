@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from agent_client.models.call_text import HERMES
 from agent_client.trace import ToolCall, ToolSpec
-from evals.export.training_example import Example
+from evals.export.training_example import TrainingExample
 
 Format = Literal["chat", "sharegpt", "llamafactory", "verl"]
 ROLES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "tool"}
@@ -20,11 +20,11 @@ BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
 """What LLaMA-Factory's own converter puts between the results of calls that were made together."""
 
 
-def chat(example: Example) -> dict[str, Any]:
+def chat(example: TrainingExample) -> dict[str, Any]:
     return {"messages": list(example.messages), "tools": list(example.tools)}
 
 
-def sharegpt(example: Example) -> dict[str, Any]:
+def sharegpt(example: TrainingExample) -> dict[str, Any]:
     turns = [
         {"from": ROLES[message["role"]], "value": _with_thought(message, _hermes(message)), **_weight(message)}
         for message in _joined(example)
@@ -32,7 +32,7 @@ def sharegpt(example: Example) -> dict[str, Any]:
     return {"conversations": turns, "tools": json.dumps(example.tools, ensure_ascii=False)}
 
 
-def llamafactory(example: Example) -> dict[str, Any]:
+def llamafactory(example: TrainingExample) -> dict[str, Any]:
     """Words beside a call have no place in this form; `losses` counts them."""
     system = "".join(message["content"] for message in example.messages if message["role"] == "system")
     functions = [tool["function"] for tool in example.tools]
@@ -40,7 +40,7 @@ def llamafactory(example: Example) -> dict[str, Any]:
     return {"conversations": told, "system": system, "tools": json.dumps(functions, ensure_ascii=False)}
 
 
-def verl(example: Example) -> dict[str, Any]:
+def verl(example: TrainingExample) -> dict[str, Any]:
     """Tools and calls stand in the text, as Qwen's template would write them.
 
     In a parquet column of structs every tool would get the arguments of all others, as nulls, and show them.
@@ -61,7 +61,7 @@ def verl(example: Example) -> dict[str, Any]:
     return {"messages": rows, "name": example.name, "reward": example.reward}
 
 
-FORMS: dict[Format, Callable[[Example], dict[str, Any]]] = {
+FORMS: dict[Format, Callable[[TrainingExample], dict[str, Any]]] = {
     "chat": chat,
     "sharegpt": sharegpt,
     "llamafactory": llamafactory,
@@ -69,7 +69,7 @@ FORMS: dict[Format, Callable[[Example], dict[str, Any]]] = {
 }
 
 
-def losses(form: Format, example: Example) -> dict[str, int]:
+def losses(form: Format, example: TrainingExample) -> dict[str, int]:
     """What a form cannot say of an example, by kind."""
     if form != "llamafactory":
         return {}
@@ -79,11 +79,11 @@ def losses(form: Format, example: Example) -> dict[str, int]:
     return {kind: count for kind, count in found.items() if count}
 
 
-def _plain(example: Example) -> list[dict[str, Any]]:
+def _plain(example: TrainingExample) -> list[dict[str, Any]]:
     return [tool["function"] for tool in example.tools]
 
 
-def _joined(example: Example) -> list[dict[str, Any]]:
+def _joined(example: TrainingExample) -> list[dict[str, Any]]:
     """The messages, with the results of calls that were made together as one."""
     joined: list[dict[str, Any]] = []
     for message in example.messages:

@@ -1,6 +1,6 @@
-"""A file of JSON lines as Parquet: `python -m evals.export.parquet ROWS.jsonl ROWS.parquet`. Needs the extra `envfarm[evals]`.
+"""A file of JSON lines as Parquet: `python -m evals.export.parquet ROWS.jsonl ROWS.parquet`.
 
-A program of its own, so that nothing else needs pyarrow.
+It needs the extra `envfarm[evals]`. A program of its own, so that nothing else needs pyarrow.
 """
 
 import sys

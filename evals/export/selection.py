@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from evals.effects import made
-from evals.export.training_example import Example, example, unusable
+from evals.export.training_example import TrainingExample, example, unusable
 from evals.rollout import Rollout
 from servers.errors import RequestError
 
@@ -78,7 +78,7 @@ def _numeric(text: str, name: str, compare: Callable[[Any, Any], bool], value: s
 
 
 @dataclass
-class Selection:
+class RolloutSelection:
     """Takes rollouts one after another; enter each once. `dropped` counts the others by the reason."""
 
     conditions: tuple[Condition, ...] = ()
@@ -96,7 +96,7 @@ class Selection:
         if not any(one.field in ("success", "reward") for one in self.conditions):
             self.conditions = (condition("success=true"), *self.conditions)
 
-    def taken(self, rollouts: Iterable[tuple[str, str, Rollout]]) -> Iterator[Example]:
+    def taken(self, rollouts: Iterable[tuple[str, str, Rollout]]) -> Iterator[TrainingExample]:
         """The examples of rollouts, each with its name and its agent."""
         for name, agent, run in rollouts:
             self.seen += 1
@@ -108,7 +108,7 @@ class Selection:
             self._taken[f"{run.environment}/{run.scenario}"] += 1
             yield made_of
 
-    def _judged(self, name: str, agent: str, run: Rollout) -> tuple[str, Example | None]:
+    def _judged(self, name: str, agent: str, run: Rollout) -> tuple[str, TrainingExample | None]:
         """The example, or why there is none."""
         if run.outcome == "infra_error" or run.trace is None or run.reward is None:
             return "infra error: nothing is known of the agent", None
@@ -122,7 +122,7 @@ class Selection:
         refusal = self._too_much(made_of)
         return (refusal, None) if refusal else ("", made_of)
 
-    def _too_much(self, made_of: Example) -> str:
+    def _too_much(self, made_of: TrainingExample) -> str:
         """Why an example is one too many; empty where it is not."""
         if self.most_characters is not None and made_of.characters > self.most_characters:
             return f"longer than {self.most_characters:,} characters"

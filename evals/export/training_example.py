@@ -13,7 +13,7 @@ from servers.records import Record
 MALFORMED = "a call whose arguments could not be read"
 
 
-class Example(Record):
+class TrainingExample(Record):
     """One conversation. Assistant messages of `weight` 1 go into the loss, thinking included; nothing else does."""
 
     name: str
@@ -42,7 +42,7 @@ class Example(Record):
         return len(json.dumps(self.messages, ensure_ascii=False)) + len(json.dumps(self.tools, ensure_ascii=False))
 
 
-def example(name: str, agent: str, run: Rollout, *, with_thinking: bool, errors_in_loss: bool) -> Example:
+def example(name: str, agent: str, run: Rollout, *, with_thinking: bool, errors_in_loss: bool) -> TrainingExample:
     """The example that a rollout makes; one without a trace or a reward makes none and must not come here.
 
     Without `errors_in_loss` a message whose calls were all answered by an error stays, for what follows from it, but
@@ -53,7 +53,7 @@ def example(name: str, agent: str, run: Rollout, *, with_thinking: bool, errors_
     said = list(messages(run.trace, with_thinking=with_thinking, errors_in_loss=errors_in_loss))
     while said[-1]["role"] != "assistant":  # what nobody answered teaches nothing
         said.pop()
-    return Example(
+    return TrainingExample(
         name=name,
         environment=run.environment,
         scenario=run.scenario,

@@ -14,7 +14,7 @@ class Beside(NamedTuple):
     reward: tuple[float, float]
 
 
-class Comparison(NamedTuple):
+class RunComparison(NamedTuple):
     """Another run against the first: what it is better by. `changed` scenarios were not the same, and are left out."""
 
     first: str
@@ -27,7 +27,7 @@ class Comparison(NamedTuple):
     changed: list[str]
 
 
-def compared(first: Report, other: Report) -> Comparison:
+def compared(first: Report, other: Report) -> RunComparison:
     """Pair what both have judged, at scenarios that are the same to the byte."""
     ones, others = by_scenario(first.rollouts), by_scenario(other.rollouts)
     shared = sorted(ones.keys() & others.keys())
@@ -45,7 +45,7 @@ def compared(first: Report, other: Report) -> Comparison:
         for name in shared
         if name not in changed
     ]
-    return Comparison(
+    return RunComparison(
         first=first.path,
         other=other.path,
         scenarios=beside,

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evals.report.comparison import Comparison
+from evals.report.comparison import RunComparison
 from evals.report.replay_data import as_json, openable, packed
 from evals.report.report import Report
 from evals.report.report_data import comparison_data, report_data
 from evals.runs.causes import MEANINGS
 from evals.runs.folder import RunFolder
 from evals.runs.records import Subject
-from evals.runs.summary import Summary
+from evals.runs.summary import RolloutSummary
 
 PARTS = Path(__file__).parent / "page_parts"
 MOST_OPENABLE = 2000
@@ -21,7 +21,7 @@ HOLE = re.compile(r"\{\{(?:title|style|script|data)\}\}")
 SCRIPTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
 
 
-def page(reports: Sequence[Report], comparisons: Sequence[Comparison], *, most_openable: int = MOST_OPENABLE) -> str:
+def page(reports: Sequence[Report], comparisons: Sequence[RunComparison], *, most_openable: int = MOST_OPENABLE) -> str:
     """The page of some runs; of each, so many rollouts can be opened in it, failures before successes."""
     data = {
         "runs": [_run(told, most_openable) for told in reports],
@@ -58,7 +58,7 @@ def _run(told: Report, most_openable: int) -> dict[str, Any]:
     }
 
 
-def _row(one: Summary) -> list[Any]:
+def _row(one: RolloutSummary) -> list[Any]:
     """A line of the list of rollouts; the page knows the columns by their place."""
     numbers = [one.turns, one.calls, one.errors, one.tokens_in, one.tokens_out, round(one.seconds, 2), one.retried]
     return [one.key, one.outcome, one.reward, one.success, one.cause, *numbers]

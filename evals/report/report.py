@@ -10,7 +10,7 @@ from evals.runs.causes import Cause
 from evals.runs.difficulty import RATINGS, rating_of
 from evals.runs.folder import RunFolder
 from evals.runs.records import Header, Subject
-from evals.runs.summary import Summary, summaries
+from evals.runs.summary import RolloutSummary, summaries
 
 MOST_K = 16
 LENGTHS = ((0, 2), (3, 4), (5, 7), (8, 12), (13, 10**6))
@@ -62,7 +62,7 @@ class Report(NamedTuple):
     path: str
     header: Header
     subjects: dict[str, Subject]
-    rollouts: list[Summary]
+    rollouts: list[RolloutSummary]
     torn: int
     all: Group
     bounds: tuple[float, float] | None
@@ -106,24 +106,24 @@ def report(folder: RunFolder) -> Report:
     )
 
 
-def by_scenario(rollouts: Iterable[Summary]) -> dict[str, list[Summary]]:
+def by_scenario(rollouts: Iterable[RolloutSummary]) -> dict[str, list[RolloutSummary]]:
     """Rollouts that have a reward, by scenario."""
-    found: dict[str, list[Summary]] = defaultdict(list)
+    found: dict[str, list[RolloutSummary]] = defaultdict(list)
     for one in rollouts:
         if one.success is not None:
             found[one.name].append(one)
     return found
 
 
-def successes(rollouts: Iterable[Summary]) -> int:
+def successes(rollouts: Iterable[RolloutSummary]) -> int:
     return sum(bool(one.success) for one in rollouts)
 
 
-def rewards(rollouts: Iterable[Summary]) -> float:
+def rewards(rollouts: Iterable[RolloutSummary]) -> float:
     return sum(one.reward or 0.0 for one in rollouts)
 
 
-def _group(name: str, rollouts: Sequence[Summary]) -> Group:
+def _group(name: str, rollouts: Sequence[RolloutSummary]) -> Group:
     scenarios = by_scenario(rollouts).values()
     return Group(
         name=name,
@@ -135,7 +135,7 @@ def _group(name: str, rollouts: Sequence[Summary]) -> Group:
     )
 
 
-def _bounds(rollouts: Sequence[Summary]) -> tuple[float, float] | None:
+def _bounds(rollouts: Sequence[RolloutSummary]) -> tuple[float, float] | None:
     if not rollouts:
         return None
     won = successes(rollouts)
@@ -143,7 +143,7 @@ def _bounds(rollouts: Sequence[Summary]) -> tuple[float, float] | None:
     return won / len(rollouts), (won + broken) / len(rollouts)
 
 
-def _passing(judged: Sequence[Summary]) -> list[Passing]:
+def _passing(judged: Sequence[RolloutSummary]) -> list[Passing]:
     counts = [(len(ones), successes(ones)) for ones in by_scenario(judged).values()]
     found: list[Passing] = []
     for k in range(1, min(MOST_K, max((n for n, _ in counts), default=0)) + 1):
@@ -155,24 +155,24 @@ def _passing(judged: Sequence[Summary]) -> list[Passing]:
     return found
 
 
-def _groups(rollouts: Sequence[Summary], subjects: dict[str, Subject]) -> dict[str, list[Group]]:
+def _groups(rollouts: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> dict[str, list[Group]]:
     """Groups by everything that a scenario is known by; a rollout with several tags is in several groups."""
 
-    def tags(one: Summary) -> tuple[str, ...]:
+    def tags(one: RolloutSummary) -> tuple[str, ...]:
         return subjects[one.name].detail.scenario.tags if one.name in subjects else ()
 
-    def length(one: Summary) -> tuple[str, ...]:
+    def length(one: RolloutSummary) -> tuple[str, ...]:
         solution = subjects[one.name].detail.scenario.solution if one.name in subjects else None
         if solution is None:
             return ("no reference",)
         calls = len(solution.calls)
         return tuple(_range(low, high) for low, high in LENGTHS if low <= calls <= high)
 
-    def difficulty(one: Summary) -> tuple[str, ...]:
+    def difficulty(one: RolloutSummary) -> tuple[str, ...]:
         rating = rating_of(subjects[one.name].detail.scenario) if one.name in subjects else None
         return () if rating is None else (rating,)
 
-    dimensions: dict[str, Callable[[Summary], tuple[str, ...]]] = {
+    dimensions: dict[str, Callable[[RolloutSummary], tuple[str, ...]]] = {
         "environment": lambda one: (one.environment,),
         "difficulty": difficulty,
         "reference calls": length,
@@ -180,7 +180,7 @@ def _groups(rollouts: Sequence[Summary], subjects: dict[str, Subject]) -> dict[s
     }
     found: dict[str, list[Group]] = {}
     for dimension, names_of in dimensions.items():
-        members: dict[str, list[Summary]] = defaultdict(list)
+        members: dict[str, list[RolloutSummary]] = defaultdict(list)
         for one in rollouts:
             for name in names_of(one):
                 members[name].append(one)
@@ -199,7 +199,7 @@ def _order(name: str) -> tuple[int, str]:
     return (int(first) if first.isdecimal() else rating, name)
 
 
-def _causes(judged: Sequence[Summary]) -> list[tuple[Cause, list[str]]]:
+def _causes(judged: Sequence[RolloutSummary]) -> list[tuple[Cause, list[str]]]:
     found: dict[Cause, list[str]] = defaultdict(list)
     for one in judged:
         if one.cause is not None:
@@ -207,7 +207,7 @@ def _causes(judged: Sequence[Summary]) -> list[tuple[Cause, list[str]]]:
     return sorted(found.items(), key=lambda item: -len(item[1]))
 
 
-def _checkpoints(judged: Sequence[Summary], subjects: dict[str, Subject]) -> list[Failing]:
+def _checkpoints(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[Failing]:
     """Those that did not hold at least once, the worst first."""
     found: list[Failing] = []
     for name, ones in by_scenario(judged).items():
@@ -220,7 +220,7 @@ def _checkpoints(judged: Sequence[Summary], subjects: dict[str, Subject]) -> lis
     return sorted(found, key=lambda one: (-one.failed / one.judged, -one.failed, one.scenario, one.checkpoint))
 
 
-def _tools(rollouts: Sequence[Summary]) -> list[ToolUse]:
+def _tools(rollouts: Sequence[RolloutSummary]) -> list[ToolUse]:
     calls, errors = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for one in rollouts:
         for tool, count, wrong in one.tools:

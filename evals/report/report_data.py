@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from evals.report.comparison import Comparison
+from evals.report.comparison import RunComparison
 from evals.report.report import Report
 
 MOST_LISTED = 200
@@ -36,7 +36,7 @@ def report_data(told: Report) -> dict[str, Any]:
     }
 
 
-def comparison_data(one: Comparison) -> dict[str, Any]:
+def comparison_data(one: RunComparison) -> dict[str, Any]:
     """A comparison of two runs."""
     return {
         **one._asdict(),

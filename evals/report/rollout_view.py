@@ -15,7 +15,7 @@ from evals.report.replay_data import openable
 from evals.report.report import Report
 from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
-from evals.runs.records import Played
+from evals.runs.records import RolloutRecord
 from servers.errors import NotFound
 from servers.text.terminal import marked
 
@@ -41,7 +41,7 @@ def list_rollouts(console: Console, told: Report, *, failed_only: bool) -> None:
 
 def show_rollout(console: Console, folder: RunFolder, name: str) -> None:
     """One rollout. Raises NotFound where the run has none of this name."""
-    found: Played | None = None
+    found: RolloutRecord | None = None
     for at in folder.rollouts():
         if at.played.key == name:
             found = at.played  # the last line of a name counts

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from evals.report.comparison import Comparison
+from evals.report.comparison import RunComparison
 from evals.report.report import Group, Report
 from evals.report.statistics import Estimate, Paired
 from evals.runs.causes import MEANINGS
@@ -36,7 +36,7 @@ def show_report(console: Console, told: Report) -> None:
         console.print(_tools(told))
 
 
-def show_comparison(console: Console, beside: Comparison) -> None:
+def show_comparison(console: Console, beside: RunComparison) -> None:
     """Print what another run does better or worse."""
     both = f"{counted(len(beside.scenarios), 'scenario')} in both"
     console.print(Text(f"\n{beside.other} against {beside.first}: {both}", "bold"))

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from evals.runs.records import Header, Played, Subject
+from evals.runs.records import Header, RolloutRecord, Subject
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.file_lock import locked
@@ -23,7 +23,7 @@ class At(NamedTuple):
 
     offset: int
     length: int
-    played: Played
+    played: RolloutRecord
 
 
 class RunFolder:
@@ -64,14 +64,14 @@ class RunFolder:
         """
         path = self.path / ROLLOUTS
         self.torn = _torn(path)
-        for offset, length, played in _records(path, Played, without_last=self.torn):
+        for offset, length, played in _records(path, RolloutRecord, without_last=self.torn):
             yield At(offset, length, played)
 
-    def rollout_at(self, offset: int, length: int) -> Played:
+    def rollout_at(self, offset: int, length: int) -> RolloutRecord:
         """One rollout again."""
         with (self.path / ROLLOUTS).open("rb") as file:
             file.seek(offset)
-            return Played.model_validate_json(file.read(length))
+            return RolloutRecord.model_validate_json(file.read(length))
 
     def begin(self, header: Header, subjects: Sequence[Subject]) -> None:
         """Write what is known before the first rollout; the header last, since it says that the rest is there."""
@@ -86,7 +86,7 @@ class RunFolder:
             os.truncate(path, path.stat().st_size - torn)
         return torn
 
-    def append(self, played: Played) -> None:
+    def append(self, played: RolloutRecord) -> None:
         """Add a line in one write: what a kill leaves is whole lines, and at most one that is cut short."""
         line = (played.model_dump_json() + "\n").encode()
         with (self.path / ROLLOUTS).open("ab", buffering=0) as file:

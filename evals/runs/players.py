@@ -21,7 +21,7 @@ CALL_TEXTS = {"hermes": HERMES, "json": JSON}
 
 
 @dataclass(frozen=True)
-class Endpoint:
+class ModelEndpoint:
     """Where models are asked, unless the suite says otherwise, and the keys."""
 
     base_url: str = OPENAI
@@ -61,7 +61,7 @@ class Players:
 
 @asynccontextmanager
 async def players(
-    suite: Suite, endpoint: Endpoint, *, on_retry: Callable[[str], None] | None = None
+    suite: Suite, endpoint: ModelEndpoint, *, on_retry: Callable[[str], None] | None = None
 ) -> AsyncGenerator[Players]:
     """The players of a suite, with their connections open while inside. `on_retry` is told of each wait.
 
@@ -83,7 +83,7 @@ async def players(
 
 
 def _model(
-    told: ChatAgent | SimulatedUser, endpoint: Endpoint, api_key: str, on_retry: Callable[[str], None] | None
+    told: ChatAgent | SimulatedUser, endpoint: ModelEndpoint, api_key: str, on_retry: Callable[[str], None] | None
 ) -> ChatModel:
     return ChatModel(
         told.base_url or endpoint.base_url,

@@ -11,7 +11,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from evals.runs.records import Played, Subject
+from evals.runs.records import RolloutRecord, Subject
 from servers.text.plural import counted
 from servers.text.terminal import marked
 
@@ -21,7 +21,7 @@ LINES = 20
 
 
 @dataclass
-class Tally:
+class RolloutCounts:
     """Counts of one environment, or of all."""
 
     planned: int = 0
@@ -41,7 +41,7 @@ class Tally:
     def tokens(self) -> int:
         return self.tokens_in + self.tokens_out
 
-    def add(self, played: Played) -> None:
+    def add(self, played: RolloutRecord) -> None:
         run = played.rollout
         self.done += 1
         self.timeouts += run.outcome == "timeout"
@@ -64,25 +64,25 @@ class Tally:
         return f"{self.done}/{self.planned}", share, reward, *trouble, f"{self.calls:,}", f"{self.tokens:,}"
 
 
-class Prices(NamedTuple):
+class TokenPrices(NamedTuple):
     """What a million tokens cost; any currency."""
 
     prompt: float = 0.0
     completion: float = 0.0
 
 
-NO_PRICES = Prices()
+NO_PRICES = TokenPrices()
 
 
 @dataclass
-class Progress:
+class SuiteProgress:
     """Shows a run; enter `live` while it goes on."""
 
     console: Console
     name: str
-    prices: Prices = NO_PRICES
-    tallies: dict[str, Tally] = field(default_factory=dict[str, Tally])
-    total: Tally = field(default_factory=Tally)
+    prices: TokenPrices = NO_PRICES
+    tallies: dict[str, RolloutCounts] = field(default_factory=dict[str, RolloutCounts])
+    total: RolloutCounts = field(default_factory=RolloutCounts)
     began_at: float = field(default_factory=time.monotonic)
     resumed: int = 0
     state: str = "looking for scenarios"
@@ -99,14 +99,14 @@ class Progress:
     def planned(self, subjects: Sequence[Subject], attempts: int) -> None:
         self.state = "playing"
         for subject in subjects:
-            self.tallies.setdefault(subject.detail.environment, Tally()).planned += attempts
+            self.tallies.setdefault(subject.detail.environment, RolloutCounts()).planned += attempts
             self.total.planned += attempts
 
     def began(self, environment: str) -> None:
         self.tallies[environment].running += 1
         self.total.running += 1
 
-    def ended(self, played: Played, *, now: bool) -> None:
+    def ended(self, played: RolloutRecord, *, now: bool) -> None:
         for tally in (self.tallies[played.rollout.environment], self.total):
             tally.add(played)
             tally.running -= now

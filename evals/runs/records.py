@@ -38,7 +38,7 @@ class Header(Record):
         )
 
 
-class Played(Record):
+class RolloutRecord(Record):
     """A line of `rollouts.jsonl`: attempt `attempt` (from 0) at a scenario.
 
     `broken` says what broke on our side in earlier tries of it; each try had an instance of its own.

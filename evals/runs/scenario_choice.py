@@ -3,7 +3,7 @@
 import random
 from typing import NamedTuple
 
-from evals.runs.suite import Choice
+from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient
 from registry.messages import ScenarioCard
 from registry.paging import every_item
@@ -24,7 +24,7 @@ class Chosen(NamedTuple):
         return f"{self.environment}/{self.card.id}"
 
 
-async def chosen(farm: FarmClient, choice: Choice) -> list[Chosen]:
+async def chosen(farm: FarmClient, choice: ScenarioChoice) -> list[Chosen]:
     """The scenarios that pass every filter, by name; a sample is drawn from them by its seed.
 
     Raises:
@@ -43,7 +43,7 @@ async def chosen(farm: FarmClient, choice: Choice) -> list[Chosen]:
     return sorted(drawn, key=lambda one: one.name)
 
 
-async def _environments(farm: FarmClient, choice: Choice) -> list[str]:
+async def _environments(farm: FarmClient, choice: ScenarioChoice) -> list[str]:
     ids: list[str] = []
     broken: dict[str, str] = {}
     while True:
@@ -67,7 +67,7 @@ async def _cards(farm: FarmClient, environment: str) -> list[ScenarioCard]:
     return await every_item(lambda offset: farm.scenarios(environment, offset=offset, limit=PART))
 
 
-def _all_named_are_there(choice: Choice, every: list[Chosen]) -> None:
+def _all_named_are_there(choice: ScenarioChoice, every: list[Chosen]) -> None:
     there = {one.name for one in every} | {one.card.id for one in every}
     missing = [name for name in choice.ids if name not in there]
     if missing:
@@ -75,7 +75,7 @@ def _all_named_are_there(choice: Choice, every: list[Chosen]) -> None:
         raise RequestError(f"scenarios.ids: no scenario {missing[0]!r} among {len(every)}; {found}")
 
 
-def _passes(choice: Choice, one: Chosen) -> bool:
+def _passes(choice: ScenarioChoice, one: Chosen) -> bool:
     card = one.card
     return (
         (not choice.ids or one.name in choice.ids or card.id in choice.ids)
@@ -87,7 +87,7 @@ def _passes(choice: Choice, one: Chosen) -> bool:
     )
 
 
-def _told(choice: Choice) -> str:
+def _told(choice: ScenarioChoice) -> str:
     """The filters that were given."""
     given = choice.model_dump(exclude_defaults=True, exclude={"sample", "seed"})
     return ", ".join(f"{name} = {value!r}" for name, value in given.items()) or "there are no scenarios at all"

@@ -19,7 +19,7 @@ from servers.validation import MOST, place_of, reason_of
 ToolFormat = Literal["function_calling", "hermes", "json"]
 
 
-class Choice(Record):
+class ScenarioChoice(Record):
     """Which scenarios: those that pass every filter, and of these a sample, if one is asked for."""
 
     environments: tuple[str, ...] = ()
@@ -69,7 +69,7 @@ class SimulatedUser(Record):
     seconds: float = Field(default=300.0, gt=0)
 
 
-class Plan(Record):
+class SuitePlan(Record):
     """How often each scenario is played, and how.
 
     Attempt i has the seed `seed + i`. `retries` is how often a rollout that broke on our side is played anew.
@@ -89,9 +89,9 @@ class Suite(Record):
 
     name: str = Field(min_length=1)
     agent: Agent
-    scenarios: Choice = Choice()
+    scenarios: ScenarioChoice = ScenarioChoice()
     user: SimulatedUser | None = None
-    run: Plan = Plan()
+    run: SuitePlan = SuitePlan()
     limits: Limits = Limits()
 
     @property
@@ -152,10 +152,10 @@ def _keys(place: list[str], kind: str) -> list[str]:
     agents: dict[str, type[BaseModel]] = {"chat": ChatAgent, "solution": SolutionAgent}
     agent = agents.get(kind, ScriptedAgent)
     tables: dict[str, type[BaseModel]] = {
-        "scenarios": Choice,
+        "scenarios": ScenarioChoice,
         "agent": agent,
         "user": SimulatedUser,
-        "run": Plan,
+        "run": SuitePlan,
         "limits": Limits,
     }
     return list((tables[place[0]] if place else Suite).model_fields)

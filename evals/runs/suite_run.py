@@ -14,7 +14,12 @@ from evals.demo import gold_model
 from evals.rollout import Rollout, rollout
 from evals.runs.folder import RunFolder
 from evals.runs.players import Players
-from evals.runs.records import Header, Played, Subject, key
+from evals.runs.records import (
+    Header,
+    RolloutRecord,
+    Subject,
+    key,
+)
 from evals.runs.scenario_choice import Chosen, chosen
 from evals.runs.suite import Suite
 from registry.client import FarmClient
@@ -37,7 +42,7 @@ class Watcher(Protocol):
 
     def began(self, environment: str) -> None: ...
 
-    def ended(self, played: Played, *, now: bool) -> None: ...
+    def ended(self, played: RolloutRecord, *, now: bool) -> None: ...
 
 
 @dataclass
@@ -137,7 +142,7 @@ class Evaluation:
             self.watcher.ended(played, now=True)
             self._see_to(played.rollout)
 
-    async def _played(self, subject: Subject, attempt: int, http: httpx2.AsyncClient) -> Played:
+    async def _played(self, subject: Subject, attempt: int, http: httpx2.AsyncClient) -> RolloutRecord:
         broken: list[str] = []
         while True:
             agent = self.players.agent_at(subject)
@@ -155,7 +160,7 @@ class Evaluation:
                 break
             broken.append(run.error)
             await self.sleep(min(LONGEST_WAIT, FIRST_WAIT * 2 ** (len(broken) - 1)))
-        return Played.of(self.suite, attempt, run, broken)
+        return RolloutRecord.of(self.suite, attempt, run, broken)
 
     def _see_to(self, run: Rollout) -> None:
         self.broken_in_a_row = self.broken_in_a_row + 1 if run.outcome == "infra_error" else 0

@@ -11,7 +11,7 @@ from evals.runs.records import Subject
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class RolloutSummary:
     """One rollout. `offset` and `length` say where its line stands."""
 
     key: str
@@ -42,19 +42,19 @@ class Summary:
         return f"{self.environment}/{self.scenario}"
 
 
-def summaries(folder: RunFolder, subjects: dict[str, Subject]) -> list[Summary]:
+def summaries(folder: RunFolder, subjects: dict[str, Subject]) -> list[RolloutSummary]:
     """The rollouts of a run, each once, by name. Raises RequestError where a line cannot be read."""
     last = {one.key: one for one in (summary(at, subjects) for at in folder.rollouts())}
     return [last[key] for key in sorted(last, key=lambda key: (last[key].name, last[key].attempt))]
 
 
-def summary(at: At, subjects: dict[str, Subject]) -> Summary:
+def summary(at: At, subjects: dict[str, Subject]) -> RolloutSummary:
     """One line in short."""
     run, trace = at.played.rollout, at.played.rollout.trace
     subject = subjects.get(f"{run.environment}/{run.scenario}")
     reference = subject.reference if subject else None
     results = list(made(trace)) if trace is not None else []
-    return Summary(
+    return RolloutSummary(
         key=at.played.key,
         environment=run.environment,
         scenario=run.scenario,

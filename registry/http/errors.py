@@ -10,7 +10,7 @@ from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
 from registry.catalogue import Catalogue
-from registry.events import Watch
+from registry.events import RegistryEvents
 from registry.http.openapi import Published
 from registry.messages import LARGEST_BODY, Error, ErrorKind
 from servers.doors.request import is_json
@@ -83,7 +83,7 @@ def refusal(status: int, kind: ErrorKind, message: str) -> Response:
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
-def name_errors(app: FastAPI, catalogue: Catalogue, watch: Watch, published: Published) -> None:
+def name_errors(app: FastAPI, catalogue: Catalogue, watch: RegistryEvents, published: Published) -> None:
     """Let an app answer what its routes raise with that one body."""
 
     async def farm_error(request: Request, error: Exception) -> Response:

@@ -25,7 +25,7 @@ from registry.messages import (
     TablePart,
     Tables,
 )
-from servers.messages import Rows
+from servers.messages import QueryRows
 from servers.records import Name, Record
 
 ASKED = documented(401, 404, 409, 422, 503)
@@ -123,7 +123,7 @@ async def history(registry: Known, instance: InstanceInPath, offset: After = 0, 
     return await _told(HistoryPart(items=calls, total=standing.calls, offset=offset, limit=limit))
 
 
-@routes.post("/{instance}/query", tags=["state"], summary="Ask the state", response_model=Rows, responses=SENT)
+@routes.post("/{instance}/query", tags=["state"], summary="Ask the state", response_model=QueryRows, responses=SENT)
 async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) -> Response:
     """One SELECT over `main` (now) and `start`, on a copy, for at most a second."""
     return await _told(await (await registry.reading_door(instance)).query(instance, order.sql, order.limit))

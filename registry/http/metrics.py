@@ -9,7 +9,7 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from registry.fleet import Seat
+from registry.fleet import FleetMember
 from registry.http.dependencies import Known
 from registry.leases import Registry
 from registry.ledger.database import LedgerError
@@ -47,7 +47,7 @@ async def metrics(registry: Known) -> Response:
     return Response(await asyncio.to_thread(_as_text, metrics), media_type=CONTENT_TYPE_PLAIN_0_0_4)
 
 
-async def _told(seat: Seat) -> list[Family] | None:
+async def _told(seat: FleetMember) -> list[Family] | None:
     """What a worker says, or nothing when it does not answer in time."""
     try:
         async with asyncio.timeout(SECONDS_TO_ANSWER):
@@ -75,7 +75,7 @@ def _answering(answers: dict[str, list[Family] | None]) -> Metric:
     return answering
 
 
-def _restarts(seats: list[Seat]) -> Metric:
+def _restarts(seats: list[FleetMember]) -> Metric:
     found = CounterMetricFamily("farm_worker_restarts", "Workers started anew: they were silent.", labels=["worker"])
     for seat in seats:
         found.add_metric([seat.name], seat.restarts)

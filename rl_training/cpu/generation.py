@@ -14,7 +14,7 @@ SECONDS_TO_JOIN = 0.03
 
 
 @dataclass(frozen=True)
-class Request:
+class GenerationRequest:
     """A prompt to go on with, at most so far."""
 
     prompt_ids: list[int]
@@ -36,11 +36,11 @@ class Generation:
         self.model = model.eval()
         self._end = end
         self._chance = torch.Generator().manual_seed(seed)
-        self._waiting: list[tuple[Request, asyncio.Future[Generated]]] = []
+        self._waiting: list[tuple[GenerationRequest, asyncio.Future[Generated]]] = []
         self._worker: asyncio.Task[None] | None = None
         self.weights = asyncio.Lock()  # protects the model: weights do not change under a batch
 
-    async def answer(self, request: Request) -> Generated:
+    async def answer(self, request: GenerationRequest) -> Generated:
         """Answer one request, together with others that came at about the same time."""
         future: asyncio.Future[Generated] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
@@ -66,7 +66,7 @@ class Generation:
             await asyncio.sleep(SECONDS_TO_JOIN)
 
     @torch.inference_mode()
-    def together(self, requests: list[Request]) -> list[Generated]:
+    def together(self, requests: list[GenerationRequest]) -> list[Generated]:
         """Answer requests together: prompts end at the same column, and each row goes on until it ends."""
         longest = max(len(request.prompt_ids) for request in requests)
         ids = torch.tensor([[self._end] * (longest - len(one.prompt_ids)) + one.prompt_ids for one in requests])
@@ -107,7 +107,7 @@ class Generation:
         chosen = torch.where(cold, logits.argmax(dim=-1), chosen)
         return chosen, scores.gather(1, chosen.unsqueeze(1)).squeeze(1)
 
-    def _goes_on(self, request: Request, answer: Generated, token: int, logprob: float) -> bool:
+    def _goes_on(self, request: GenerationRequest, answer: Generated, token: int, logprob: float) -> bool:
         answer.token_ids.append(token)
         answer.logprobs.append(logprob)
         return token != self._end and len(answer.token_ids) < request.max_tokens

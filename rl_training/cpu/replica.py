@@ -9,7 +9,7 @@ from transformers import AutoModelForCausalLM
 from verl.utils.config import omega_conf_to_dataclass
 from verl.workers.rollout.replica import RolloutReplica, TokenOutput
 
-from rl_training.cpu.generation import Generation, Request
+from rl_training.cpu.generation import Generation, GenerationRequest
 
 
 def name_of(replica_rank: int) -> str:
@@ -35,7 +35,9 @@ class CpuServer:
     ) -> TokenOutput:
         if sampling_params.get("top_k", -1) != -1 or sampling_params.get("top_p", 1.0) != 1.0:
             raise ValueError("hf_cpu samples by temperature alone; set rollout.top_k=-1 and rollout.top_p=1.0")
-        request = Request(list(prompt_ids), sampling_params["max_tokens"], float(sampling_params["temperature"]))
+        request = GenerationRequest(
+            list(prompt_ids), sampling_params["max_tokens"], float(sampling_params["temperature"])
+        )
         answer = await self.generation.answer(request)
         return TokenOutput(
             token_ids=answer.token_ids,

@@ -16,7 +16,7 @@ IGNORED = -100
 ASSISTANT = "assistant"
 
 
-class Example(NamedTuple):
+class TokenizedExample(NamedTuple):
     """Tokens of one conversation, and which of them are learnt."""
 
     token_ids: list[int]
@@ -32,7 +32,7 @@ class Lesson(NamedTuple):
     seed: int = 0
 
 
-def example(tokenizer: Any, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> Example:
+def example(tokenizer: Any, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> TokenizedExample:
     """A conversation as tokens. The template only appends, so each turn is what rendering it adds."""
     token_ids: list[int] = []
     labels: list[int] = []
@@ -41,7 +41,7 @@ def example(tokenizer: Any, messages: list[dict[str, Any]], tools: list[dict[str
         if learnt:
             _extend(token_ids, labels, _rendered(tokenizer, messages[:at], tools, asks=True), learnt=False)
         _extend(token_ids, labels, _rendered(tokenizer, messages[: at + 1], tools, asks=False), learnt=learnt)
-    return Example(token_ids, labels)
+    return TokenizedExample(token_ids, labels)
 
 
 def _rendered(tokenizer: Any, messages: list[dict[str, Any]], tools: list[dict[str, Any]], *, asks: bool) -> list[int]:
@@ -56,7 +56,7 @@ def _extend(token_ids: list[int], labels: list[int], whole: list[int], *, learnt
 
 
 def warm_start(
-    folder: Path, examples: Sequence[Example], lesson: Lesson, on_step: Callable[[int, float], None]
+    folder: Path, examples: Sequence[TokenizedExample], lesson: Lesson, on_step: Callable[[int, float], None]
 ) -> None:
     """Teach the model of a folder some examples, and write it back."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
@@ -77,7 +77,7 @@ def warm_start(
     model.save_pretrained(folder)
 
 
-def _padded(batch: Sequence[Example], pad: int) -> dict[str, torch.Tensor]:
+def _padded(batch: Sequence[TokenizedExample], pad: int) -> dict[str, torch.Tensor]:
     longest = max(len(one.token_ids) for one in batch)
     gaps = [longest - len(one.token_ids) for one in batch]
     return {

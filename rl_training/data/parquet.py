@@ -1,8 +1,8 @@
 # pyright: basic, reportMissingImports=false
 """Packs rows into a Parquet file as verl reads it, without those whose prompt is too long for the model.
 
-Run as `python -m rl_training.data.parquet ROWS.jsonl OUT.parquet [TOKENIZER LONGEST]`; it prints what it did as JSON. The tools
-of a row are counted into its prompt and left out of the file: an episode lists them itself.
+Run as `python -m rl_training.data.parquet ROWS.jsonl OUT.parquet [TOKENIZER LONGEST]`; it prints what it did as JSON.
+The tools of a row are counted into its prompt and left out of the file: an episode lists them itself.
 """
 
 import json

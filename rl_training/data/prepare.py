@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from registry.client import FarmClient
 from rl_training.data.rows import Row, rows, scenarios_of
-from rl_training.data.selection import Selection, split
+from rl_training.data.selection import ScenarioSelection, split
 from rl_training.errors import RowError, TrainingError
 
 
@@ -49,7 +49,7 @@ class Collected(NamedTuple):
     left_out: int
 
 
-async def collected(farm: FarmClient, selection: Selection, *, instructions: bool = True) -> Collected:
+async def collected(farm: FarmClient, selection: ScenarioSelection, *, instructions: bool = True) -> Collected:
     """Rows for the selected scenarios of a farm. Raises RowError where nothing is left to learn from."""
     found = split(await scenarios_of(farm, selection.environments), selection)
     train = await rows(farm, found.train, split="train", instructions=instructions)

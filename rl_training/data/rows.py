@@ -17,7 +17,7 @@ AGENT = "farm"
 Row = dict[str, Any]
 
 
-class Shown(NamedTuple):
+class AgentView(NamedTuple):
     """What an agent is shown of an environment: its rules, and its tools in the chat completions format."""
 
     instructions: str
@@ -50,7 +50,7 @@ async def rows(
 ) -> list[Row]:
     """Rows for some scenarios. Instructions and tools are asked of an instance, once for each environment and clock."""
     environments = {one: await farm.environment(one) for one in {detail.environment for detail in details}}
-    shown: dict[tuple[str, str], Shown] = {}
+    shown: dict[tuple[str, str], AgentView] = {}
     for detail in details:
         clock = _clock(detail, environments)
         if (detail.environment, clock) not in shown:
@@ -65,16 +65,16 @@ def _clock(detail: ScenarioDetail, environments: dict[str, EnvironmentDetail]) -
     return detail.scenario.clock or environments[detail.environment].clock
 
 
-async def _shown(farm: FarmClient, detail: ScenarioDetail) -> Shown:
+async def _shown(farm: FarmClient, detail: ScenarioDetail) -> AgentView:
     leasing = farm.leased(detail.environment, detail.scenario.id, ttl_seconds=60)
     async with leasing as live, live.connect() as toolbox:
-        return Shown(toolbox.instructions, chat_tools(toolbox.tools))
+        return AgentView(toolbox.instructions, chat_tools(toolbox.tools))
 
 
 def _row(
     number: int,
     detail: ScenarioDetail,
-    shown: Shown,
+    shown: AgentView,
     split: str,
     instructions: bool,
     environments: dict[str, EnvironmentDetail],

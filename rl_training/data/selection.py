@@ -31,7 +31,7 @@ class Band(Record):
         return self.low <= value <= self.high
 
 
-class Selection(Record):
+class ScenarioSelection(Record):
     """What to take and how to split it. A scenario that does not tell what is asked for is left out."""
 
     environments: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ class Split(NamedTuple):
     left_out: int
 
 
-def split(details: Sequence[ScenarioDetail], selection: Selection) -> Split:
+def split(details: Sequence[ScenarioDetail], selection: ScenarioSelection) -> Split:
     """Select and split scenarios. The same scenarios with the same seed are split the same.
 
     Raises:
@@ -90,7 +90,7 @@ def calls_of(scenario: Scenario) -> int | None:
     return len(scenario.solution.calls) if scenario.solution else None
 
 
-def _wanted(detail: ScenarioDetail, selection: Selection) -> bool:
+def _wanted(detail: ScenarioDetail, selection: ScenarioSelection) -> bool:
     scenario = detail.scenario
     calls, rate, kills = calls_of(scenario), pass_rate_of(scenario), kill_score_of(scenario)
     return (
@@ -102,7 +102,7 @@ def _wanted(detail: ScenarioDetail, selection: Selection) -> bool:
     )
 
 
-def _apart(wanted: Sequence[ScenarioDetail], selection: Selection) -> set[str]:
+def _apart(wanted: Sequence[ScenarioDetail], selection: ScenarioSelection) -> set[str]:
     """The keys that are kept apart: those named, or a share in the order of their digests."""
     if selection.validation_environments:
         return set(selection.validation_environments)
@@ -110,7 +110,7 @@ def _apart(wanted: Sequence[ScenarioDetail], selection: Selection) -> set[str]:
     return set(keys[: round(len(keys) * selection.validation_share)])
 
 
-def _key(detail: ScenarioDetail, selection: Selection) -> str:
+def _key(detail: ScenarioDetail, selection: ScenarioSelection) -> str:
     by_environment = selection.split == "environment" or selection.validation_environments
     return detail.environment if by_environment else f"{detail.environment}/{detail.scenario.id}"
 

@@ -18,7 +18,7 @@ from rl_training.config import CONFIGS, load_config
 from rl_training.data.demonstrations import played
 from rl_training.data.prepare import Collected, Measure, prepare
 from rl_training.data.rows import rows, scenarios_of
-from rl_training.data.selection import Selection, split
+from rl_training.data.selection import ScenarioSelection, split
 from rl_training.demo.clumsy_policy import clumsy
 from rl_training.demo.scenarios import ENVIRONMENT, make_room
 from rl_training.errors import TrainingError
@@ -26,7 +26,7 @@ from rl_training.verl.trainer import command_of, environment_of, train, write_lo
 from servers.records import Record
 
 REWARD = f"val-core/{ENVIRONMENT}/reward/mean@1"
-SELECTION = Selection(environments=(ENVIRONMENT,), split="scenario", validation_share=0.08)
+SELECTION = ScenarioSelection(environments=(ENVIRONMENT,), split="scenario", validation_share=0.08)
 SCENARIOS = 400
 TIMES, ERRS = 2, 0.3
 """How often each scenario is shown, and how many of the arguments are taken by chance."""
@@ -34,7 +34,7 @@ TESTS = 4
 """Episodes for each held-out scenario, a row each: where it repeats rows itself, verl draws intervals for seconds."""
 
 
-class Plan(Record):
+class DemoPlan(Record):
     """How much to do. `lessons` are the steps of the warm start."""
 
     seeds: int = 3
@@ -61,14 +61,16 @@ class Curve(Record):
         return self.points[-1].reward - self.points[0].reward
 
 
-class Outcome(Record):
+class DemoOutcome(Record):
     """What all seeds did, and the mean reward of what they were shown."""
 
     demonstrated: float
     curves: tuple[Curve, ...]
 
 
-async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: Callable[[str], None]) -> Outcome:
+async def demo(
+    folder: Path, plan: DemoPlan, environment: Mapping[str, str], tell: Callable[[str], None]
+) -> DemoOutcome:
     """Train for each seed, one after another. A seed whose training came to its end in this folder is left as it is."""
     library = await asyncio.to_thread(make_room, folder / "library", SCENARIOS)
     tell(f"{SCENARIOS} certified scenarios made in {library}")
@@ -84,7 +86,7 @@ async def demo(folder: Path, plan: Plan, environment: Mapping[str, str], tell: C
                 await asyncio.to_thread(_seed, run, seed, plan, data, shown, address, environment, tell)
             curves.append(Curve(seed=seed, points=tuple(points_of(run / "metrics.jsonl"))))
             tell(f"seed {seed}: {' '.join(f'{point.reward:.2f}' for point in curves[-1].points)}")
-    return Outcome(demonstrated=demonstrated, curves=tuple(curves))
+    return DemoOutcome(demonstrated=demonstrated, curves=tuple(curves))
 
 
 def points_of(metrics: Path) -> list[Point]:
@@ -109,7 +111,7 @@ async def _data(farm: FarmClient, shown: Path) -> tuple[Collected, float]:
 def _seed(
     run: Path,
     seed: int,
-    plan: Plan,
+    plan: DemoPlan,
     data: Collected,
     shown: Path,
     address: Address,
@@ -148,7 +150,7 @@ def _taught(shown: Path, folder: Path, steps: int, seed: int) -> dict[str, float
     return json.loads(done.stdout.splitlines()[-1])
 
 
-def _is_done(run: Path, plan: Plan) -> bool:
+def _is_done(run: Path, plan: DemoPlan) -> bool:
     metrics = run / "metrics.jsonl"
     found: Sequence[Point] = points_of(metrics) if metrics.exists() else ()
     return bool(found) and found[-1].step >= plan.steps

@@ -9,7 +9,7 @@ from agent_client.trace import Trace
 from evals.episode import Episode
 from registry.messages import Score
 from rl_training.data.task import Task
-from rl_training.episode.farm_connection import Link
+from rl_training.episode.farm_connection import FarmConnection
 from rl_training.episode.leased_instance import seat
 from rl_training.episode.simulated_user import Partner
 from rl_training.episode.token_model import TokenModel
@@ -30,7 +30,7 @@ class Attempt(NamedTuple):
 
 
 async def attempt(
-    link: Link, task: Task, goal: str, model: TokenModel, limits: Limits, user: Partner | None = None
+    link: FarmConnection, task: Task, goal: str, model: TokenModel, limits: Limits, user: Partner | None = None
 ) -> Attempt:
     """Play a task once; `goal` is what the agent is told to do, or what a `user` wants of it, who speaks first.
 

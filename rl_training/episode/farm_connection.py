@@ -27,7 +27,7 @@ class Farm(NamedTuple):
     ttl_seconds: int = 120
 
 
-class Link:
+class FarmConnection:
     """An open connection to a farm."""
 
     def __init__(self, farm: Farm) -> None:
@@ -56,14 +56,14 @@ class Link:
         await self.http.aclose()
 
 
-_links: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Farm, Link]] = WeakKeyDictionary()
+_links: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Farm, FarmConnection]] = WeakKeyDictionary()
 
 
-async def link_to(farm: Farm) -> Link:
+async def link_to(farm: Farm) -> FarmConnection:
     """The link of the running event loop to a farm; the first call opens it."""
     links = _links.setdefault(asyncio.get_running_loop(), {})
     if farm not in links:
-        links[farm] = Link(farm)
+        links[farm] = FarmConnection(farm)
         await links[farm].__aenter__()
     return links[farm]
 

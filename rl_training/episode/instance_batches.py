@@ -17,7 +17,7 @@ from servers.errors import FarmError
 MOST_AT_ONCE = 1000
 
 
-class Launched(NamedTuple):
+class LaunchedBatch(NamedTuple):
     """A lease, and what opens the instances that were launched with it."""
 
     lease: Lease
@@ -30,12 +30,12 @@ class Launches:
     def __init__(self, farm: FarmClient, *, ttl_seconds: int) -> None:
         self._farm = farm
         self._ttl = ttl_seconds
-        self._waiting: dict[Task, list[asyncio.Future[Launched]]] = {}
+        self._waiting: dict[Task, list[asyncio.Future[LaunchedBatch]]] = {}
         self._under_way: set[asyncio.Task[None]] = set()
 
-    async def take(self, task: Task) -> Launched:
+    async def take(self, task: Task) -> LaunchedBatch:
         """A new instance at a task. Raises what the registry answers."""
-        future: asyncio.Future[Launched] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[LaunchedBatch] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(task, [])
         waiting.append(future)
         if len(waiting) == 1:
@@ -62,7 +62,7 @@ class Launches:
         for begin in range(0, len(waiting), MOST_AT_ONCE):
             await self._serve(task, waiting[begin : begin + MOST_AT_ONCE])
 
-    async def _serve(self, task: Task, waiting: list[asyncio.Future[Launched]]) -> None:
+    async def _serve(self, task: Task, waiting: list[asyncio.Future[LaunchedBatch]]) -> None:
         try:
             leases = await self._farm.launch(
                 task.environment, task.scenario, count=len(waiting), ttl_seconds=self._ttl, seed=task.seed
@@ -77,7 +77,7 @@ class Launches:
             if future.done():
                 self.give_back(lease)
             else:
-                future.set_result(Launched(lease, opening))
+                future.set_result(LaunchedBatch(lease, opening))
 
     async def _close(self, lease: Lease) -> None:
         with suppress(FarmError):

@@ -11,8 +11,8 @@ from agent_client.toolbox import Toolbox
 from registry.client import LeasedInstance
 from registry.messages import Lease, Score
 from rl_training.data.task import Task
-from rl_training.episode.farm_connection import Link
-from rl_training.episode.instance_batches import Launched
+from rl_training.episode.farm_connection import FarmConnection
+from rl_training.episode.instance_batches import LaunchedBatch
 from servers.errors import CapacityError, FarmError
 
 HEARTBEATS = 3
@@ -22,10 +22,10 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 
 
 @dataclass
-class Seat(LeasedInstance):
+class EpisodeInstance(LeasedInstance):
     """An instance that was launched with others: what an agent is shown first is asked of one of them for all."""
 
-    launched: Launched = field(kw_only=True)
+    launched: LaunchedBatch = field(kw_only=True)
     http: httpx2.AsyncClient = field(kw_only=True)
     given_back: bool = False
 
@@ -42,7 +42,7 @@ class Seat(LeasedInstance):
 
 
 @asynccontextmanager
-async def seat(link: Link, task: Task) -> AsyncGenerator[Seat]:
+async def seat(link: FarmConnection, task: Task) -> AsyncGenerator[EpisodeInstance]:
     """A leased instance at a task.
 
     A trainer that dies without a word leaves a lease that is not prolonged; the farm ends it when its time is over.
@@ -52,10 +52,10 @@ async def seat(link: Link, task: Task) -> AsyncGenerator[Seat]:
     """
     launched = await _launched(link, task)
     lease = launched.lease
-    taken: Seat | None = None
+    taken: EpisodeInstance | None = None
     alive = asyncio.create_task(_keep_alive(link, lease))
     try:
-        taken = Seat(link.registry, lease.instance, *lease.address(), launched=launched, http=link.http)
+        taken = EpisodeInstance(link.registry, lease.instance, *lease.address(), launched=launched, http=link.http)
         yield taken
     finally:
         alive.cancel()
@@ -63,7 +63,7 @@ async def seat(link: Link, task: Task) -> AsyncGenerator[Seat]:
             await asyncio.shield(link.launches.give_back(lease))
 
 
-async def _launched(link: Link, task: Task) -> Launched:
+async def _launched(link: FarmConnection, task: Task) -> LaunchedBatch:
     for pause in PAUSES:
         try:
             return await link.launches.take(task)
@@ -72,7 +72,7 @@ async def _launched(link: Link, task: Task) -> Launched:
     return await link.launches.take(task)
 
 
-async def _keep_alive(link: Link, lease: Lease) -> None:
+async def _keep_alive(link: FarmConnection, lease: Lease) -> None:
     """Prolong a lease again and again. Where that fails, the next call or the score finds out why."""
     while True:
         await asyncio.sleep(lease.ttl_seconds / HEARTBEATS)

@@ -8,7 +8,7 @@ from pydantic import Field
 from agent_client.model import Model
 from agent_client.models.chat_model import ChatModel
 from agent_client.models.simulated_person import SimulatedPerson
-from agent_client.person import Exchange, Saying
+from agent_client.person import Exchange, UserMessage
 from servers.cli.endpoint_url import EndpointUrl
 from servers.records import Record
 
@@ -43,7 +43,7 @@ class Partner:
         self.name = self._person.name
         self.seconds = 0.0
 
-    async def says(self, opening: str, told: Sequence[Exchange]) -> Saying:
+    async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
         """The next words. Raises EndpointError where the model cannot go on."""
         begun = time.perf_counter()
         try:

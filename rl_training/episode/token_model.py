@@ -5,7 +5,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from agent_client.errors import ConversationTooLong, EndpointError
-from agent_client.model import Answer, Message, Reply, User
+from agent_client.model import (
+    CallReply,
+    Message,
+    Reply,
+    User,
+)
 from agent_client.models.chat_messages import chat_tools
 from agent_client.trace import ToolCall, ToolSpec
 from rl_training.episode.rendering import ChatMessage
@@ -15,7 +20,7 @@ from rl_training.episode.tool_call_parser import Speech
 STEP_KEYS = ("global_steps", "min_global_steps", "max_global_steps")
 
 
-class Said(Protocol):
+class SampledTokens(Protocol):
     """The part of verl's TokenOutput that is used here."""
 
     token_ids: list[int]
@@ -27,7 +32,9 @@ class Said(Protocol):
 class Server(Protocol):
     """The part of verl's LLMServerClient that is used here."""
 
-    async def generate(self, request_id: str, *, prompt_ids: list[int], sampling_params: dict[str, Any]) -> Said: ...
+    async def generate(
+        self, request_id: str, *, prompt_ids: list[int], sampling_params: dict[str, Any]
+    ) -> SampledTokens: ...
 
 
 class TokenModel:
@@ -96,14 +103,14 @@ class TokenModel:
         return None
 
     def _told(self, message: Message) -> ChatMessage:
-        if isinstance(message, Answer):
+        if isinstance(message, CallReply):
             call: ToolCall = message.call
             text = shortened(message.result.text, self._longest_result)
             return {"role": "tool", "tool_call_id": call.id, "name": call.tool, "content": text}
         assert isinstance(message, User)  # noqa: S101 - nothing else follows a reply
         return {"role": "user", "content": message.text}
 
-    def _note(self, said: Said) -> None:
+    def _note(self, said: SampledTokens) -> None:
         """Keep which weights spoke: a trainer measures by it how old an episode is."""
         if said.num_preempted is not None:
             self.preempted = max(self.preempted, 0) + said.num_preempted

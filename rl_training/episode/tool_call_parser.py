@@ -9,7 +9,7 @@ OPENERS = {"hermes": "<tool_call>"}
 """How a call begins in formats whose parser drops a call that it cannot read."""
 
 
-class Spoken(NamedTuple):
+class ParsedTurn(NamedTuple):
     """One turn. `content` is what stands in the conversation, `text` what a reader would call the answer."""
 
     content: str
@@ -61,7 +61,7 @@ class Speech:
         """Whether a turn that ends with this token was ended by the model."""
         return token_id == self._tokenizer.eos_token_id or token_id in self._parser.stop_token_ids
 
-    async def read(self, token_ids: list[int], *, turn: int) -> Spoken:
+    async def read(self, token_ids: list[int], *, turn: int) -> ParsedTurn:
         """Read a turn. Calls that cannot be read are told to the model as such, as any evaluation of it would."""
         content, written = await self._parser.extract_tool_calls(token_ids)
         text = self._tokenizer.decode(token_ids, skip_special_tokens=True)
@@ -73,7 +73,7 @@ class Speech:
         if not calls and self._opener is not None and self._opener in said:
             why = f"it is not one JSON object with a name and arguments; it was: {said[:500]}"
             calls = (ToolCall(id=f"call_{turn}_1", tool="?", malformed=why),)
-        return Spoken(content, said, thinking, calls)
+        return ParsedTurn(content, said, thinking, calls)
 
 
 def _apart(text: str) -> tuple[str, str]:

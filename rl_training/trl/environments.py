@@ -24,7 +24,7 @@ CONNECTIONS = 64
 Got = TypeVar("Got")
 
 
-class Place:
+class EpisodeSlot:
     """Where episodes of an environment are played, one after another, each on an instance of its own."""
 
     def __init__(self, farm: "TrlEnvironments", environment: str) -> None:
@@ -73,7 +73,7 @@ class Place:
 class TrlEnvironment:
     """What TRL sees. Every function without a leading underscore is a tool to it, but for `reset`."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: EpisodeSlot) -> None:
         self.place = place
 
     def reset(self, scenario: str, seed: int = 0, **_: Any) -> None:
@@ -93,7 +93,7 @@ class TrlEnvironments:
         self.registry = FarmClient(url, token)
         self.http = shared_http(CONNECTIONS)
         self.ttl_seconds = ttl_seconds
-        self._places: list[Place] = []
+        self._places: list[EpisodeSlot] = []
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="farm", daemon=True)
 
@@ -153,7 +153,7 @@ class TrlEnvironments:
         kind = type("TrlEnvironment", (TrlEnvironment,), dict(methods))
 
         def make() -> TrlEnvironment:
-            place = Place(self, environment)
+            place = EpisodeSlot(self, environment)
             self._places.append(place)
             return kind(place)
 

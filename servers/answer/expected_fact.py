@@ -21,7 +21,7 @@ READ_AS: dict[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Wanted:
+class ExpectedFact:
     """A fact whose SELECTs have been asked. `values` of a list are its items, of anything else its true values."""
 
     fact: Fact
@@ -69,9 +69,9 @@ def values_of(fact: Fact) -> tuple[bool | Cell, ...]:
     return given if fact.type == "list" else (*given, *fact.also)
 
 
-def wanted(fact: Fact, found: Sequence[Cell] | None = None, confusable: Sequence[Cell] = ()) -> Wanted:
+def wanted(fact: Fact, found: Sequence[Cell] | None = None, confusable: Sequence[Cell] = ()) -> ExpectedFact:
     """A fact with what its SELECTs gave: its values, and those that it could be taken for."""
     values = values_of(fact) if found is None else ((*found,) if fact.type == "list" else (*found, *fact.also))
     known = {str(value) for value in values}
     others = dict.fromkeys((*fact.confusable, *confusable))
-    return Wanted(fact, values, tuple(other for other in others if other is not None and str(other) not in known))
+    return ExpectedFact(fact, values, tuple(other for other in others if other is not None and str(other) not in known))

@@ -20,7 +20,12 @@ from servers.bundle.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlC
 from servers.errors import BundleError
 from servers.records import Record
 from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
-from servers.sandbox.source_inspection import Source, function_findings, gate_of, inspected
+from servers.sandbox.source_inspection import (
+    SourceText,
+    function_findings,
+    gate_of,
+    inspected,
+)
 from servers.state.start_images import built
 from servers.text.plural import counted, noun
 from servers.validation import first_problem
@@ -64,7 +69,7 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     found, environment = read_environment(folder)
     if environment is None:
         return None, found
-    [inspection] = await inspected([Source(environment.source, gate_of(environment))], guests)
+    [inspection] = await inspected([SourceText(environment.source, gate_of(environment))], guests)
     found += function_findings(folder, inspection, environment.tools)
     found += [f"{folder / 'tools.py'}: {problem}" for problem in inspection.problems]
     found += rule_findings(folder, policy=environment.policy, schema=environment.schema, source=environment.source)

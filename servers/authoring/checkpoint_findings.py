@@ -22,7 +22,7 @@ from servers.bundle.scenario import (
 from servers.errors import FarmError
 from servers.guest.sqlite.tables import quoted
 from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests
-from servers.sandbox.source_inspection import Gate, Source, inspected
+from servers.sandbox.source_inspection import Gate, SourceText, inspected
 from servers.state.readonly_query import TOO_LARGE, TOO_MANY_NAMES, Reader, SelectOnly
 from servers.text.plural import counted, noun
 
@@ -42,7 +42,7 @@ async def text_findings(
     asked = [
         (scenario, one) for scenario in scenarios for one in scenario.checkpoints if isinstance(one, PythonCheckpoint)
     ]
-    seen = await inspected([Source(one.python, gate) for _, one in asked], guests)
+    seen = await inspected([SourceText(one.python, gate) for _, one in asked], guests)
     return [
         (scenario, one, problem)
         for (scenario, one), inspection in zip(asked, seen, strict=True)

@@ -40,7 +40,7 @@ class Provenance(Record):
     notes: str | None = None
 
 
-class Imported(Record):
+class ImportedOrigin(Record):
     """What is different about an environment whose code came from elsewhere.
 
     Its `tools.py` and checkpoints need only be repeatable. Tool schemas that are `kept` came with it.
@@ -59,7 +59,7 @@ class Description(Record):
     clock: Clock
     tools: tuple[Tool, ...]
     provenance: Provenance
-    imported: Imported | None = None
+    imported: ImportedOrigin | None = None
 
     @field_validator("tools")
     @classmethod

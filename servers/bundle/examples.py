@@ -16,7 +16,7 @@ from servers.records import Record
 EXAMPLES_FILE = "examples.json"
 
 
-class Example(Record):
+class BundleExample(Record):
     """A call, on the first rows or on what `setup` made of them, and whether it is carried out or refused."""
 
     tool: str
@@ -25,10 +25,10 @@ class Example(Record):
     outcome: Literal["ok", "refused"] = "ok"
 
 
-EXAMPLES = TypeAdapter(tuple[Example, ...])
+EXAMPLES = TypeAdapter(tuple[BundleExample, ...])
 
 
-def load_examples(folder: Path) -> tuple[Example, ...]:
+def load_examples(folder: Path) -> tuple[BundleExample, ...]:
     """The examples of a bundle; none when it has no `examples.json`.
 
     Raises:

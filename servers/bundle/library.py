@@ -27,7 +27,7 @@ REREAD_SHARE_OF_ALL = 0.1
 """The same for all bundles of a library together: who touches every bundle all the time takes no more."""
 
 
-class Allowance:
+class RereadBudget:
     """Processor time that may be spent on reading again: some at once, and then a share of the time that passes."""
 
     def __init__(self, seconds: float, share: float) -> None:
@@ -45,15 +45,15 @@ class Allowance:
         self._left -= seconds
 
 
-class Kept(Generic[T]):
+class CachedRead(Generic[T]):
     """What was read of one bundle, right or wrong, and what may still be spent on reading it again.
 
     `for_all` is what may be spent on all bundles of the library together.
     """
 
-    def __init__(self, seconds: float, for_all: Allowance) -> None:
+    def __init__(self, seconds: float, for_all: RereadBudget) -> None:
         self.stamps: Stamps | None = None
-        self._own = Allowance(seconds, REREAD_SHARE)
+        self._own = RereadBudget(seconds, REREAD_SHARE)
         self._for_all = for_all
         self._read: T | BundleError = BundleError("not read yet")
 
@@ -97,11 +97,11 @@ class Library:
         reread_seconds_of_all: float = REREAD_SECONDS_OF_ALL,
     ) -> None:
         self.folders = folders
-        self._rereading = Allowance(reread_seconds_of_all, REREAD_SHARE_OF_ALL)
+        self._rereading = RereadBudget(reread_seconds_of_all, REREAD_SHARE_OF_ALL)
         self._reread_seconds = reread_seconds
         self._reading = Lock()  # protects what is kept, and the event loop: one thread reads
-        self._environments: dict[str, Kept[Environment]] = {}
-        self._scenarios: dict[str, Kept[dict[str, Scenario]]] = {}
+        self._environments: dict[str, CachedRead[Environment]] = {}
+        self._scenarios: dict[str, CachedRead[dict[str, Scenario]]] = {}
 
     def ids(self) -> list[str]:
         """The ids of all bundles, by their folders' names; nothing is read."""
@@ -152,12 +152,14 @@ class Library:
             raise NotFound(f"{environment_id} has no scenario {scenario_id!r}; {found}")
         return scenarios[scenario_id]
 
-    def _known(self, known: dict[str, Kept[T]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]) -> T:
+    def _known(
+        self, known: dict[str, CachedRead[T]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]
+    ) -> T:
         """What is known of a bundle, read if its files have changed. Raises BundleError, as reading it did."""
         kept = known.get(environment_id)
         if kept is None or not kept.is_current(stamps):
             with self._reading:
-                kept = known.setdefault(environment_id, Kept(self._reread_seconds, self._rereading))
+                kept = known.setdefault(environment_id, CachedRead(self._reread_seconds, self._rereading))
                 if not kept.is_current(stamps):  # another thread may have read it meanwhile
                     kept.read(stamps, load_it)
         return kept.value()

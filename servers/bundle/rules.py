@@ -21,7 +21,7 @@ MARK = re.compile(r"(?:#|--)\s*rules?:\s*([a-z0-9_]+(?:\s*,\s*[a-z0-9_]+)*)\s*$"
 ITEM = re.compile(r"(?m)^(\d+)\.\s")
 
 
-class Rule(Record):
+class BundleRule(Record):
     """One rule. `item` is its number in policy.md, `never` what must not be found.
 
     `by` is what of schema.sql holds it: one name, or several, such as a trigger for INSERT and one for UPDATE.
@@ -45,10 +45,10 @@ def named(by: str | tuple[str, ...]) -> tuple[str, ...]:
     return tuple(one for one in ((by,) if isinstance(by, str) else by) if one)
 
 
-RULES = TypeAdapter(tuple[Rule, ...])
+RULES = TypeAdapter(tuple[BundleRule, ...])
 
 
-def load_rules(folder: Path) -> tuple[Rule, ...]:
+def load_rules(folder: Path) -> tuple[BundleRule, ...]:
     """The rules of a bundle; none when it has no `rules.json`.
 
     Raises:
@@ -76,7 +76,7 @@ def marked(text: str) -> dict[int, tuple[str, ...]]:
     return found
 
 
-def _findings(folder: Path, rules: tuple[Rule, ...], policy: str, texts: dict[str, str]) -> Iterator[str]:
+def _findings(folder: Path, rules: tuple[BundleRule, ...], policy: str, texts: dict[str, str]) -> Iterator[str]:
     path = folder / RULES_FILE
     ids = [rule.id for rule in rules]
     items = {int(number) for number in ITEM.findall(policy)}

@@ -149,7 +149,7 @@ class Certificate(Record):
         return self.killed / self.mutants if self.mutants else 0.0
 
 
-class Played(Record):
+class PlayRecord(Record):
     """How often a model has tried a scenario, and how often it earned everything."""
 
     model: str
@@ -175,7 +175,7 @@ class Scenario(Record):
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
     solution: Solution | None = None
     """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
-    played: Played | None = None
+    played: PlayRecord | None = None
     provenance: Provenance | None = None
     certificate: Certificate | None = None
 

@@ -15,16 +15,16 @@ from starlette.types import Receive, Scope, Send
 from servers.doors.request import bearer, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
 from servers.messages import (
+    Assessment,
     CallRecord,
     InstanceId,
+    InstanceStatus,
     Judge,
-    Judgement,
     Launch,
     Page,
+    QueryRows,
     RowChange,
-    Rows,
-    Standing,
-    Table,
+    TableRows,
     Ticket,
 )
 from servers.records import Record
@@ -105,7 +105,7 @@ OPERATIONS: dict[str, Operation] = {
     "metrics": _operation(Nothing, list[Family], _metrics),
     "ticket": _operation(Of, Ticket, _ticket),
     "launch": _operation(Launch, list[Ticket], lambda worker, order: worker.launch(order)),
-    "standing": _operation(Of, Standing, lambda worker, order: worker.standing(order.instance)),
+    "standing": _operation(Of, InstanceStatus, lambda worker, order: worker.standing(order.instance)),
     "reset": _operation(Of, None, lambda worker, order: worker.reset(order.instance)),
     "rewind": _operation(RewindTo, None, lambda worker, order: worker.rewind(order.instance, order.call)),
     "fork": _operation(ForkInto, list[Ticket], lambda worker, order: worker.fork(order.instance, order.count)),
@@ -113,16 +113,16 @@ OPERATIONS: dict[str, Operation] = {
     "suspend": _operation(Of, None, lambda worker, order: worker.suspend(order.instance)),
     "resume": _operation(Of, None, lambda worker, order: worker.resume(order.instance)),
     "suspended": _operation(Nothing, list[str], lambda worker, _order: worker.suspended()),
-    "tables": _operation(Of, list[Table], lambda worker, order: worker.tables(order.instance)),
-    "table": _operation(TableOf, Table, lambda worker, order: worker.table(order.instance, order.name, order.page)),
+    "tables": _operation(Of, list[TableRows], lambda worker, order: worker.tables(order.instance)),
+    "table": _operation(TableOf, TableRows, lambda worker, order: worker.table(order.instance, order.name, order.page)),
     "diff": _operation(Of, list[RowChange], lambda worker, order: worker.diff(order.instance)),
     "history": _operation(
         HistoryOf,
         list[CallRecord],
         lambda worker, order: worker.history(order.instance, order.after, order.limit),
     ),
-    "query": _operation(QueryOf, Rows, lambda worker, order: worker.query(order.instance, order.sql, order.limit)),
-    "judge": _operation(JudgeOf, Judgement, lambda worker, order: worker.judge(order.instance, order.order)),
+    "query": _operation(QueryOf, QueryRows, lambda worker, order: worker.query(order.instance, order.sql, order.limit)),
+    "judge": _operation(JudgeOf, Assessment, lambda worker, order: worker.judge(order.instance, order.order)),
 }
 SNAPSHOT = "snapshot"
 READING = frozenset({"tables", "table", "diff", "history", "query", "judge", SNAPSHOT})

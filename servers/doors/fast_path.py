@@ -12,7 +12,7 @@ from starlette.types import Scope, Send
 
 from servers.doors.json_rpc import is_id
 from servers.errors import FarmError
-from servers.worker.instance import Instance, Outcome
+from servers.worker.instance import CallOutcome, Instance
 
 MODERN = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18")
@@ -36,7 +36,7 @@ ORDINARY_HEADERS = {
 }
 
 
-class Call(NamedTuple):
+class PlainToolCall(NamedTuple):
     """An ordinary `tools/call`."""
 
     id: int | str
@@ -68,7 +68,7 @@ class Express:
         await _send(send, self._body(call, outcome))
         return True
 
-    def _body(self, call: Call, outcome: Outcome) -> bytes:
+    def _body(self, call: PlainToolCall, outcome: CallOutcome) -> bytes:
         """The same JSON as the SDK's; a result's own text is put in as it came from the tool."""
         pieces = [
             f'{{"jsonrpc":"2.0","id":{json.dumps(call.id)},"result":'.encode(),
@@ -83,7 +83,7 @@ class Express:
         return b"".join(pieces)
 
 
-def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> Call | None:
+def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | None:
     """The call that a request makes, if it has nothing beside the call in it."""
     version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
     read = json.loads if version == MODERN else from_json  # each era's own reader: what one takes, the other may not
@@ -105,7 +105,7 @@ def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> Call | None:
     ordinary = _is_modern(version, parameters, headers) or _is_handshake(version, parameters, headers)
     if more or not is_id(number) or not isinstance(tool, str) or not isinstance(arguments, dict) or not ordinary:
         return None
-    return Call(number, tool, cast("dict[str, Any]", arguments), version)
+    return PlainToolCall(number, tool, cast("dict[str, Any]", arguments), version)
 
 
 def _is_modern(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:

@@ -58,7 +58,7 @@ TOO_LONG = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\nconnection: 
 NO_ROOM = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nretry-after: 5\r\nconnection: close\r\n\r\n"
 
 
-class Connections:
+class ServerConnections:
     """All connections of one server, and what they share."""
 
     def __init__(
@@ -124,7 +124,7 @@ class Connections:
 class BoundedHttp(HttpToolsProtocol):
     """One connection. It is closed when a request is too long or too slow, or when its answer is not read."""
 
-    def __init__(self, connections: Connections, *args: Any, **options: Any) -> None:
+    def __init__(self, connections: ServerConnections, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self._connections = connections
         self._is_whole = self._has_ended_one = True

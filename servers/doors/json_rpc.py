@@ -12,7 +12,7 @@ REFUSED = -32000
 MessageId: TypeAlias = int | str | None
 
 
-class Problem(NamedTuple):
+class MessageProblem(NamedTuple):
     """Why a text is no message, for the one who sent it. `id` is the request's, where one can be read."""
 
     id: MessageId
@@ -20,31 +20,31 @@ class Problem(NamedTuple):
     message: str
 
 
-def problem_of(text: bytes) -> Problem | None:
+def problem_of(text: bytes) -> MessageProblem | None:
     """What is wrong with a message. None if it is one; what it asks for is the server's affair."""
     try:
         message: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return Problem(None, PARSE_ERROR, f"this is not JSON: {error}")
+        return MessageProblem(None, PARSE_ERROR, f"this is not JSON: {error}")
     if isinstance(message, list):
-        return Problem(None, INVALID_REQUEST, "a batch is not answered; send one message at a time")
+        return MessageProblem(None, INVALID_REQUEST, "a batch is not answered; send one message at a time")
     if not isinstance(message, dict):
-        return Problem(None, INVALID_REQUEST, "a message is a JSON object")
+        return MessageProblem(None, INVALID_REQUEST, "a message is a JSON object")
     return _envelope_problem(cast("dict[str, Any]", message))
 
 
-def _envelope_problem(message: dict[str, Any]) -> Problem | None:
+def _envelope_problem(message: dict[str, Any]) -> MessageProblem | None:
     if "id" in message and "method" in message and not is_id(message["id"]):
-        return Problem(None, INVALID_REQUEST, "the id of a request is a string or an integer")
+        return MessageProblem(None, INVALID_REQUEST, "the id of a request is a string or an integer")
     number = message["id"] if is_id(message.get("id")) else None
     if message.get("jsonrpc") != "2.0":
-        return Problem(number, INVALID_REQUEST, 'a message says "jsonrpc": "2.0"')
+        return MessageProblem(number, INVALID_REQUEST, 'a message says "jsonrpc": "2.0"')
     if "method" not in message and not message.keys() & {"result", "error"}:
-        return Problem(number, INVALID_REQUEST, "a message has a method, a result or an error")
+        return MessageProblem(number, INVALID_REQUEST, "a message has a method, a result or an error")
     if not isinstance(message.get("method", ""), str) or not _is_text(message.get("method", "")):
-        return Problem(number, INVALID_REQUEST, "a method is a string")
+        return MessageProblem(number, INVALID_REQUEST, "a method is a string")
     if not isinstance(message.get("params"), dict | None):
-        return Problem(number, INVALID_REQUEST, "params are an object")
+        return MessageProblem(number, INVALID_REQUEST, "params are an object")
     return None
 
 
@@ -62,7 +62,7 @@ def _is_text(value: str) -> bool:
     return True
 
 
-def error_body(problem: Problem, data: dict[str, Any] | None = None) -> bytes:
+def error_body(problem: MessageProblem, data: dict[str, Any] | None = None) -> bytes:
     """The message that answers what is no message."""
     error: dict[str, Any] = {"code": problem.code, "message": problem.message}
     if data is not None:

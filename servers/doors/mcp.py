@@ -21,7 +21,12 @@ from starlette.types import Message, Receive, Scope, Send
 
 from servers.bundle.description import Tool
 from servers.doors.fast_path import CALL_FAILED, Express
-from servers.doors.json_rpc import REFUSED, Problem, error_body, problem_of
+from servers.doors.json_rpc import (
+    REFUSED,
+    MessageProblem,
+    error_body,
+    problem_of,
+)
 from servers.doors.request import MOST_KINDS, TooLarge, again, bearer, body_of, header, is_json, misled
 from servers.doors.stdio import LineWire
 from servers.errors import FarmError, NotFound, RequestError
@@ -48,7 +53,7 @@ PLAIN_NAMES = {name for name, _ in PLAIN_FORM}
 Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
-class Refusal(NamedTuple):
+class RequestRefusal(NamedTuple):
     """Why a request does not reach the protocol: a status, a word for programs, a sentence."""
 
     status: int
@@ -56,10 +61,12 @@ class Refusal(NamedTuple):
     message: str
 
 
-NOTHING_HERE = Refusal(404, "not_found", "there is no instance here; it was closed, or never launched")
+NOTHING_HERE = RequestRefusal(404, "not_found", "there is no instance here; it was closed, or never launched")
 
-NO_ROOM = Refusal(503, "capacity", "too many large requests at once; nothing was done, try again")
-NO_TOKEN = Refusal(401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN")
+NO_ROOM = RequestRefusal(503, "capacity", "too many large requests at once; nothing was done, try again")
+NO_TOKEN = RequestRefusal(
+    401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN"
+)
 
 
 class AgentDoor:
@@ -109,12 +116,12 @@ class AgentDoor:
         try:
             body = await body_of(scope, receive, LARGEST_BODY)
         except TooLarge:
-            await self._refuse(send, Refusal(413, "too_large", f"a request has at most {LARGEST_BODY} bytes"))
+            await self._refuse(send, RequestRefusal(413, "too_large", f"a request has at most {LARGEST_BODY} bytes"))
             return
         if body is None:
             return
         if has_more_values(body, MOST_VALUES):
-            await self._refuse(send, Refusal(413, "too_large", f"a message has at most {MOST_VALUES} values"))
+            await self._refuse(send, RequestRefusal(413, "too_large", f"a message has at most {MOST_VALUES} values"))
             return
         room = COPIES_OF_BODY * len(body) if len(body) > SMALL_BODY else 0
         if self._answered + room > MOST_ANSWERED:
@@ -129,7 +136,7 @@ class AgentDoor:
     async def _let_in(self, scope: Scope, receive: Receive, send: Send, instance_id: str, body: bytes) -> None:
         """Answer a request whose body is there."""
         instance = await self._opened(instance_id)
-        if isinstance(instance, Refusal):
+        if isinstance(instance, RequestRefusal):
             await self._refuse(send, instance)
             return
         if await self._express.answer(scope, body, send, instance):
@@ -142,31 +149,31 @@ class AgentDoor:
             return
         await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
 
-    def _refusal(self, scope: Scope, instance_id: str | None) -> Refusal | None:
+    def _refusal(self, scope: Scope, instance_id: str | None) -> RequestRefusal | None:
         """Why a request is turned away before its body is read. A stranger learns no more than that."""
         if self._loopback_only and (wrong := misled(scope)) is not None:
-            return Refusal(wrong[0], "misled", wrong[1])
+            return RequestRefusal(wrong[0], "misled", wrong[1])
         if instance_id is None or not self._worker.has(instance_id):
             return NOTHING_HERE
         if not hmac.compare_digest(bearer(scope), self._token_of(instance_id)):
             return NO_TOKEN
         if self._worker.is_suspended(instance_id):
-            return Refusal(410, "lease_over", LEASE_OVER)
+            return RequestRefusal(410, "lease_over", LEASE_OVER)
         return _malformed(scope)
 
-    async def _opened(self, instance_id: str) -> Instance | Refusal:
+    async def _opened(self, instance_id: str) -> Instance | RequestRefusal:
         """An instance, or why it cannot be served."""
         try:
             return await self._worker.opened(instance_id)
         except RequestError as error:
-            return Refusal(404 if isinstance(error, NotFound) else 409, "request", str(error))
+            return RequestRefusal(404 if isinstance(error, NotFound) else 409, "request", str(error))
         except FarmError as error:
             self._worker.watch.could_not("open an instance", error, instance=instance_id)
-            return Refusal(503, "infra", "this instance cannot be served now; try again, or launch a new one")
+            return RequestRefusal(503, "infra", "this instance cannot be served now; try again, or launch a new one")
 
-    async def _refuse(self, send: Send, refusal: Refusal) -> None:
+    async def _refuse(self, send: Send, refusal: RequestRefusal) -> None:
         self._worker.watch.refused("agent", refusal.status)
-        problem = Problem(None, REFUSED, refusal.message)
+        problem = MessageProblem(None, REFUSED, refusal.message)
         await _send(send, refusal.status, error_body(problem, {"kind": refusal.kind}))
 
     def _noticing(self, send: Send) -> Send:
@@ -286,14 +293,16 @@ def _instance_in(path: str) -> str | None:
             return None
 
 
-def _malformed(scope: Scope) -> Refusal | None:
+def _malformed(scope: Scope) -> RequestRefusal | None:
     """What is wrong with a request's method and headers."""
     if scope["method"] != "POST":
-        return Refusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
+        return RequestRefusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
     if not is_json(header(scope, b"content-type")):
-        return Refusal(415, "unsupported_media_type", "a message is sent with Content-Type: application/json")
+        return RequestRefusal(415, "unsupported_media_type", "a message is sent with Content-Type: application/json")
     if not _accepts_json(header(scope, b"accept")):
-        return Refusal(406, "not_acceptable", "answers are JSON: send Accept: application/json, text/event-stream")
+        return RequestRefusal(
+            406, "not_acceptable", "answers are JSON: send Accept: application/json, text/event-stream"
+        )
     return None
 
 

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from servers.doors.http_limits import Connections
+from servers.doors.http_limits import ServerConnections
 from servers.errors import RequestError
 from servers.telemetry.loop_watchdog import watched_loop
 
@@ -98,10 +98,10 @@ class _Ending:
 
 @asynccontextmanager
 async def serving(
-    app: ASGIApp, listening: socket.socket, connections: Connections | None = None
+    app: ASGIApp, listening: socket.socket, connections: ServerConnections | None = None
 ) -> AsyncGenerator[None]:
     """Answer on a socket while inside; on leaving, finish what is under way and close it."""
-    connections = Connections() if connections is None else connections
+    connections = ServerConnections() if connections is None else connections
     config = uvicorn.Config(
         _Ending(app),
         lifespan="off",

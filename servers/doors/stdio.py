@@ -10,7 +10,13 @@ from typing import Any, BinaryIO
 import anyio
 from anyio import to_thread
 
-from servers.doors.json_rpc import INVALID_REQUEST, MessageId, Problem, error_body, problem_of
+from servers.doors.json_rpc import (
+    INVALID_REQUEST,
+    MessageId,
+    MessageProblem,
+    error_body,
+    problem_of,
+)
 
 
 class LineWire:
@@ -58,8 +64,8 @@ class LineWire:
     async def _read(self, most: int) -> bytes:
         return await to_thread.run_sync(self._incoming.readline, most)
 
-    def _too_long(self) -> Problem:
-        return Problem(None, INVALID_REQUEST, f"a message has at most {self._longest // 1024 // 1024} MiB")
+    def _too_long(self) -> MessageProblem:
+        return MessageProblem(None, INVALID_REQUEST, f"a message has at most {self._longest // 1024 // 1024} MiB")
 
     def _note(self, message: dict[str, Any]) -> None:
         """Keep in mind which requests wait for an answer; one that the client cancels gets none."""

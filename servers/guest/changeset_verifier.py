@@ -11,7 +11,14 @@ import apsw
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE, PAGE_SIZE, connect, distrust, shrink
 from servers.guest.sqlite.instance_rows import MOST_GROWTH
-from servers.guest.sqlite.tables import MOST_ROWS, ChangesError, Table, Tables, rows_in, tables_of
+from servers.guest.sqlite.tables import (
+    MOST_ROWS,
+    ChangesError,
+    Table,
+    UncheckedTables,
+    rows_in,
+    tables_of,
+)
 
 MOST_INSTANCES = 4
 WRITTEN_ONCE = b"\0\0\0\1"
@@ -29,7 +36,7 @@ class VerifiedRows:
         most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
         self.connection.execute(f"PRAGMA max_page_count = {most_pages}", can_cache=False).fetchall()
         shrink(self.connection)
-        self._tables = Tables(self.connection, tables)
+        self._tables = UncheckedTables(self.connection, tables)
 
     def apply(self, changes: bytes, *, now: str) -> bytes:
         """Apply changes that were made to these rows, with every rule of the schema. On an error call `undo`.

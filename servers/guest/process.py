@@ -37,7 +37,7 @@ from servers.guest import (
 )
 from servers.guest.frames import packed, receive
 from servers.guest.sqlite import start_image
-from servers.guest.sqlite.instance_rows import Rows
+from servers.guest.sqlite.instance_rows import InstanceRows
 from servers.guest.tool_module import ToolModule
 
 LONGEST_ERROR = 500
@@ -45,13 +45,13 @@ Parts = list[bytes]
 Reply = tuple[dict[str, Any], Parts]
 
 
-class Guest:
+class GuestServer:
     """What one guest knows: the tools that it runs and the rows that it was given."""
 
     def __init__(self) -> None:
         self.tools: ToolModule | None = None
         self.taken: set[int] = set()
-        self.rows = Rows()
+        self.rows = InstanceRows()
         self.verifier = changeset_verifier.Verifier()
         self._requests: dict[str, Callable[[dict[str, Any], Parts], Reply]] = {
             "load": self.load,
@@ -162,7 +162,7 @@ def serve(connection: socket.socket, walls: list[str]) -> None:
     Each answer carries its request's nonce, so that nothing a tool says on the socket passes for the answer to another.
     """
     gc.disable()  # what is collected when shall not depend on what was called before: see calling.call
-    guest = Guest()
+    guest = GuestServer()
     connection.sendall(packed({"walls": walls}))
     while (request := receive(connection)) is not None:
         head, parts = request

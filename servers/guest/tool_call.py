@@ -13,7 +13,7 @@ import apsw
 
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE
-from servers.guest.sqlite.instance_rows import MOST_GROWTH, Hydrated, Rows
+from servers.guest.sqlite.instance_rows import MOST_GROWTH, Hydrated, InstanceRows
 from servers.guest.sqlite.tables import LARGEST_CHANGES, MOST_ROWS, rows_in
 from servers.guest.tool_module import ToolModule
 from servers.toolkit import Database, ToolError
@@ -33,7 +33,7 @@ class ToolFault(Exception):
 
 
 @dataclass(frozen=True)
-class Answer:
+class CallResult:
     """What a call came to, before the worker has kept it."""
 
     outcome: str
@@ -41,7 +41,7 @@ class Answer:
     changes: bytes = b""
 
 
-def call(rows: Rows, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]) -> Answer | None:
+def call(rows: InstanceRows, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]) -> CallResult | None:
     """Make one call, or return None when this guest does not hold the instance at the revision that is asked for.
 
     Whatever is not an `ok` outcome has left the rows as they were. What a call leaves behind in memory ends within it:
@@ -58,8 +58,8 @@ def call(rows: Rows, tools: ToolModule, head: dict[str, Any], arguments: dict[st
 
 
 def _outcome(
-    rows: Rows, hydrated: Hydrated, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]
-) -> Answer:
+    rows: InstanceRows, hydrated: Hydrated, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]
+) -> CallResult:
     instance: str = head["instance"]
     database = Database(hydrated.connection, now=head["now"], id_seed=head["id_seed"])
 
@@ -74,19 +74,19 @@ def _outcome(
         return _in_transaction(hydrated, head["next_revision"], run)
     except ToolError as error:
         rows.roll_back(instance)
-        return Answer("refused", _cut(str(error), LARGEST_RESULT))
+        return CallResult("refused", _cut(str(error), LARGEST_RESULT))
     except apsw.ConstraintError as error:
         rows.roll_back(instance)
-        return Answer("refused", _cut(_constraint_text(error), LARGEST_RESULT))
+        return CallResult("refused", _cut(_constraint_text(error), LARGEST_RESULT))
     except (apsw.FullError, apsw.TooBigError) as error:
         rows.roll_back(instance)
-        return Answer("refused", (FULL if isinstance(error, apsw.FullError) else TOO_BIG).encode())
+        return CallResult("refused", (FULL if isinstance(error, apsw.FullError) else TOO_BIG).encode())
     except BaseException as error:
         rows.forget(instance)
-        return Answer("failed", _cut(fault_text(error), LARGEST_FAULT))
+        return CallResult("failed", _cut(fault_text(error), LARGEST_FAULT))
 
 
-def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], Any]) -> Answer:
+def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], Any]) -> CallResult:
     hydrated.begin()
     with closing(apsw.Session(hydrated.connection, "main")) as session:
         session.attach()
@@ -97,7 +97,7 @@ def _in_transaction(hydrated: Hydrated, next_revision: str, run: Callable[[], An
     hydrated.commit()
     if changes:
         hydrated.revision = next_revision
-    return Answer("ok", text, changes)
+    return CallResult("ok", text, changes)
 
 
 def _as_json(result: Any) -> bytes:
@@ -135,7 +135,7 @@ def fault_text(error: BaseException) -> str:
     return f"{where}: {type(error).__name__}: {error}"
 
 
-def timed(run: Callable[[], Answer | None]) -> tuple[Answer | None, int]:
+def timed(run: Callable[[], CallResult | None]) -> tuple[CallResult | None, int]:
     """What `run` returns, and the microseconds that it took."""
     begin = time.perf_counter_ns()
     answer = run()

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from servers.answer.checks.question import Question, Told
+from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.verdict import verdicts
-from servers.answer.expected_fact import Wanted, wanted
+from servers.answer.expected_fact import ExpectedFact, wanted
 from servers.answer.fact import AnswerCheckpoint, Cell, Fact
 from servers.errors import CheckpointError, QueryError, RequestError
 from servers.state.readonly_query import BrokenQuery, Reader
@@ -23,21 +23,21 @@ class AnswerFinding(NamedTuple):
 def asked_of(checkpoints: Sequence[AnswerCheckpoint], reader: Reader, answer: str, now: str) -> list[AnswerFinding]:
     """What an answer says to all checkpoints of its kind: the facts of each may be told beside those of the others."""
     clock = datetime.fromisoformat(now)
-    found: list[AnswerFinding | Question] = [_question(one, reader) for one in checkpoints]
-    told = iter(verdicts([one for one in found if isinstance(one, Question)], answer, clock))
+    found: list[AnswerFinding | AnswerQuestion] = [_question(one, reader) for one in checkpoints]
+    told = iter(verdicts([one for one in found if isinstance(one, AnswerQuestion)], answer, clock))
     return [one if isinstance(one, AnswerFinding) else _finding(next(told)) for one in found]
 
 
-def _finding(told: Told) -> AnswerFinding:
+def _finding(told: FactVerdict) -> AnswerFinding:
     return AnswerFinding(told.holds, "" if told.holds else told.why)
 
 
-def _question(checkpoint: AnswerCheckpoint, reader: Reader) -> Question | AnswerFinding:
+def _question(checkpoint: AnswerCheckpoint, reader: Reader) -> AnswerQuestion | AnswerFinding:
     """The facts of a checkpoint with their values, or why it does not hold whatever is said."""
     try:
         if checkpoint.only_if is not None and not _is_true(checkpoint.only_if, reader):
             return AnswerFinding(False, "the state is not one in which there is this to tell")
-        return Question(
+        return AnswerQuestion(
             tuple(_wanted(fact, reader) for fact in checkpoint.facts),
             asked=checkpoint.question,
             tell=checkpoint.tell,
@@ -50,7 +50,7 @@ def _question(checkpoint: AnswerCheckpoint, reader: Reader) -> Question | Answer
         return AnswerFinding(False, error=str(problem))
 
 
-def _wanted(fact: Fact, reader: Reader) -> Wanted:
+def _wanted(fact: Fact, reader: Reader) -> ExpectedFact:
     found = None if fact.sql is None else _column(fact.sql, reader)
     if found is not None and fact.type not in ("list", "none") and not found:
         raise QueryError(f"fact {fact.name!r}: the SELECT gives no value")

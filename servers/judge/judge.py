@@ -22,7 +22,7 @@ from servers.errors import CheckpointError, QueryError
 from servers.judge.answer_facts import asked_of
 from servers.judge.footprint import uncovered
 from servers.limits.processor_budget import CALLS_A_JUDGEMENT, ProcessorBudget
-from servers.messages import Judgement, Verdict
+from servers.messages import Assessment, Verdict
 from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests, Reply
 from servers.state.readonly_query import BrokenQuery, Reader
 
@@ -40,7 +40,7 @@ LONGEST_SEEN = 500
 T = TypeVar("T")
 
 
-class Finding(NamedTuple):
+class CheckpointResult(NamedTuple):
     """Whether a checkpoint holds, and what was seen. `error` says what this state does to a checkpoint that fails."""
 
     holds: bool
@@ -48,8 +48,8 @@ class Finding(NamedTuple):
     error: str | None = None
 
 
-UNASKED = Finding(holds=False)
-Findings: TypeAlias = list[Finding]
+UNASKED = CheckpointResult(holds=False)
+Findings: TypeAlias = list[CheckpointResult]
 
 
 class RunInThread(Protocol):
@@ -67,7 +67,7 @@ async def judge(
     now: str,
     guests: Guests,
     run: RunInThread = asyncio.to_thread,
-) -> Judgement:
+) -> Assessment:
     """Ask every checkpoint, and weigh the verdicts. `run` runs a job in a thread: those in SQL are several of them.
 
     Raises:
@@ -75,7 +75,7 @@ async def judge(
         InfraError: the farm could not ask one to its end, twice.
     """
     reader.now, reader.budget = now, ProcessorBudget(CALLS_A_JUDGEMENT * guests.call_seconds)
-    case = Case(reader, answer, calls, now, guests)
+    case = JudgedRun(reader, answer, calls, now, guests)
     findings: Findings = []
     while len(findings) < len(checkpoints):
         rest = checkpoints[len(findings) :]
@@ -91,7 +91,7 @@ async def judge(
 
 
 @dataclass(frozen=True)
-class Case:
+class JudgedRun:
     """What is judged: a state beside its start, the agent's last words, and its calls."""
 
     reader: Reader
@@ -101,7 +101,7 @@ class Case:
     guests: Guests
 
 
-def _some_asked_here(checkpoints: Sequence[Checkpoint], case: Case) -> Findings:
+def _some_asked_here(checkpoints: Sequence[Checkpoint], case: JudgedRun) -> Findings:
     """Of the first checkpoints, as many as a slice of time holds: the way to a thread costs as much as one."""
     until = time.monotonic() + SLICE_SECONDS
     findings: Findings = []
@@ -112,7 +112,7 @@ def _some_asked_here(checkpoints: Sequence[Checkpoint], case: Case) -> Findings:
     return findings
 
 
-def _asked_here(checkpoint: Checkpoint, case: Case) -> Finding:
+def _asked_here(checkpoint: Checkpoint, case: JudgedRun) -> CheckpointResult:
     """What a checkpoint over the rows says; one in Python is asked by a guest, those over the answer together."""
     try:
         match checkpoint:
@@ -125,14 +125,14 @@ def _asked_here(checkpoint: Checkpoint, case: Case) -> Finding:
     except BrokenQuery as problem:
         raise _broken(checkpoint, problem) from None
     except QueryError as problem:
-        return Finding(holds=False, error=str(problem))
+        return CheckpointResult(holds=False, error=str(problem))
 
 
-def _of_answer(checkpoints: Sequence[AnswerCheckpoint], case: Case) -> Findings:
-    return [Finding(*told) for told in asked_of(checkpoints, case.reader, case.answer, case.now)]
+def _of_answer(checkpoints: Sequence[AnswerCheckpoint], case: JudgedRun) -> Findings:
+    return [CheckpointResult(*told) for told in asked_of(checkpoints, case.reader, case.answer, case.now)]
 
 
-def _verdict(checkpoint: Checkpoint, finding: Finding) -> Verdict:
+def _verdict(checkpoint: Checkpoint, finding: CheckpointResult) -> Verdict:
     return Verdict(
         checkpoint=checkpoint.id,
         role=checkpoint.role,
@@ -148,29 +148,29 @@ def _broken(checkpoint: Checkpoint, problem: object) -> CheckpointError:
     return CheckpointError(f"checkpoint {checkpoint.id!r} cannot be asked: {problem}")
 
 
-def weighed(verdicts: Sequence[Verdict]) -> Judgement:
+def weighed(verdicts: Sequence[Verdict]) -> Assessment:
     """The reward and the success of verdicts: all guards hold ? weighted share of goals : 0."""
     goals = [verdict for verdict in verdicts if verdict.role == "goal"]
     guarded = all(verdict.holds for verdict in verdicts if verdict.role == "guard")
     whole = sum(goal.weight for goal in goals)
     earned = sum(goal.weight for goal in goals if goal.holds)
     reward = earned / whole if guarded and whole else 0.0
-    return Judgement(
+    return Assessment(
         verdicts=tuple(verdicts),
         reward=round(reward, 6),
         success=bool(goals) and all(verdict.holds for verdict in verdicts),
     )
 
 
-def _sql(checkpoint: SqlCheckpoint, case: Case) -> Finding:
+def _sql(checkpoint: SqlCheckpoint, case: JudgedRun) -> CheckpointResult:
     found = case.reader.select(checkpoint.sql, answer=case.answer)
     rows = [[cell(value) for value in row] for row in found.rows]
     seen = json.dumps(rows[:20], ensure_ascii=False)
     if isinstance(checkpoint.expect, Comparison):
         if len(rows) != 1 or len(rows[0]) != 1:
-            return Finding(holds=False, seen=seen)
-        return Finding(holds=_compares(rows[0][0], checkpoint.expect), seen=seen)
-    return Finding(holds=not found.more and rows == checkpoint.expect, seen=seen)
+            return CheckpointResult(holds=False, seen=seen)
+        return CheckpointResult(holds=_compares(rows[0][0], checkpoint.expect), seen=seen)
+    return CheckpointResult(holds=not found.more and rows == checkpoint.expect, seen=seen)
 
 
 def _compares(value: Any, comparison: Comparison) -> bool:
@@ -180,38 +180,38 @@ def _compares(value: Any, comparison: Comparison) -> bool:
         return False
 
 
-async def _python(checkpoint: PythonCheckpoint, case: Case, run: RunInThread) -> Finding:
+async def _python(checkpoint: PythonCheckpoint, case: JudgedRun, run: RunInThread) -> CheckpointResult:
     """The finding of a guest of its own. Resources that ran out are believed when they run out again in another."""
     head = {"do": "judge", "now": case.now, "answer": case.answer, "calls": case.calls}
     images = await run(lambda: (case.reader.connection.serialize("start"), case.reader.connection.serialize("main")))
     budget = case.reader.budget
     seconds = min(case.guests.call_seconds, budget.left)
     if seconds <= 0:
-        return Finding(holds=False, error=f"the checkpoints together took more than {budget.seconds:g} s")
+        return CheckpointResult(holds=False, error=f"the checkpoints together took more than {budget.seconds:g} s")
     try:
         reply, _ = await case.guests.job(
             head, checkpoint.python.encode(), *images, seconds=seconds, doubtful=_ran_short, budget=budget
         )
     except (GuestDied, GuestLate) as error:
-        return Finding(holds=False, error=f"the checkpoint broke: {error}")
+        return CheckpointResult(holds=False, error=f"the checkpoint broke: {error}")
     if "broken" in reply:
         raise _broken(checkpoint, str(reply["broken"])[:LONGEST_SEEN])
     if "error" in reply:
-        return Finding(holds=False, error=str(reply["error"])[:LONGEST_SEEN])
-    return Finding(holds=reply.get("holds") is True)
+        return CheckpointResult(holds=False, error=str(reply["error"])[:LONGEST_SEEN])
+    return CheckpointResult(holds=reply.get("holds") is True)
 
 
 def _ran_short(reply: Reply) -> bool:
     return reply[0].get("short") is True
 
 
-def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> Finding:
+def _footprint(checkpoint: FootprintCheckpoint, reader: Reader) -> CheckpointResult:
     """Every changed row must have a place in an allowance that covers it, and no allowance may be exceeded."""
     change = uncovered(checkpoint.allow, reader)
     if change is None:
-        return Finding(holds=True)
+        return CheckpointResult(holds=True)
     key = json.dumps(change.key, ensure_ascii=False)
-    return Finding(holds=False, seen=f"{change.operation} in {change.table}: {key}")
+    return CheckpointResult(holds=False, seen=f"{change.operation} in {change.table}: {key}")
 
 
 def cell(value: Any) -> Any:

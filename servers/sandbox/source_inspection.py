@@ -19,7 +19,7 @@ Gate = Literal["tools", "checkpoint", "imported"]
 DERIVE_HINT = "`farm derive BUNDLE --write` brings environment.json up to date"
 
 
-class Source(NamedTuple):
+class SourceText(NamedTuple):
     """A text of Python, and which gate it must pass."""
 
     text: str
@@ -36,7 +36,7 @@ class Signature(Record):
     has_more: bool
 
 
-class Inspection(Record):
+class SourceInspection(Record):
     """What a text of Python shows. With `not_python` there is nothing else."""
 
     not_python: str | None = None
@@ -44,16 +44,16 @@ class Inspection(Record):
     problems: tuple[str, ...] = ()
 
 
-async def inspected(sources: Sequence[Source], guests: Guests) -> list[Inspection]:
+async def inspected(sources: Sequence[SourceText], guests: Guests) -> list[SourceInspection]:
     """What each text shows. Each is parsed by a guest of its own, which one that takes too much ends."""
     return [await _inspected(source, guests) for source in sources]
 
 
-async def _inspected(source: Source, guests: Guests) -> Inspection:
+async def _inspected(source: SourceText, guests: Guests) -> SourceInspection:
     request = {"do": "inspect", "gate": source.gate}
     try:
         head, _ = await guests.job(request, source.text.encode(), seconds=START_SECONDS)
-        return Inspection.model_validate(head)
+        return SourceInspection.model_validate(head)
     except GuestLate:
         return _unparsed(f"takes more than {START_SECONDS:g} s to parse")
     except (GuestDied, ValidationError):
@@ -66,7 +66,7 @@ async def agree(environment: Environment, guests: Guests) -> None:
     Raises:
         BundleError: the first place where they are not.
     """
-    [inspection] = await inspected([Source(environment.source, gate_of(environment))], guests)
+    [inspection] = await inspected([SourceText(environment.source, gate_of(environment))], guests)
     for finding in function_findings(environment.folder, inspection, environment.tools):
         raise BundleError(finding)
 
@@ -76,7 +76,7 @@ def gate_of(environment: Environment) -> Gate:
     return "tools" if environment.description.imported is None else "imported"
 
 
-def function_findings(folder: Path, inspection: Inspection, tools: dict[str, Tool]) -> Iterator[str]:
+def function_findings(folder: Path, inspection: SourceInspection, tools: dict[str, Tool]) -> Iterator[str]:
     """Where `tools.py` and `environment.json` disagree."""
     path, description = folder / "tools.py", folder / "environment.json"
     if inspection.not_python is not None:
@@ -107,5 +107,5 @@ def _argument_findings(folder: Path, function: Signature, tool: Tool) -> Iterato
         yield f"{path}: {name}: argument {argument!r} is not in environment.json; {DERIVE_HINT}"
 
 
-def _unparsed(why: str) -> Inspection:
-    return Inspection(not_python=f"the whole: not Python: {why}")
+def _unparsed(why: str) -> SourceInspection:
+    return SourceInspection(not_python=f"the whole: not Python: {why}")

@@ -20,7 +20,7 @@ from servers.guest.changeset_verifier import VerifiedRows, canonical
 from servers.guest.sqlite.tables import LARGEST_CHANGES, ChangesError
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.sandbox.guest_pool import START_SECONDS, Guest, GuestDied, Guests, Reply
-from servers.state.start_images import Start
+from servers.state.start_images import StartImage
 from servers.state.state_file import StateFile
 
 MOST_SECONDS = 0.01
@@ -59,7 +59,7 @@ class Verification:
         self._held: OrderedDict[str, _Desk] = OrderedDict()
 
     async def verify(
-        self, environment: Environment, start: Start, state: StateFile, changes: bytes, *, now: str
+        self, environment: Environment, start: StartImage, state: StateFile, changes: bytes, *, now: str
     ) -> bytes:
         """Verify changes to an instance's rows within its turn, and return them as they are to be kept.
 
@@ -85,7 +85,9 @@ class Verification:
             raise ChangesError(str(said["wrong"])[:500])
         return kept
 
-    async def image(self, environment: Environment, start: Start, state: StateFile, *, plain: bool = False) -> bytes:
+    async def image(
+        self, environment: Environment, start: StartImage, state: StateFile, *, plain: bool = False
+    ) -> bytes:
         """The rows as they are now, as the bytes of a SQLite database. Plain ones are the same for the same rows.
 
         Raises:
@@ -132,7 +134,7 @@ class Verification:
             self._held.popitem()[1].close()
 
     def _verified_here(
-        self, start: Start, state: StateFile, net: bytes | None, changes: bytes, now: str
+        self, start: StartImage, state: StateFile, net: bytes | None, changes: bytes, now: str
     ) -> bytes | None:
         """Verify changes in this process. None leaves it to a guest, whatever the reason is.
 
@@ -153,13 +155,13 @@ class Verification:
         desk.stand(state.origin.id, state.next_revision, len(kept))
         return kept
 
-    def _has_rows(self, start: Start, state: StateFile) -> bool:
+    def _has_rows(self, start: StartImage, state: StateFile) -> bool:
         """True if the rows of an instance stand here as they are now, and have not grown too large to stay."""
         desk = self._held.get(start.digest)
         seat = None if desk is None else desk.seats.get(state.origin.id)
         return seat is not None and seat.revision == state.revision and seat.changed <= MOST_CHANGED_HERE
 
-    def _desk(self, start: Start) -> "_Desk":
+    def _desk(self, start: StartImage) -> "_Desk":
         desk = self._held.get(start.digest)
         if desk is None:
             desk = self._held[start.digest] = _Desk(start)
@@ -173,7 +175,7 @@ class Verification:
     async def _ask(
         self,
         environment: Environment,
-        start: Start,
+        start: StartImage,
         state: StateFile,
         head: dict[str, Any],
         *parts: bytes,
@@ -195,7 +197,7 @@ class Verification:
                     raise
         raise GuestError("unreachable")
 
-    async def _stand(self, guest: Guest, start: Start, state: StateFile) -> None:
+    async def _stand(self, guest: Guest, start: StartImage, state: StateFile) -> None:
         """Give a guest the rows of an instance."""
         changes = await self.changes_since_start(state)
         head = {"do": "stand", "instance": state.origin.id, "revision": state.revision, "image": start.digest}
@@ -219,7 +221,7 @@ class _Seat:
 class _Desk:
     """Rows of instances of one start. All of them are that start, with changes in a transaction that is never kept."""
 
-    start: Start
+    start: StartImage
     until: float = 0.0
     seats: OrderedDict[str, _Seat] = field(default_factory=OrderedDict[str, _Seat])
     free: list[VerifiedRows] = field(default_factory=list[VerifiedRows])
@@ -265,14 +267,14 @@ class _Desk:
         self.seats.clear()
 
 
-def _opened(start: Start, is_late: Callable[[], bool]) -> VerifiedRows:
+def _opened(start: StartImage, is_late: Callable[[], bool]) -> VerifiedRows:
     """Rows that are written in this process, as long as it is not late."""
     rows = VerifiedRows(start.image, start.tables, largest_value=LARGEST_VALUE_HERE)
     rows.connection.set_progress_handler(is_late, STEPS_BETWEEN_CHECKS)
     return rows
 
 
-def _rows_here(start: Start, net: bytes) -> bytes:
+def _rows_here(start: StartImage, net: bytes) -> bytes:
     """The image of the rows after changes that were verified before, built within the time for it.
 
     Raises:

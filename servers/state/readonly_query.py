@@ -64,7 +64,7 @@ class ReadingStopped(InfraError):
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """What a query gave: the columns' names and at most so many rows."""
 
     columns: tuple[str, ...]
@@ -141,7 +141,9 @@ class Reader:
     def _watch_for_stop(self, connection: apsw.Connection) -> None:
         connection.set_progress_handler(lambda: self.is_stopped, STEPS_BETWEEN_CHECKS)
 
-    def select(self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, steps: int = MOST_STEPS) -> Answer:
+    def select(
+        self, sql: str, *, answer: str | None = None, rows: int = MOST_ROWS, steps: int = MOST_STEPS
+    ) -> QueryResult:
         """Run one SELECT.
 
         Raises:
@@ -157,7 +159,7 @@ class Reader:
         with self.budget.charging_this_thread():
             return self._selected(sql, answer, rows, steps)
 
-    def _selected(self, sql: str, answer: str | None, rows: int, steps: int) -> Answer:
+    def _selected(self, sql: str, answer: str | None, rows: int, steps: int) -> QueryResult:
         statement = _OneStatement(self.connection, _Budget(steps, self.budget, lambda: self.is_stopped))
         cursor = self.connection.cursor()
         cursor.exec_trace = statement
@@ -208,20 +210,20 @@ def _fault(error: Exception, statement: "_OneStatement", room: sort_files.Room) 
     return StateError(f"the state cannot be read: {type(error).__name__}: {error}")
 
 
-def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Answer:
+def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> QueryResult:
     """The rows of a cursor, at most so many."""
     size = 0
     rows: list[Row] = []
     for row in found:
         if len(rows) == most:
-            return Answer(statement.columns, rows, more=True)
+            return QueryResult(statement.columns, rows, more=True)
         size += sum(len(value) if isinstance(value, (str, bytes)) else NUMBER_BYTES for value in row)
         if size > LARGEST_ANSWER:
             raise QueryError(f"the rows are larger than {LARGEST_ANSWER // 1_000_000} MB together; ask for less")
         rows.append(row)
     if not statement.columns:
         raise BrokenQuery("the query does not run: there is no statement in it")
-    return Answer(statement.columns, rows, more=False)
+    return QueryResult(statement.columns, rows, more=False)
 
 
 class _Budget:

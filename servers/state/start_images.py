@@ -43,7 +43,7 @@ log = logging.getLogger("farm.starts")
 
 
 @dataclass(frozen=True)
-class Start:
+class StartImage:
     """Where instances begin: the environment's rows, and what its schema says of them."""
 
     digest: str
@@ -61,11 +61,11 @@ class Starts:
     def __init__(self, folder: Path, guests: Guests) -> None:
         self.folder = folder
         self.guests = guests
-        self._held: OrderedDict[str, Start] = OrderedDict()
+        self._held: OrderedDict[str, StartImage] = OrderedDict()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is read once
         self._building = FairLimit(MOST_BUILDS, 1)  # an environment's image is built once, and one at a time
 
-    async def build(self, environment: Environment, setup: str, clock: str) -> Start:
+    async def build(self, environment: Environment, setup: str, clock: str) -> StartImage:
         """The start of an environment with a setup.
 
         Raises:
@@ -81,7 +81,7 @@ class Starts:
         async with self._building.taken(environment.id):
             return await self._sound(name) or self._hold(await self._built(name, environment, setup, clock))
 
-    async def load(self, digest: str, content: str) -> Start:
+    async def load(self, digest: str, content: str) -> StartImage:
         """A start that was built before, with the content that it had then. A thread reads it, if it is not held.
 
         Raises:
@@ -89,7 +89,7 @@ class Starts:
         """
         return _known(await self._found(digest), digest, content)
 
-    def load_here(self, digest: str, content: str) -> Start:
+    def load_here(self, digest: str, content: str) -> StartImage:
         """The same, read by the one who asks."""
         start = self._find(digest) or self._read(digest)
         return _known(None if start is None else self._hold(start), digest, content)
@@ -115,13 +115,13 @@ class Starts:
                 path.unlink()
                 excess -= size
 
-    async def _built(self, name: str, environment: Environment, setup: str, clock: str) -> Start:
+    async def _built(self, name: str, environment: Environment, setup: str, clock: str) -> StartImage:
         image, finding = await built(environment, setup, clock, self.guests)
         if finding:
             raise BundleError(f"{environment.folder}: {finding}")
         return await asyncio.to_thread(self._kept, name, environment, image)
 
-    def _kept(self, name: str, environment: Environment, image: bytes) -> Start:
+    def _kept(self, name: str, environment: Environment, image: bytes) -> StartImage:
         """A start from an image that a guest built, written into the folder."""
         foreign = beside_the_schema(image, environment.schema)
         if foreign is not None:
@@ -130,7 +130,7 @@ class Starts:
         self._write(name, image)
         return start
 
-    async def _found(self, name: str) -> Start | None:
+    async def _found(self, name: str) -> StartImage | None:
         """A start that is held, or that a thread has read."""
         held = self._find(name)
         if held is not None:
@@ -140,13 +140,13 @@ class Starts:
             start = await asyncio.to_thread(self._read, name) if held is None else held
             return None if start is None else self._hold(start)
 
-    def _find(self, name: str) -> Start | None:
+    def _find(self, name: str) -> StartImage | None:
         held = self._held.get(name)
         if held is not None:
             self._held.move_to_end(name)
         return held
 
-    def _read(self, name: str) -> Start | None:
+    def _read(self, name: str) -> StartImage | None:
         try:
             with os.fdopen(regular(self.folder / f"{name}{SUFFIX}", os.O_RDONLY), "rb") as file:
                 whole = file.read(DIGEST_LENGTH + LARGEST_IMAGE + 1)
@@ -160,7 +160,7 @@ class Starts:
             raise StateError(f"the start image {name} is damaged; launch new instances")
         return started(name, image)
 
-    async def _sound(self, name: str) -> Start | None:
+    async def _sound(self, name: str) -> StartImage | None:
         """A start that is there and not damaged. A damaged one is built again for new instances."""
         try:
             return await self._found(name)
@@ -168,7 +168,7 @@ class Starts:
             log.error("start image is built again", extra={"detail": str(error)})
             return None
 
-    def _hold(self, start: Start) -> Start:
+    def _hold(self, start: StartImage) -> StartImage:
         self._held[start.digest] = start
         self._held.move_to_end(start.digest)
         while len(self._held) > 1 and sum(len(held.image) for held in self._held.values()) > MOST_HELD:
@@ -183,7 +183,7 @@ class Starts:
             raise StateError(f"the state folder takes no start image: {error.strerror}") from None
 
 
-def _known(start: Start | None, digest: str, content: str) -> Start:
+def _known(start: StartImage | None, digest: str, content: str) -> StartImage:
     """A start that was read, if it is there and has the content that it had."""
     if start is None:
         raise StateError(f"the start image {digest} is gone from the state folder; launch new instances")
@@ -192,7 +192,7 @@ def _known(start: Start | None, digest: str, content: str) -> Start:
     return start
 
 
-def started(name: str, image: bytes) -> Start:
+def started(name: str, image: bytes) -> StartImage:
     """A start from its image.
 
     Raises:
@@ -200,7 +200,7 @@ def started(name: str, image: bytes) -> Start:
     """
     try:
         tables = tables_of(image)
-        return Start(name, image, content_digest(image), tables, is_cheap(image, tables))
+        return StartImage(name, image, content_digest(image), tables, is_cheap(image, tables))
     except (apsw.Error, LookupError, ValueError) as error:
         raise StateError(f"a start image cannot be used: {error}") from None
 

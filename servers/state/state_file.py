@@ -24,7 +24,7 @@ import apsw
 
 from servers.errors import Conflict, StateError
 from servers.files.private_files import regular, write_private
-from servers.state.state_index import End, StateIndex
+from servers.state.state_index import FileEnd, StateIndex
 
 SUFFIX = ".history"
 FORMER_SUFFIX = ".db"
@@ -108,9 +108,9 @@ class StateFile:
     origin: Origin
     last: int
     changed: int
-    beginning: End
+    beginning: FileEnd
     """Where the first record ends."""
-    end: End
+    end: FileEnd
     """What the file must end with when it is read again."""
     file: tuple[int, int] | None
     net: list[bytes] | None = field(default=None, repr=False)
@@ -129,7 +129,7 @@ class StateFile:
         """
         whole = _whole(origin, calls)
         try:
-            index.add(origin.id, End(origin.generation, len(whole), whole[-DIGEST_BYTES:]))
+            index.add(origin.id, FileEnd(origin.generation, len(whole), whole[-DIGEST_BYTES:]))
             write_private(path, whole)
         except OSError as error:
             index.remove(origin.id)
@@ -202,13 +202,13 @@ class StateFile:
         if origin.id != path.stem:
             raise ValueError(f"it is the file of another instance: {origin.id}")
         kept = index.find(origin.id)
-        beginning = End(origin.generation, first.end, first.digest)
+        beginning = FileEnd(origin.generation, first.end, first.digest)
         state = cls(path, handle, index, origin, 0, 0, beginning, beginning, identity(path))
         has_all = beginning == kept or origin.generation > kept.generation  # rewound by a process that was killed then
         for record in records:
             state.last += 1
             state.changed = state.last if record.changes else state.changed
-            state.end = End(origin.generation, record.end, record.digest)
+            state.end = FileEnd(origin.generation, record.end, record.digest)
             has_all = has_all or state.end == kept
         if not has_all:
             if state.size >= kept.size:
@@ -340,7 +340,7 @@ class StateFile:
         return net
 
     def _append(self, record: bytes) -> None:
-        end = End(self.end.generation, self.end.size + len(record), record[-DIGEST_BYTES:])
+        end = FileEnd(self.end.generation, self.end.size + len(record), record[-DIGEST_BYTES:])
         left = memoryview(record)
         try:
             while left:

@@ -23,7 +23,7 @@ SLOTS_AT_ONCE = 256
 """Slots by which the file grows. Their room on the disk is taken at once: a call that is kept needs none."""
 
 
-class End(NamedTuple):
+class FileEnd(NamedTuple):
     """Where a state file ends: which writing of the file it is, its bytes, and the digest of its last record."""
 
     generation: int
@@ -63,7 +63,7 @@ class StateIndex:
             os.close(self._handle)
             self._handle = -1
 
-    def add(self, instance: str, end: End) -> None:
+    def add(self, instance: str, end: FileEnd) -> None:
         """Keep the end of a new instance's file.
 
         Raises:
@@ -76,7 +76,7 @@ class StateIndex:
             self._write(slot, instance, end)
             self._slots[instance] = self._free.pop()
 
-    def put(self, instance: str, end: End) -> None:
+    def put(self, instance: str, end: FileEnd) -> None:
         """Keep where an instance's file ends now.
 
         Raises:
@@ -84,7 +84,7 @@ class StateIndex:
         """
         self._write(self._slots[instance], instance, end)
 
-    def find(self, instance: str) -> End:
+    def find(self, instance: str) -> FileEnd:
         """Where an instance's file ended when it was last written.
 
         Raises:
@@ -98,7 +98,7 @@ class StateIndex:
         if zlib.crc32(content).to_bytes(4, "little") != checksum:
             raise ValueError(f"what is kept in {self._path.name} of where it ends is damaged")
         _, *end = CONTENT.unpack(content)
-        return End(*end)
+        return FileEnd(*end)
 
     def remove(self, instance: str) -> None:
         """Forget an instance whose file is gone. Its slot is free for another, now and after the next start."""
@@ -112,6 +112,6 @@ class StateIndex:
         os.posix_fallocate(self._handle, slots * SLOT_BYTES, SLOTS_AT_ONCE * SLOT_BYTES)
         self._free.extend(reversed(range(slots, slots + SLOTS_AT_ONCE)))
 
-    def _write(self, slot: int, instance: str, end: End) -> None:
+    def _write(self, slot: int, instance: str, end: FileEnd) -> None:
         content = CONTENT.pack(instance.encode("ascii"), *end)
         os.pwrite(self._handle, content + zlib.crc32(content).to_bytes(4, "little"), slot * SLOT_BYTES)

@@ -9,7 +9,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricF
 from prometheus_client.registry import Collector
 
 
-class Tally(Collector):
+class CounterCollector(Collector):
     """How often each thing happened; add to `counts`."""
 
     def __init__(self, name: str, documentation: str, labels: Sequence[str]) -> None:

@@ -29,7 +29,7 @@ def to_stderr(level: Level, *, process: str, otel: str | None = None) -> None:
     `process` tells the lines of a farm's processes apart. `otel` is an OTLP endpoint that gets spans, if OpenTelemetry
     is installed: it is often set for a whole machine, so without the extra there is a warning and no more.
     """
-    handlers: dict[str, dict[str, Any]] = {"lines": {"()": Lines, "level": level.upper(), "process": process}}
+    handlers: dict[str, dict[str, Any]] = {"lines": {"()": JsonLineHandler, "level": level.upper(), "process": process}}
     if otel is not None:
         handlers["spans"] = {"()": "servers.telemetry.opentelemetry.Spans", "endpoint": otel, "process": process}
     config: dict[str, Any] = {
@@ -78,7 +78,7 @@ def _bounded(value: Any) -> Any:
     return f"{value[:LONGEST_FIELD]}…" if isinstance(value, str) and len(value) > LONGEST_FIELD else value
 
 
-class Lines(logging.Handler):
+class JsonLineHandler(logging.Handler):
     """Writes events as lines to a file descriptor."""
 
     def __init__(self, *, process: str, descriptor: int = STANDARD_ERROR) -> None:

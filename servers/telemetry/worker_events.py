@@ -6,7 +6,7 @@ from prometheus_client import CollectorRegistry, Counter, Histogram
 
 from servers.errors import FarmError
 from servers.messages import OutcomeKind
-from servers.telemetry.counters import Durations, Tally
+from servers.telemetry.counters import CounterCollector, Durations
 
 FAULTS: frozenset[OutcomeKind] = frozenset({"failed", "timeout", "died"})
 """Outcomes that are no agent's doing."""
@@ -18,7 +18,7 @@ LAUNCH_SECONDS = (0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 20)
 log = logging.getLogger("farm.worker")
 
 
-class Watch:
+class WorkerEvents:
     """The counters of one worker, in a registry of their own: what two workers count never mixes.
 
     Labels take few values: environments of the library, outcomes, HTTP statuses, names of errors.
@@ -37,7 +37,7 @@ class Watch:
         self._resets = Counter("farm_resets", "Instances put back to their start.", registry=counters)
         self._rewinds = Counter("farm_rewinds", "Instances taken back to a call.", registry=counters)
         self._closes = Counter("farm_closes", "Instances ended.", registry=counters)
-        self._calls = Tally("farm_calls", "Tool calls answered.", ["environment", "outcome"])
+        self._calls = CounterCollector("farm_calls", "Tool calls answered.", ["environment", "outcome"])
         self._call_seconds = Durations(
             "farm_call_seconds", "How long a tool call took, waiting included.", CALL_SECONDS
         )

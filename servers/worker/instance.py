@@ -24,9 +24,9 @@ from servers.messages import OutcomeKind, RowChange
 from servers.sandbox.guest_pool import Guest, GuestDied, GuestHeld, GuestLate, Guests
 from servers.state.changeset_verification import Verification
 from servers.state.row_diff import in_changeset
-from servers.state.start_images import Start
+from servers.state.start_images import StartImage
 from servers.state.state_file import KeptCall, StateFile
-from servers.telemetry.worker_events import Watch
+from servers.telemetry.worker_events import WorkerEvents
 
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
@@ -39,7 +39,7 @@ MOST_MICROS = 3_600_000_000
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """What one tool call did, as the agent is told. `structured` is the result of a call that went well."""
 
     kind: OutcomeKind
@@ -59,11 +59,11 @@ class Instance:
     """An instance in use: its environment, its start, its state file. Its calls take turns."""
 
     environment: Environment
-    start: Start
+    start: StartImage
     state: StateFile
     guests: Guests
     verification: Verification
-    watch: Watch
+    watch: WorkerEvents
     pace: Pace | None = None
     used: float = field(default_factory=time.monotonic)
     waiting: int = 0
@@ -98,7 +98,7 @@ class Instance:
             f"\n{HOW_TO_ANSWER}\n"
         )
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:
+    async def call(self, tool: str, arguments: dict[str, Any]) -> CallOutcome:
         """Make one call, keep what it did, and say what to tell the agent.
 
         Raises:
@@ -107,7 +107,7 @@ class Instance:
         begin = time.perf_counter()
         too_much = self._too_much()
         if too_much is not None:
-            return self._told(tool, Outcome("invalid", too_much), begin)
+            return self._told(tool, CallOutcome("invalid", too_much), begin)
         self.waiting += 1
         try:
             async with self.turn:
@@ -167,22 +167,24 @@ class Instance:
         width = self.environment.widths[tool]  # there are no more values than bytes, and to count those takes time
         return len(told) * width > MOST_CHECKS_A_CALL and values_in(told) * width > MOST_CHECKS_A_CALL
 
-    def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> Outcome | None:
+    def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> CallOutcome | None:
         """What is wrong with a call that no guest needs to see."""
         if tool not in self.environment.tools:
             names = ", ".join(self.environment.tools)
-            return Outcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
+            return CallOutcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
         if not told:
             return _unreadable(tool)
         if self._is_too_much_to_check(tool, told):
-            return Outcome("invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once")
+            return CallOutcome(
+                "invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once"
+            )
         try:
             problems = self.environment.checks[tool].problems(arguments, len(told))
         except ValueError:  # the validator has a depth of its own
             return _unreadable(tool)
-        return Outcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
+        return CallOutcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
 
-    async def _run(self, tool: str, told: str) -> Outcome:
+    async def _run(self, tool: str, told: str) -> CallOutcome:
         """Ask a guest; when one dies in the middle, or is not let run, ask another once.
 
         Raises:
@@ -196,17 +198,17 @@ class Instance:
             if self.guest is None or not await self.guests.own_doing(self.guest):
                 raise
             text = f"{tool} crashed; this is a fault of the tool, and nothing was changed"
-            return Outcome("died", text, detail=str(error))
+            return CallOutcome("died", text, detail=str(error))
 
-    async def _bounded(self, tool: str, told: str) -> Outcome:
+    async def _bounded(self, tool: str, told: str) -> CallOutcome:
         try:
             return await self._asked(tool, told.encode())
         except GuestLate as error:
             seconds = self.guests.call_seconds
             text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
-            return Outcome("timeout", text, detail=str(error), micros=int(seconds * 1e6))
+            return CallOutcome("timeout", text, detail=str(error), micros=int(seconds * 1e6))
 
-    async def _asked(self, tool: str, arguments: bytes) -> Outcome:
+    async def _asked(self, tool: str, arguments: bytes) -> CallOutcome:
         seq = self.state.last + 1
         head = {
             "do": "call",
@@ -228,7 +230,7 @@ class Instance:
             except GuestHeld:
                 waited_for = guest
 
-    async def _answered(self, guest: Guest, head: dict[str, Any], tool: str, arguments: bytes) -> Outcome:
+    async def _answered(self, guest: Guest, head: dict[str, Any], tool: str, arguments: bytes) -> CallOutcome:
         reply, parts = await guest.ask(head, arguments, seconds=self.guests.call_seconds)
         if "need" in reply:
             await self._hydrate(guest)
@@ -254,7 +256,7 @@ class Instance:
             await guest.ask({"do": "image", "digest": self.start.digest}, self.start.image, seconds=seconds)
             await guest.ask(head, changes, seconds=seconds)
 
-    async def _verified(self, tool: str, outcome: Outcome) -> Outcome:
+    async def _verified(self, tool: str, outcome: CallOutcome) -> CallOutcome:
         """An outcome whose changes were verified, or what became of the call instead. Then no rows have changed.
 
         Raises:
@@ -273,7 +275,7 @@ class Instance:
         except GuestLate:
             self.state.disown()
             text = f"{tool} was stopped: the rules of the database took too long to check; nothing was changed"
-            return Outcome("timeout", text, detail="killed while it verified the changes", micros=outcome.micros)
+            return CallOutcome("timeout", text, detail="killed while it verified the changes", micros=outcome.micros)
         except GuestDied as error:
             self.state.disown()
             return self._fault(tool, f"its changes could not be verified: {error}", outcome.micros)
@@ -281,14 +283,14 @@ class Instance:
             self.state.disown()
             raise
 
-    def _believed(self, tool: str, reply: dict[str, Any], parts: list[bytes]) -> Outcome:
+    def _believed(self, tool: str, reply: dict[str, Any], parts: list[bytes]) -> CallOutcome:
         """A guest's word as an outcome, once it has been checked. Raises what reading it raises."""
         kind, micros = reply["outcome"], min(max(int(reply["micros"]), 0), MOST_MICROS)
         text, changes = parts[0].decode(), parts[1]
         if len(parts[0]) > LARGEST_TEXT:
             raise ValueError(f"{len(parts[0])} bytes of text")
         if kind == "refused":
-            return Outcome("refused", text, micros=micros)
+            return CallOutcome("refused", text, micros=micros)
         if kind == "failed":
             return self._fault(tool, text, micros)
         if kind != "ok":
@@ -298,13 +300,13 @@ class Instance:
             return self._fault(tool, "it says that it only reads, and it changed rows", micros)
         if _too_deep(text, structured):
             return self._fault(tool, f"its result is nested deeper than {DEEPEST}", micros)
-        return Outcome("ok", text, structured, changes=changes, micros=micros)
+        return CallOutcome("ok", text, structured, changes=changes, micros=micros)
 
-    def _fault(self, tool: str, detail: str, micros: int) -> Outcome:
+    def _fault(self, tool: str, detail: str, micros: int) -> CallOutcome:
         text = f"{tool} failed; this is a fault of the tool, not of your request, and nothing was changed"
-        return Outcome("failed", text, detail=detail, micros=micros)
+        return CallOutcome("failed", text, detail=detail, micros=micros)
 
-    def _told(self, tool: str, outcome: Outcome, begin: float) -> Outcome:
+    def _told(self, tool: str, outcome: CallOutcome, begin: float) -> CallOutcome:
         """An outcome, once it is counted and in the log."""
         self.watch.called(
             self.environment.id,
@@ -319,7 +321,7 @@ class Instance:
         )
         return outcome
 
-    def _keep(self, tool: str, told: str, outcome: Outcome) -> None:
+    def _keep(self, tool: str, told: str, outcome: CallOutcome) -> None:
         self.state.keep(
             KeptCall(
                 seq=self.state.last + 1,
@@ -335,8 +337,8 @@ class Instance:
         )
 
 
-def _unreadable(tool: str) -> Outcome:
-    return Outcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
+def _unreadable(tool: str) -> CallOutcome:
+    return CallOutcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
 
 
 def _as_json(arguments: dict[str, Any]) -> str:

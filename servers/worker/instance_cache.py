@@ -11,7 +11,7 @@ from collections.abc import Collection
 
 from servers.errors import StateError
 from servers.sandbox.guest_pool import Guests
-from servers.telemetry.worker_events import Watch
+from servers.telemetry.worker_events import WorkerEvents
 from servers.worker.instance import Instance
 
 LEAST_HELD, MOST_HELD = 256, 4608
@@ -26,7 +26,7 @@ MOST_ROOM = 432 * 1024 * 1024
 class Holding:
     """Instances in use, by their id."""
 
-    def __init__(self, guests: Guests, watch: Watch, most: int = MOST_HELD) -> None:
+    def __init__(self, guests: Guests, watch: WorkerEvents, most: int = MOST_HELD) -> None:
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._ceiling = max(LEAST_HELD, min(most, files // FILES_EACH))
         self._guests = guests

@@ -29,7 +29,7 @@ class Family(Record):
     figures: tuple[Figure, ...]
 
 
-class Standing(Collector):
+class GaugeCollector(Collector):
     """What can be counted whenever somebody asks, so nobody keeps count of it."""
 
     def __init__(self, worker: Worker) -> None:
@@ -59,7 +59,7 @@ class Standing(Collector):
 def families_of(worker: Worker) -> list[Family]:
     """Everything that is known of a worker: what it counted, how it stands, what its process uses."""
     now = CollectorRegistry()
-    now.register(Standing(worker))
+    now.register(GaugeCollector(worker))
     ProcessCollector(registry=now)
     return [*families_in(worker.watch.counters), *families_in(now)]
 

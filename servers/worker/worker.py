@@ -30,16 +30,27 @@ from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.farm_memory import limit_sqlite
 from servers.limits.rate_limit import Pace
-from servers.messages import CallRecord, Judge, Judgement, Launch, Page, RowChange, Rows, Standing, Table, Ticket
+from servers.messages import (
+    Assessment,
+    CallRecord,
+    InstanceStatus,
+    Judge,
+    Launch,
+    Page,
+    QueryRows,
+    RowChange,
+    TableRows,
+    Ticket,
+)
 from servers.sandbox.guest_pool import CALL_SECONDS, Guests
 from servers.sandbox.source_inspection import agree
 from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
 from servers.state.readonly_query import LARGEST_ANSWER, Reader
 from servers.state.row_diff import between
-from servers.state.start_images import Start, Starts
+from servers.state.start_images import StartImage, Starts
 from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
 from servers.state.state_index import StateIndex
-from servers.telemetry.worker_events import Watch
+from servers.telemetry.worker_events import WorkerEvents
 from servers.worker.instance import Instance
 from servers.worker.instance_cache import MOST_HELD, Holding
 
@@ -87,7 +98,7 @@ class Worker:
         self.folder = folder
         self.most_instances = most_instances
         self.calls_per_second = calls_per_second
-        self.watch = Watch()
+        self.watch = WorkerEvents()
         self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
         self.threads = FairThreadPool()
         self.copies = FairLimit(MOST_COPIED, MOST_COPIED_EACH)
@@ -251,7 +262,7 @@ class Worker:
         except OSError:
             return 0
 
-    def _registered(self, state: StateFile, environment: Environment, start: Start) -> Instance:
+    def _registered(self, state: StateFile, environment: Environment, start: StartImage) -> Instance:
         """The instance of a state file that was read. Closes the file if the instance is there no longer."""
         try:
             self._see_that_it_is_there(state.origin.id)
@@ -296,10 +307,10 @@ class Worker:
         """The instances whose agents are refused."""
         return sorted(self._suspended)
 
-    async def standing(self, instance_id: str) -> Standing:
+    async def standing(self, instance_id: str) -> InstanceStatus:
         instance = await self.opened(instance_id)
         origin = instance.state.origin
-        return Standing(
+        return InstanceStatus(
             instance=instance_id,
             environment=origin.environment,
             scenario=origin.scenario,
@@ -365,22 +376,22 @@ class Worker:
         await self.resume(instance_id)
         self.watch.closed(instance_id)
 
-    async def tables(self, instance_id: str) -> list[Table]:
+    async def tables(self, instance_id: str) -> list[TableRows]:
         """The tables of the state, without rows."""
 
-        def listed(reader: Reader) -> list[Table]:
+        def listed(reader: Reader) -> list[TableRows]:
             return [self._table(reader, name, Page(limit=1), with_rows=False) for name in reader.tables()]
 
         return await self._read(instance_id, listed)
 
-    async def table(self, instance_id: str, name: str, page: Page) -> Table:
+    async def table(self, instance_id: str, name: str, page: Page) -> TableRows:
         """Rows of one table, by key.
 
         Raises:
             NotFound: there is no such table.
         """
 
-        def told(reader: Reader) -> Table:
+        def told(reader: Reader) -> TableRows:
             tables = reader.tables()
             if name not in tables:
                 raise NotFound(f"there is no table {name!r}; there are: {', '.join(tables)}")
@@ -422,17 +433,17 @@ class Worker:
             )
         return told
 
-    async def query(self, instance_id: str, sql: str, limit: int = 1000) -> Rows:
+    async def query(self, instance_id: str, sql: str, limit: int = 1000) -> QueryRows:
         """One SELECT over `main` and `start`.
 
         Raises:
             QueryError: it is refused, or takes too much.
         """
 
-        def told(reader: Reader) -> Rows:
+        def told(reader: Reader) -> QueryRows:
             answer = reader.select(sql, rows=limit)
             rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
-            return Rows(columns=answer.columns, rows=rows, more=answer.more)
+            return QueryRows(columns=answer.columns, rows=rows, more=answer.more)
 
         return await self._read(instance_id, told, more=COPIES * LARGEST_ANSWER)
 
@@ -442,7 +453,7 @@ class Worker:
         async with self._copied(instance), instance.in_turn():
             return await instance.image(plain=True)
 
-    async def judge(self, instance_id: str, order: Judge) -> Judgement:
+    async def judge(self, instance_id: str, order: Judge) -> Assessment:
         """What the checkpoints say of the state as it is now.
 
         Raises:
@@ -500,7 +511,7 @@ class Worker:
         size = COPIES * (len(instance.start.image) + instance.state.size) + more
         return self.copies.taken(instance.environment.id, size)
 
-    def _table(self, reader: Reader, name: str, page: Page, *, with_rows: bool) -> Table:
+    def _table(self, reader: Reader, name: str, page: Page, *, with_rows: bool) -> TableRows:
         columns, keys = reader.columns(name)
         total = int(str(reader.connection.execute(f"SELECT count(*) FROM main.{quoted(name)}").get))
         rows: tuple[tuple[object, ...], ...] = ()
@@ -511,7 +522,7 @@ class Worker:
                 f"SELECT {listed} FROM main.{quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?", (page.limit, page.offset)
             )
             rows = _first_of((tuple(judge.cell(value) for value in row) for row in found), LARGEST_ANSWER)
-        return Table(name=name, columns=tuple(columns), rows=rows, total=total)
+        return TableRows(name=name, columns=tuple(columns), rows=rows, total=total)
 
     async def _created(
         self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False

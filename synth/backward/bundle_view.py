@@ -5,19 +5,19 @@ from random import Random
 from servers.bundle.description import Tool
 from servers.bundle.examples import load_examples
 from servers.bundle.phrases import Phrases
-from synth.backward.command_sampler import Drawer
+from synth.backward.command_sampler import CommandSampler
 from synth.phrasing.example_phrases import sayings
-from synth.play.playground import Scene, Stage
+from synth.play.playground import Playground, Session
 from synth.play.row_view import shape_of, view_of
 from synth.solutions.argument_sources import Arguments, keys_in
-from synth.solutions.row_lookup import Finder
-from synth.solutions.row_relations import Place, World
+from synth.solutions.row_lookup import RowLookup
+from synth.solutions.row_relations import Place, RowRelations
 from synth.solutions.trial_calls import Trying
 
 TRIES_AT_FIRST = 40
 
 
-class Setting:
+class BundleView:
     """One instance that is walked over and over, and what is known of its environment.
 
     `at_first` finds rows as they are before anything has happened. It has a scene of its own, so that what it has been
@@ -26,7 +26,12 @@ class Setting:
     """
 
     def __init__(
-        self, stage: Stage, scenes: tuple[Scene, Scene], arguments: Arguments, first: World, phrases: Phrases
+        self,
+        stage: Playground,
+        scenes: tuple[Session, Session],
+        arguments: Arguments,
+        first: RowRelations,
+        phrases: Phrases,
     ) -> None:
         self.stage = stage
         self.trying = Trying(scenes[0])
@@ -39,15 +44,15 @@ class Setting:
         self.first = first
         self.arguments = arguments
         self.said = sayings(load_examples(stage.environment.folder), self.arguments)
-        self.at_first = Finder(Trying(scenes[1], most_left=0), first, self.arguments)
+        self.at_first = RowLookup(Trying(scenes[1], most_left=0), first, self.arguments)
 
     @classmethod
-    async def of(cls, stage: Stage, phrases: Phrases) -> "Setting":
+    async def of(cls, stage: Playground, phrases: Phrases) -> "BundleView":
         """The setting of a bundle, with its tools tried out."""
         scenes = (await stage.launch(), await stage.launch())
         async with scenes[0].reading() as reader:
             shape = shape_of(reader)
-            first = World(shape, view_of(reader, shape))
+            first = RowRelations(shape, view_of(reader, shape))
         tools = stage.environment.tools
         asked = [await scenes[0].call(tool.name, {}) for tool in tools.values() if not (tool.writes or tool.required)]
         await scenes[0].rewind(0)
@@ -57,20 +62,20 @@ class Setting:
         return setting
 
     @property
-    def scene(self) -> Scene:
+    def scene(self) -> Session:
         """The instance that is walked."""
         return self.trying.scene
 
-    async def world(self) -> World:
+    async def world(self) -> RowRelations:
         """The rows as they stand now."""
         async with self.scene.reading() as reader:
-            return World(self.first.shape, view_of(reader, self.first.shape))
+            return RowRelations(self.first.shape, view_of(reader, self.first.shape))
 
     async def _try_out(self, random: Random) -> None:
         """Learn how rows stand that the tools take."""
         world = self.first
         people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
-        drawer = Drawer(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
+        drawer = CommandSampler(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
         for tool in self.writers:
             self.never[tool.name] = "no call could be drawn from the rows"
             went_well = False
@@ -89,7 +94,7 @@ class Setting:
                 del self.never[tool.name]
 
 
-def standing(world: World, place: Place) -> str:
+def standing(world: RowRelations, place: Place) -> str:
     """How a row stands: what its columns for that say."""
     row = world.rows.get(place, {})
     return str([row.get(name) for name in ("status", "state") if name in row])

@@ -4,18 +4,23 @@ from random import Random
 from typing import NamedTuple
 
 from servers.bundle.phrases import HOLE, Speaking
-from synth.backward.bundle_view import Setting
+from synth.backward.bundle_view import BundleView
 from synth.backward.command_sampler import Drawn
-from synth.backward.solution_plan import Plan
+from synth.backward.solution_plan import SolutionPlan
 from synth.phrasing.plain_sentences import Thing, plain_ask
-from synth.phrasing.task_text import OPTIONAL, Values, filled, words_of
+from synth.phrasing.task_text import (
+    OPTIONAL,
+    TemplateValues,
+    filled,
+    words_of,
+)
 from synth.play.value_sources import singular
-from synth.solutions.row_lookup import Finder
-from synth.solutions.row_relations import Place, World
-from synth.solutions.told_values import Words
+from synth.solutions.row_lookup import RowLookup
+from synth.solutions.row_relations import Place, RowRelations
+from synth.solutions.told_values import TaskWords
 
 
-class Said(NamedTuple):
+class PhrasedCommand(NamedTuple):
     """A command in words: its number in the solution, its clause, and the words of its arguments."""
 
     number: int
@@ -23,11 +28,11 @@ class Said(NamedTuple):
     words: dict[str, str]
 
 
-class Saying:
+class ErrandPhrasing:
     """The words of one walk."""
 
     def __init__(
-        self, setting: Setting, plan: Plan, person: Place | None, name: str, voice: Speaking, random: Random
+        self, setting: BundleView, plan: SolutionPlan, person: Place | None, name: str, voice: Speaking, random: Random
     ) -> None:
         self._setting = setting
         self._plan = plan
@@ -37,7 +42,7 @@ class Saying:
         self._random = random
         self._used: set[str] = set()
 
-    async def say(self, drawn: Drawn, finder: Finder, world: World) -> Said | None:
+    async def say(self, drawn: Drawn, finder: RowLookup, world: RowRelations) -> PhrasedCommand | None:
         """Add a command to the plan, with what must be looked up before it.
 
         None, and the plan as it was, if it cannot be said so that it means one thing.
@@ -48,7 +53,7 @@ class Saying:
             self._plan.go_back(before)
         return said
 
-    async def _say(self, drawn: Drawn, finder: Finder, world: World) -> Said | None:
+    async def _say(self, drawn: Drawn, finder: RowLookup, world: RowRelations) -> PhrasedCommand | None:
         template = self._template(drawn)
         if template is not None and self._leaves_out(template, drawn):
             return None
@@ -58,16 +63,16 @@ class Saying:
             return None
         spoken |= {name: derived.words for name, derived in drawn.derived.items()}
         phrases, clock = self._setting.phrases, self._setting.clock
-        values = Values(words_of(drawn.arguments, spoken, clock=clock, phrases=phrases), drawn.arguments)
+        values = TemplateValues(words_of(drawn.arguments, spoken, clock=clock, phrases=phrases), drawn.arguments)
         things = {name: Thing(singular(place[0]), _is_person(world, place)) for name, place in drawn.places.items()}
         tool = self._setting.tools[drawn.tool]
         clause = plain_ask(tool, values, things) if template is None else filled(template, values)
         if clause is None:
             return None
         self._used.add(template or "")
-        words = Words(clause, clock=clock, choices=phrases.words)
+        words = TaskWords(clause, clock=clock, choices=phrases.words)
         told = {name for name in drawn.prose if words.tell(name, drawn.arguments[name])}
-        return Said(self._plan.command(drawn, drawn.prose - told - _exact(drawn)), clause, values.words)
+        return PhrasedCommand(self._plan.command(drawn, drawn.prose - told - _exact(drawn)), clause, values.words)
 
     def _leaves_out(self, template: str, drawn: Drawn) -> bool:
         """Whether a template says nothing of an argument that the person cannot leave to whoever is asked."""
@@ -75,7 +80,7 @@ class Saying:
         told |= {name for example in self._setting.phrases.examples.get(drawn.tool, ()) for name in example}
         return any(name not in told and drawn.places.get(name) != self._person for name in drawn.arguments)
 
-    async def _rows(self, drawn: Drawn, finder: Finder, world: World, own: set[str]) -> dict[str, str] | None:
+    async def _rows(self, drawn: Drawn, finder: RowLookup, world: RowRelations, own: set[str]) -> dict[str, str] | None:
         """Words for the rows of a command, each of which can be found by them."""
         spoken: dict[str, str] = {}
         if not await self._plan.find_person(finder, world):
@@ -101,7 +106,7 @@ class Saying:
         return self._random.choice(fresh or list(asks))
 
 
-def _is_person(world: World, place: Place) -> bool:
+def _is_person(world: RowRelations, place: Place) -> bool:
     """Whether a row tells of a person: it has a name, and how to reach them or when they were born."""
     columns = world.rows.get(place, {}).keys()
     named = any(name in columns for name in ("name", "full_name", "first_name"))

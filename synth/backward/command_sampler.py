@@ -9,11 +9,11 @@ from typing import Any
 from servers.bundle.description import Tool
 from servers.bundle.phrases import Phrases
 from synth.play.days import day_in, later
-from synth.play.value_sources import Source
+from synth.play.value_sources import ValueSource
 from synth.solutions.argument_sources import Arguments
 from synth.solutions.plausible_values import enum_of
-from synth.solutions.row_lookup import Finder, Query, leaf
-from synth.solutions.row_relations import Place, World
+from synth.solutions.row_lookup import Query, RowLookup, leaf
+from synth.solutions.row_relations import Place, RowRelations
 
 FIRST_NAMES = ("Noemi", "Tariq", "Freya", "Bongani", "Soledad", "Anton", "Leila", "Marek", "Ayumi", "Gustavo", "Imke")
 LAST_NAMES = ("Brandt", "Osei", "Marchetti", "Halloran", "Nakamura", "Sandoval", "Iyer", "Lindgren", "Abebe", "Duarte")
@@ -40,15 +40,15 @@ class Drawn:
     prose: frozenset[str] = frozenset()
 
 
-class Drawer:
+class CommandSampler:
     """Draws commands for one story, as the rows stand now."""
 
     def __init__(
         self,
-        world: World,
+        world: RowRelations,
         arguments: Arguments,
         phrases: Phrases,
-        finder: Finder,
+        finder: RowLookup,
         clock: str,
         random: Random,
         said: dict[str, list[dict[str, Any]]] | None = None,
@@ -66,7 +66,7 @@ class Drawer:
         example, needed = self._example_for(tool)
         arguments: dict[str, Any] = {}
         places: dict[str, Place] = {}
-        rest: list[tuple[str, dict[str, Any], Source]] = []
+        rest: list[tuple[str, dict[str, Any], ValueSource]] = []
         names_person = False
         for name, schema, source in self._arguments.of(tool):
             if name in example or name not in needed or source.kind != "id":
@@ -146,7 +146,7 @@ class Drawer:
     async def _others(
         self,
         tool: Tool,
-        rest: list[tuple[str, dict[str, Any], Source]],
+        rest: list[tuple[str, dict[str, Any], ValueSource]],
         example: dict[str, Any],
         needed: set[str],
         arguments: dict[str, Any],
@@ -189,7 +189,7 @@ class Drawer:
                 [name] = needed
                 yield Query(tool.name, {name: places[name][1]}, {name: places[name]})
 
-    def _plain(self, name: str, schema: dict[str, Any], source: Source, places: dict[str, Place]) -> Any:
+    def _plain(self, name: str, schema: dict[str, Any], source: ValueSource, places: dict[str, Place]) -> Any:
         """A value for an argument of which nothing is known but its schema and its name."""
         choices = [choice for choice in enum_of(schema) if choice is not None]
         if choices:
@@ -210,7 +210,7 @@ class Drawer:
         texts = [value for value in values if isinstance(value, str)]
         return self._random.choice(texts or ["As discussed"])
 
-    def _put_in_order(self, rest: list[tuple[str, dict[str, Any], Source]], arguments: dict[str, Any]) -> None:
+    def _put_in_order(self, rest: list[tuple[str, dict[str, Any], ValueSource]], arguments: dict[str, Any]) -> None:
         """Let two dates follow each other as their arguments do, some days apart."""
         names = [name for name, _, source in rest if source.kind == "date" and name in arguments]
         if len(names) == 2:

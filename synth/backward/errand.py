@@ -7,18 +7,18 @@ from typing import Any
 from servers.bundle.description import Tool
 from servers.bundle.phrases import HOLE, Speaking
 from servers.messages import RowChange
-from servers.worker.instance import Outcome
-from synth.backward.bundle_view import Setting, standing
-from synth.backward.command_phrasing import Saying
-from synth.backward.command_sampler import Drawer, Drawn
+from servers.worker.instance import CallOutcome
+from synth.backward.bundle_view import BundleView, standing
+from synth.backward.command_phrasing import ErrandPhrasing
+from synth.backward.command_sampler import CommandSampler, Drawn
 from synth.backward.profile import Wish
 from synth.backward.reverts import undoes
-from synth.backward.solution_plan import Plan
-from synth.backward.usage_counts import Tally
+from synth.backward.solution_plan import SolutionPlan
+from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import values_of
 from synth.play.row_view import Row
-from synth.solutions.row_lookup import Finder, leaf
-from synth.solutions.row_relations import Place, World
+from synth.solutions.row_lookup import RowLookup, leaf
+from synth.solutions.row_relations import Place, RowRelations
 
 TRIES_A_TOOL = 6
 MOST_BEHIND = 2
@@ -46,11 +46,11 @@ class Command:
         return set(self.drawn.places.values()) - {person}
 
 
-class Walk:
+class Errand:
     """One walk from the start: who it is about, and the commands so far."""
 
     def __init__(
-        self, setting: Setting, world: World, person: Place | None, voice: Speaking, name: str, random: Random
+        self, setting: BundleView, world: RowRelations, person: Place | None, voice: Speaking, name: str, random: Random
     ) -> None:
         self.setting = setting
         self.world = world
@@ -61,13 +61,13 @@ class Walk:
         self.commands: list[Command] = []
         self.is_broken = False
         self.lately: list[Place] = []
-        self._known: Finder | None = setting.at_first
-        self.tally: Tally | None = None
-        self.plan = Plan(setting.trying, setting.phrases, setting.clock, person, name, self.is_alive)
-        self.saying = Saying(setting, self.plan, person, name, voice, random)
+        self._known: RowLookup | None = setting.at_first
+        self.tally: UsageCounts | None = None
+        self.plan = SolutionPlan(setting.trying, setting.phrases, setting.clock, person, name, self.is_alive)
+        self.saying = ErrandPhrasing(setting, self.plan, person, name, voice, random)
 
     @classmethod
-    async def begin(cls, setting: Setting, tally: Tally, random: Random) -> "Walk | None":
+    async def begin(cls, setting: BundleView, tally: UsageCounts, random: Random) -> "Errand | None":
         """Choose who this is about: whoever was spoken of least."""
         phrases = setting.phrases
         world = setting.first
@@ -103,7 +103,7 @@ class Walk:
                 return False
         return True
 
-    def _is_the_same(self, command: Command, outcome: Outcome) -> bool:
+    def _is_the_same(self, command: Command, outcome: CallOutcome) -> bool:
         return outcome.kind == "refused" and values_of(outcome.text) == values_of(command.text)
 
     def is_alive(self, tool: str, argument: str, place: Place) -> bool:
@@ -120,7 +120,7 @@ class Walk:
                 return
 
     async def _step(self, wanted: str, wish: Wish) -> bool:
-        phrases, tally = self.setting.phrases, self.tally or Tally()
+        phrases, tally = self.setting.phrases, self.tally or UsageCounts()
         tools = [
             tool
             for tool in self.setting.writers
@@ -129,7 +129,9 @@ class Walk:
         ]
         finder = self._finder()
         setting = self.setting
-        drawer = Drawer(self.world, setting.arguments, phrases, finder, setting.clock, self.random, setting.said)
+        drawer = CommandSampler(
+            self.world, setting.arguments, phrases, finder, setting.clock, self.random, setting.said
+        )
         lead = "" if self.commands or not tools else tools[wish.at * STRIDE % len(tools)].name
         jitter = {tool.name: self.random.random() * 3 for tool in tools}
         used = [command.drawn.tool for command in self.commands]
@@ -158,7 +160,7 @@ class Walk:
                     return False
         return False
 
-    async def _take(self, drawn: Drawn, wanted: str, finder: Finder) -> bool:
+    async def _take(self, drawn: Drawn, wanted: str, finder: RowLookup) -> bool:
         """Try a command; keep it if it came to what is wanted, and can be asked for."""
         if not self._fits(drawn):
             return False
@@ -189,7 +191,7 @@ class Walk:
         self._known = None
         return await self._followed(drawn)
 
-    def _is_wanted(self, drawn: Drawn, wanted: str, outcome: Outcome, changes: list[RowChange]) -> bool:
+    def _is_wanted(self, drawn: Drawn, wanted: str, outcome: CallOutcome, changes: list[RowChange]) -> bool:
         """Whether a command came to what is wanted, for a reason that makes a task of it."""
         if outcome.kind != wanted:
             return False
@@ -198,10 +200,10 @@ class Walk:
         alive = all(self.is_alive(drawn.tool, argument, place) for argument, place in drawn.places.items())
         return alive and bool(values_of(outcome.text, " ".join(str(one) for one in drawn.arguments.values())))
 
-    def _finder(self) -> Finder:
+    def _finder(self) -> RowLookup:
         """Whoever looks rows up as they are after the last command that changed any."""
         if self._known is None:
-            self._known = Finder(self.setting.trying, self.world, self.setting.arguments)
+            self._known = RowLookup(self.setting.trying, self.world, self.setting.arguments)
         return self._known
 
     async def _followed(self, drawn: Drawn) -> bool:
@@ -293,7 +295,7 @@ class Walk:
         return all(leaf(result, path) in [who.get(one, one) for one in wanted] for path, wanted in rules.items())
 
 
-def _name_of(template: str, world: World, person: Place) -> str:
+def _name_of(template: str, world: RowRelations, person: Place) -> str:
     name = template
     for hole in HOLE.finditer(template):
         name = name.replace(hole[0], str(world.rows[person].get(hole["name"], "")))

@@ -19,12 +19,17 @@ from servers.bundle.scenario import Scenario
 from servers.errors import BundleError
 from servers.files.atomic_write import write_whole
 from servers.validation import first_problem
-from synth.backward.bundle_view import Setting
-from synth.backward.job import Attempt, Stretch, Walking, phrases_of
+from synth.backward.bundle_view import BundleView
+from synth.backward.job import (
+    ErrandOutcome,
+    Stretch,
+    Walking,
+    phrases_of,
+)
 from synth.backward.profile import EVERYTHING, Profile
-from synth.backward.usage_counts import Tally, signature
+from synth.backward.usage_counts import UsageCounts, signature
 from synth.play.pinned_bundle import PinnedBundle
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.processes.process_pool import Engine, hands
 
 MOST_BARREN = 60
@@ -32,7 +37,7 @@ MOST_BARREN = 60
 AHEAD = 12
 """So many walks may be under way, or waiting for a process, at once."""
 ID = re.compile(r"back(\d+)_(\d+)")
-Walk = Callable[[Stretch], Awaitable[Attempt]]
+Walk = Callable[[Stretch], Awaitable[ErrandOutcome]]
 
 
 @dataclass
@@ -45,11 +50,11 @@ class Yield:
     certified: int = 0
     dropped: Counter[str] = field(default_factory=Counter[str])
     rejected: Counter[str] = field(default_factory=Counter[str])
-    tally: Tally = field(default_factory=Tally)
+    tally: UsageCounts = field(default_factory=UsageCounts)
     unused: dict[str, str] = field(default_factory=dict[str, str])
     seconds: float = 0.0
 
-    def take(self, attempt: Attempt) -> None:
+    def take(self, attempt: ErrandOutcome) -> None:
         """Count what became of a walk."""
         self.walks += 1
         self.told += attempt.fate != "dropped"
@@ -61,27 +66,27 @@ class Yield:
             self.rejected[attempt.reason.partition(":")[0]] += 1
 
 
-class _Course:
+class _Generation:
     """The walks of a run in their order: what is there already, what is under way, and what was learnt of them."""
 
     def __init__(self, walk: Walk, known: dict[int, Scenario], tools: set[str]) -> None:
         self._walk = walk
         self._known = known
         self._tools = tools
-        self._under_way: deque[asyncio.Future[Attempt]] = deque()
+        self._under_way: deque[asyncio.Future[ErrandOutcome]] = deque()
         self._first = max(known, default=-1) + 1
-        self.tally = Tally()
+        self.tally = UsageCounts()
         self.count = 0
         for at in range(AHEAD):
             self._begin(at)
         for at in range(self._first):
             self._learn(at, known.get(at))
 
-    async def next(self) -> Attempt:
+    async def next(self) -> ErrandOutcome:
         """What came of the next walk."""
         attempt = await self._under_way.popleft()
         if attempt.scenario is not None and signature(attempt.scenario) in self.tally.told:
-            attempt = Attempt(attempt.at, "twice")
+            attempt = ErrandOutcome(attempt.at, "twice")
         self._learn(attempt.at, attempt.scenario if attempt.fate == "certified" else None)
         return attempt
 
@@ -103,7 +108,7 @@ class _Course:
 
 
 async def backward(
-    stage: Stage,
+    stage: Playground,
     *,
     n: int,
     seed: int,
@@ -134,7 +139,7 @@ async def backward(
         return made
     walking = Walking(PinnedBundle.of(stage.folder), seed, profile)
     async with hands(walking, jobs, most=AHEAD, engine=engine) as walk:
-        course = _Course(walk, known, set(stage.environment.tools))
+        course = _Generation(walk, known, set(stage.environment.tools))
         try:
             barren = 0
             while course.count < n and barren < MOST_BARREN:
@@ -160,13 +165,13 @@ def _known(there: Iterable[Scenario], seed: int) -> dict[int, Scenario]:
     return {int(match[2]): scenario for match, scenario in found if match is not None and int(match[1]) == seed}
 
 
-async def _unused(stage: Stage, tally: Tally, profile: Profile) -> dict[str, str]:
+async def _unused(stage: Playground, tally: UsageCounts, profile: Profile) -> dict[str, str]:
     """The commands that no scenario is about, with what stood in the way."""
     writers = [tool.name for tool in stage.environment.tools.values() if tool.writes]
     left = [name for name in writers if not tally.tools[name] and (not profile.tools or name in profile.tools)]
     if not left:
         return {}
-    setting = await Setting.of(stage, phrases_of(stage))
+    setting = await BundleView.of(stage, phrases_of(stage))
     return {
         name: setting.never.get(name, "it succeeds, but no errand with it could be put into words") for name in left
     }
@@ -195,7 +200,7 @@ def _reasons(made: Yield) -> str:
 class Shelf:
     """The file that scenarios are written to, whole each time: a run that is stopped leaves no half of a line."""
 
-    def __init__(self, path: Path, stage: Stage) -> None:
+    def __init__(self, path: Path, stage: Playground) -> None:
         self.path = path
         own = path == stage.environment.folder / "scenarios.jsonl"
         text = text_if_there(path) or "" if own else path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -12,7 +12,7 @@ from servers.bundle.scenario import Checkpoint, FootprintCheckpoint, Scenario, S
 from servers.errors import BundleError
 from servers.messages import RowChange
 from servers.state.readonly_query import Reader
-from synth.backward.refusals.counterfactuals import Refusal
+from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.reasons import reasons_of, told_beside, why_goals
 from synth.backward.row_goals import Changed, changed, counted, footprint, goal, goals_of_rows
 from synth.certify.agents.state_mutants import has_value
@@ -20,15 +20,15 @@ from synth.certify.certifier import Examined, examine
 from synth.certify.rivals import with_rivals
 from synth.certify.value_guards import Held
 from synth.phrasing.task_text import without_question
-from synth.play.playground import Stage
-from synth.solutions.reference_run import Reference, played
-from synth.solutions.told_values import Place
+from synth.play.playground import Playground
+from synth.solutions.reference_run import ReferenceRun, played
+from synth.solutions.told_values import ArgumentPlace
 
 BACKWARD = "backward"
 WHY = re.compile(r"why_\d+")
 
 
-async def mended(stage: Stage, scenario: Scenario) -> Scenario:
+async def mended(stage: Playground, scenario: Scenario) -> Scenario:
     """A scenario whose checkpoints hold what its task tells, as far as that can be seen in rows.
 
     Raises:
@@ -42,26 +42,26 @@ async def mended(stage: Stage, scenario: Scenario) -> Scenario:
     return await _added(stage, seen) if any(one.alive for one in seen.told) else scenario
 
 
-async def _closed(stage: Stage, scenario: Scenario) -> Scenario:
+async def _closed(stage: Playground, scenario: Scenario) -> Scenario:
     """The scenario with nothing called free that its task tells."""
     reference = await played(stage, scenario)
     await reference.close()
     told = {one.place for one in reference.told if not one.is_row}
     calls = tuple(
-        call.model_copy(update={"free": tuple(name for name in call.free if Place(number, name) not in told)})
+        call.model_copy(update={"free": tuple(name for name in call.free if ArgumentPlace(number, name) not in told)})
         for number, call in enumerate(scenario.reference().calls, start=1)
     )
     solution = Solution(calls=calls, answer=scenario.reference().answer)
     return scenario.model_copy(update={"solution": solution, "certificate": None})
 
 
-async def _rivalled(stage: Stage, scenario: Scenario) -> Scenario:
+async def _rivalled(stage: Playground, scenario: Scenario) -> Scenario:
     reference = await played(stage, scenario)
     await reference.close()
     return scenario.model_copy(update={"checkpoints": with_rivals(reference)})
 
 
-async def _rebuilt(stage: Stage, scenario: Scenario) -> Scenario:
+async def _rebuilt(stage: Playground, scenario: Scenario) -> Scenario:
     reference = await played(stage, scenario)
     try:
         whole = _whole(reference)
@@ -81,7 +81,7 @@ async def _rebuilt(stage: Stage, scenario: Scenario) -> Scenario:
     return scenario.model_copy(update={"checkpoints": tuple(fresh)})
 
 
-async def _explained(stage: Stage, scenario: Scenario) -> Scenario:
+async def _explained(stage: Playground, scenario: Scenario) -> Scenario:
     """The scenario with the goals over the reasons of its refusals made anew.
 
     Raises:
@@ -91,7 +91,7 @@ async def _explained(stage: Stage, scenario: Scenario) -> Scenario:
     await reference.close()
     clock = reference.window.first
     refusals = [
-        Refusal(one.step.tool, one.arguments, one.outcome.text, clock, scenario.setup)
+        RefusedCall(one.step.tool, one.arguments, one.outcome.text, clock, scenario.setup)
         for one in reference.made
         if one.outcome.kind == "refused"
     ]
@@ -114,17 +114,17 @@ def _with_given(checkpoint: Checkpoint, given: tuple[str, ...]) -> Checkpoint:
     return checkpoint.model_copy(update={"given": given}) if isinstance(checkpoint, AnswerCheckpoint) else checkpoint
 
 
-def _whole(reference: Reference) -> Changed:
+def _whole(reference: ReferenceRun) -> Changed:
     left_open = {
-        Place(number, name)
+        ArgumentPlace(number, name)
         for number, one in enumerate(reference.made, start=1)
         for name in one.arguments
-        if reference.is_open(Place(number, name))
+        if reference.is_open(ArgumentPlace(number, name))
     }
     return changed(reference.changes, reference.made, left_open, reference.of_the_clock)
 
 
-async def _added(stage: Stage, seen: Examined) -> Scenario:
+async def _added(stage: Playground, seen: Examined) -> Scenario:
     """The scenario with a goal more for each command whose told values nothing held."""
     reference = await played(stage, seen.scenario)
     try:
@@ -144,7 +144,7 @@ async def _added(stage: Stage, seen: Examined) -> Scenario:
 
 
 def _goals_for(
-    reference: Reference, told: Sequence[Held], number: int, whole: Changed, reader: Reader
+    reference: ReferenceRun, told: Sequence[Held], number: int, whole: Changed, reader: Reader
 ) -> list[SqlCheckpoint]:
     values = [one.told.value for one in told if one.told.place.call == number]
     touched = {(change.table, str(change.key)) for change in reference.made[number - 1].changes}

@@ -9,23 +9,23 @@ from typing import Literal, NamedTuple
 from servers.bundle.phrases import Phrases, read_phrases
 from servers.bundle.scenario import Scenario
 from servers.errors import BundleError
-from synth.backward.bundle_view import Setting
+from synth.backward.bundle_view import BundleView
 from synth.backward.profile import EVERYTHING, Profile
 from synth.backward.scenario_builder import told
-from synth.backward.usage_counts import Tally, signature
+from synth.backward.usage_counts import UsageCounts, signature
 from synth.certify.certifier import examine
 from synth.play.pinned_bundle import PinnedBundle
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 
 
 class Stretch(NamedTuple):
     """One walk to take: its number, and what the scenarios so far use."""
 
     at: int
-    tally: Tally
+    tally: UsageCounts
 
 
-class Attempt(NamedTuple):
+class ErrandOutcome(NamedTuple):
     """What came of a walk: nothing, a scenario that was told before, one without a certificate, or one with it."""
 
     at: int
@@ -43,34 +43,34 @@ class Walking:
     profile: Profile = EVERYTHING
 
     @asynccontextmanager
-    async def open(self) -> AsyncGenerator[Callable[[Stretch], Awaitable[Attempt]]]:
+    async def open(self) -> AsyncGenerator[Callable[[Stretch], Awaitable[ErrandOutcome]]]:
         """Set the stage."""
         async with AsyncExitStack() as stack:
             with self.bundle.on_worker():
-                stage = await stack.enter_async_context(Stage(self.bundle.folder))
-                setting = await Setting.of(stage, phrases_of(stage))
+                stage = await stack.enter_async_context(Playground(self.bundle.folder))
+                setting = await BundleView.of(stage, phrases_of(stage))
 
-            async def walk(stretch: Stretch) -> Attempt:
+            async def walk(stretch: Stretch) -> ErrandOutcome:
                 with self.bundle.on_worker():
                     return await self._walked(stage, setting, stretch)
 
             yield walk
 
-    async def _walked(self, stage: Stage, setting: Setting, stretch: Stretch) -> Attempt:
+    async def _walked(self, stage: Playground, setting: BundleView, stretch: Stretch) -> ErrandOutcome:
         random = Random(f"{self.seed}/{stretch.at}")  # noqa: S311 - to be repeated
         scenario = await told(setting, self.profile.wish(self.seed, stretch.at), stretch.tally, random)
         if isinstance(scenario, str):
-            return Attempt(stretch.at, "dropped", scenario)
+            return ErrandOutcome(stretch.at, "dropped", scenario)
         if signature(scenario) in stretch.tally.told:
-            return Attempt(stretch.at, "twice")
+            return ErrandOutcome(stretch.at, "twice")
         seen = await examine(stage, scenario)
         if seen.certificate is None:
-            return Attempt(stretch.at, "rejected", seen.findings[0], scenario)
+            return ErrandOutcome(stretch.at, "rejected", seen.findings[0], scenario)
         whole = scenario.model_copy(update={"certificate": seen.certificate})
-        return Attempt(stretch.at, "certified", scenario=whole)
+        return ErrandOutcome(stretch.at, "certified", scenario=whole)
 
 
-def phrases_of(stage: Stage) -> Phrases:
+def phrases_of(stage: Playground) -> Phrases:
     """The words of a bundle.
 
     Raises:

@@ -3,11 +3,11 @@
 from random import Random
 
 from servers.bundle.phrases import Sender, holes
-from synth.backward.errand import Walk
-from synth.solutions.row_relations import Place, World
+from synth.backward.errand import Errand
+from synth.solutions.row_relations import Place, RowRelations
 
 
-def sender_of(walk: Walk, random: Random) -> str | None:
+def sender_of(walk: Errand, random: Random) -> str | None:
     """The name of whoever asks for the commands of a walk; None where nobody may."""
     tools = {command.drawn.tool for command in walk.commands}
     about = {place for command in walk.commands for place in command.drawn.places.values()}
@@ -20,12 +20,12 @@ def sender_of(walk: Walk, random: Random) -> str | None:
     return random.choice(found) if found else None
 
 
-def names_of(sender: Sender, world: World) -> list[str]:
+def names_of(sender: Sender, world: RowRelations) -> list[str]:
     """What those who may ask are called."""
     return [*sender.names, *_rows(sender, world, set())]
 
 
-def _rows(sender: Sender, world: World, about: set[Place]) -> list[str]:
+def _rows(sender: Sender, world: RowRelations, about: set[Place]) -> list[str]:
     if sender.table is None:
         return []
     fit = [

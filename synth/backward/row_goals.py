@@ -9,9 +9,9 @@ from servers.guest.sqlite.plain_text import PLAIN_TEXT
 from servers.guest.sqlite.tables import quoted
 from servers.messages import RowChange
 from servers.state.readonly_query import Reader
-from synth.solutions.call_run import Made
+from synth.solutions.call_run import PlayedCall
 from synth.solutions.normalized_diff import MADE_ID, MOMENT, made_up
-from synth.solutions.told_values import Place, plain, texts_in
+from synth.solutions.told_values import ArgumentPlace, plain, texts_in
 from synth.solutions.value_texts import literal
 
 DEEPEST = 3
@@ -43,11 +43,14 @@ class Changed:
 
 
 def changed(
-    changes: Sequence[RowChange], made: Sequence[Made], left_open: Collection[Place], of_the_clock: frozenset[str]
+    changes: Sequence[RowChange],
+    made: Sequence[PlayedCall],
+    left_open: Collection[ArgumentPlace],
+    of_the_clock: frozenset[str],
 ) -> Changed:
     """What a run changed. Texts of several words among its arguments are prose, but for those that are left open."""
     given = {
-        (Place(one.step.number, name) in left_open, text)
+        (ArgumentPlace(one.step.number, name) in left_open, text)
         for one in made
         for name, value in one.arguments.items()
         for text in texts_in(value)
@@ -96,7 +99,7 @@ def goal(name: str, question: str, changes: Sequence[RowChange], whole: Changed)
     )
 
 
-def goals_of_rows(questions: Mapping[int, str], made: Sequence[Made], whole: Changed) -> list[SqlCheckpoint]:
+def goals_of_rows(questions: Mapping[int, str], made: Sequence[PlayedCall], whole: Changed) -> list[SqlCheckpoint]:
     """One goal for each command, by its number in the solution, over the rows that it was the last to change."""
     last = {(change.table, str(change.key)): one.step.number for one in made for change in one.changes}
     goals: list[SqlCheckpoint] = []

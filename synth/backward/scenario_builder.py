@@ -5,28 +5,28 @@ from random import Random
 from servers.bundle.scenario import Checkpoint, Scenario, Solution
 from servers.messages import RowChange
 from servers.state.row_diff import between
-from synth.backward.bundle_view import Setting
-from synth.backward.errand import Command, Walk
+from synth.backward.bundle_view import BundleView
+from synth.backward.errand import Command, Errand
 from synth.backward.profile import Wish
-from synth.backward.refusals.counterfactuals import Refusal
+from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.reasons import not_done, reasons_of, told_beside, why_goals
 from synth.backward.requester import sender_of
 from synth.backward.row_goals import Changed, changed, counted, footprint, goals_of_rows
-from synth.backward.usage_counts import Tally
+from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import Telling, tellings
-from synth.phrasing.task_text import Values, composed
-from synth.solutions.call_run import Made, play, steps_of
+from synth.phrasing.task_text import TemplateValues, composed
+from synth.solutions.call_run import PlayedCall, play, steps_of
 from synth.solutions.run_times import times_of_the_clock
-from synth.solutions.told_values import Place
+from synth.solutions.told_values import ArgumentPlace
 
 MOST_CALLS = 14
 HOW_MUCH_TO_TELL = (0, 1, 1, 1, 2)
 
 
-async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Scenario | str:
+async def told(setting: BundleView, wish: Wish, tally: UsageCounts, random: Random) -> Scenario | str:
     """Walk once; the scenario that came of it, or why there is none."""
     await setting.trying.begin()
-    walk = await Walk.begin(setting, tally, random)
+    walk = await Errand.begin(setting, tally, random)
     if walk is None:
         return "nobody to speak for"
     await walk.go(wish)
@@ -43,7 +43,7 @@ async def told(setting: Setting, wish: Wish, tally: Tally, random: Random) -> Sc
     return reason
 
 
-async def _unfit(walk: Walk, wish: Wish) -> str | None:
+async def _unfit(walk: Errand, wish: Wish) -> str | None:
     """Why no scenario can be made of a walk."""
     refused = [command for command in walk.commands if command.kind == "refused"]
     if walk.is_broken:
@@ -57,7 +57,7 @@ async def _unfit(walk: Walk, wish: Wish) -> str | None:
     return None
 
 
-async def _played(walk: Walk) -> list[Made] | None:
+async def _played(walk: Errand) -> list[PlayedCall] | None:
     """The plan, played from the start; None where it does not do what the walk did."""
     scene = walk.setting.scene
     await scene.rewind(0)
@@ -67,7 +67,7 @@ async def _played(walk: Walk) -> list[Made] | None:
     return made if as_walked else None
 
 
-async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random: Random) -> Scenario | str:
+async def _scenario(walk: Errand, wish: Wish, made: list[PlayedCall], asks: str, random: Random) -> Scenario | str:
     scene = walk.setting.scene
     questions = {one.number: f"Was this done: {one.clause.rstrip('.')}?" for one in walk.commands}
     async with scene.reading() as reader:
@@ -77,7 +77,7 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
     tells = _chosen(walk, made, random) if wish.tells else []
     refused = [command for command in walk.commands if command.kind == "refused"]
     clock = walk.setting.clock
-    refusals = [Refusal(one.drawn.tool, one.drawn.arguments, one.text, clock) for one in refused]
+    refusals = [RefusedCall(one.drawn.tool, one.drawn.arguments, one.text, clock) for one in refused]
     reasons = await reasons_of(walk.setting.stage, refusals, " ".join(clauses), [tell.fact for tell in tells])
     task = composed(
         walk.setting.phrases,
@@ -108,14 +108,14 @@ async def _scenario(walk: Walk, wish: Wish, made: list[Made], asks: str, random:
     )
 
 
-async def _changed(walk: Walk, made: list[Made], changes: list[RowChange]) -> Changed:
+async def _changed(walk: Errand, made: list[PlayedCall], changes: list[RowChange]) -> Changed:
     calls = walk.plan.calls
-    open_places = {Place(one.number, name) for one in walk.commands for name in calls[one.number - 1].free}
+    open_places = {ArgumentPlace(one.number, name) for one in walk.commands for name in calls[one.number - 1].free}
     later = await times_of_the_clock(walk.setting.scene, steps_of(_solution(walk, "-")), changes)
     return changed(changes, made, open_places, later)
 
 
-def _chosen(walk: Walk, made: list[Made], random: Random) -> list[Telling]:
+def _chosen(walk: Errand, made: list[PlayedCall], random: Random) -> list[Telling]:
     """What the task asks to be told: of results that nothing later in the errand could change."""
     given = " ".join(command.clause for command in walk.commands)
     options: list[Telling] = []
@@ -124,7 +124,7 @@ def _chosen(walk: Walk, made: list[Made], random: Random) -> list[Telling]:
         after = {place for later in walk.commands[index + 1 :] for place in walk.about(later.drawn)}
         touched = {(one.table, next(iter(one.key.values()))) for one in command.changes}
         if command.kind == "ok" and result is not None and not after & (command.own_places(walk.person) | touched):
-            values = Values(command.spoken, command.drawn.arguments)
+            values = TemplateValues(command.spoken, command.drawn.arguments)
             seen = tuple(one.outcome.structured for one in made if one.outcome.structured)
             clock = walk.setting.clock
             options += tellings(walk.setting.phrases, command.drawn.tool, result, values, given, clock, seen)
@@ -132,16 +132,16 @@ def _chosen(walk: Walk, made: list[Made], random: Random) -> list[Telling]:
     return list({tell.words: tell for tell in chosen}.values())
 
 
-def _solution(walk: Walk, answer: str) -> Solution:
+def _solution(walk: Errand, answer: str) -> Solution:
     return Solution(calls=tuple(walk.plan.calls), answer=answer)
 
 
-def _answer(walk: Walk, refused: list[Command], tells: list[Telling]) -> str:
+def _answer(walk: Errand, refused: list[Command], tells: list[Telling]) -> str:
     all_refused = len(refused) == len(walk.commands)
     first = "I have left everything as it is." if all_refused else "It is done."
     return " ".join([first, *(tell.saying for tell in tells), *(not_done(one.clause, one.text) for one in refused)])
 
 
-def _title(walk: Walk) -> str:
+def _title(walk: Errand) -> str:
     done = ", ".join(dict.fromkeys(one.drawn.tool.replace("_", " ") for one in walk.commands))
     return f"{walk.name}: {done}" if walk.name else done[:1].upper() + done[1:]

@@ -9,8 +9,13 @@ from servers.bundle.phrases import Phrases, holes
 from servers.bundle.scenario import PlannedCall
 from synth.backward.command_sampler import Drawn
 from synth.play.value_sources import singular
-from synth.solutions.row_lookup import Finder, Query, Sight, path_to
-from synth.solutions.row_relations import Place, World, label_of
+from synth.solutions.row_lookup import (
+    Query,
+    RowLookup,
+    Sight,
+    path_to,
+)
+from synth.solutions.row_relations import Place, RowRelations, label_of
 from synth.solutions.trial_calls import Trying
 from synth.solutions.value_texts import said
 
@@ -20,14 +25,14 @@ PROSE = ("description", "note", "notes", "comment")
 
 
 @dataclass(frozen=True)
-class Spoken:
+class RowMention:
     """How a row is spoken of, and how it was seen."""
 
     text: str
     sight: Sight | None
 
 
-class Plan:
+class SolutionPlan:
     """The calls of a solution so far, and where the keys of rows are known from."""
 
     def __init__(
@@ -49,13 +54,15 @@ class Plan:
         self._person = person
         self._person_name = person_name
         self._asked: dict[str, int] = {}
-        self._spoken: dict[Place, Spoken] = {}
+        self._spoken: dict[Place, RowMention] = {}
 
-    async def speak(self, drawn: Drawn, argument: str, finder: Finder, world: World, *, own: bool) -> Spoken | None:
+    async def speak(
+        self, drawn: Drawn, argument: str, finder: RowLookup, world: RowRelations, *, own: bool
+    ) -> RowMention | None:
         """Words for the row of an argument that mean this row and no other; None if there are none."""
         place = drawn.places[argument]
         if place in self.made:
-            return Spoken(self._phrases.made.get(place[0], f"the new {place[0].rstrip('s')}"), None)
+            return RowMention(self._phrases.made.get(place[0], f"the new {place[0].rstrip('s')}"), None)
         if place in self._spoken and place in self.known:
             return self._spoken[place]
         seen = await finder.sights(place)
@@ -66,12 +73,12 @@ class Plan:
                 if text is None or not await self._can_be_asked(sight, text, finder, world):
                     continue
                 if await self._means_one(drawn, argument, template, sight, sights):
-                    self._spoken[place] = Spoken(text, sight)
+                    self._spoken[place] = RowMention(text, sight)
                     return self._spoken[place]
                 break  # no other sight will make these words mean less
         return None
 
-    async def find(self, place: Place, sight: Sight, finder: Finder, world: World) -> bool:
+    async def find(self, place: Place, sight: Sight, finder: RowLookup, world: RowRelations) -> bool:
         """Add the queries that find a row as it was seen. False if what they need cannot be found."""
         if place in self.known:
             return True
@@ -82,7 +89,7 @@ class Plan:
         self.known[place] = f"${{{number}.{sight.path}}}"
         return True
 
-    async def find_person(self, finder: Finder, world: World) -> bool:
+    async def find_person(self, finder: RowLookup, world: RowRelations) -> bool:
         """Add the query that finds the person by name."""
         return self._person is None or await self._find_needed(self._person, self._person_name, finder, world)
 
@@ -122,7 +129,7 @@ class Plan:
             self.known[place] = f"${{{number}{path}}}"
             self.made.add(place)
 
-    def _templates(self, place: Place, sights: list[Sight], world: World) -> list[str]:
+    def _templates(self, place: Place, sights: list[Sight], world: RowRelations) -> list[str]:
         told = self._phrases.rows.get(place[0])
         if told:
             return list(told)
@@ -150,14 +157,14 @@ class Plan:
             text = text.replace(f"{{{name}}}", words)
         return text
 
-    def _is_by_person(self, sight: Sight, world: World) -> bool:
+    def _is_by_person(self, sight: Sight, world: RowRelations) -> bool:
         """Whether a row was seen among the things of the person."""
         if self._person is None:
             return False
         own = world.own(self._person)
         return any(place == self._person or place in own for place in sight.needs.values())
 
-    async def _can_be_asked(self, sight: Sight, text: str, finder: Finder, world: World) -> bool:
+    async def _can_be_asked(self, sight: Sight, text: str, finder: RowLookup, world: RowRelations) -> bool:
         """Whether everything that a query takes was said, or can be found by what was said."""
         words = f"{text} {self._person_name}".casefold()
         given = [value for name, value in sight.query.arguments.items() if name not in sight.needs]
@@ -173,7 +180,7 @@ class Plan:
                 return False
         return True
 
-    async def _find_needed(self, place: Place, words: str, finder: Finder, world: World) -> bool:
+    async def _find_needed(self, place: Place, words: str, finder: RowLookup, world: RowRelations) -> bool:
         if place in self.known:
             return True
         said_of_it = words or " ".join(world.texts(place)[:1])

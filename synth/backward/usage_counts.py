@@ -11,7 +11,7 @@ LITERAL = re.compile(r"'(\w+)'")
 
 
 @dataclass
-class Tally:
+class UsageCounts:
     """What the scenarios so far use, so that the next ones use something else."""
 
     tools: Counter[str] = field(default_factory=Counter[str])
@@ -21,9 +21,9 @@ class Tally:
     calls: list[int] = field(default_factory=list[int])
     refusals: int = 0
 
-    def copy(self) -> "Tally":
+    def copy(self) -> "UsageCounts":
         """The same counts, to be added to apart from these."""
-        return Tally(self.tools.copy(), self.people.copy(), self.told.copy())  # all that a walk goes by
+        return UsageCounts(self.tools.copy(), self.people.copy(), self.told.copy())  # all that a walk goes by
 
     def take(self, scenario: Scenario, tools: Collection[str]) -> None:
         """Count a scenario that was accepted."""

@@ -19,8 +19,13 @@ from synth.certify.agents.wrong_agents import Earned, WrongAgent, company
 from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
 from synth.certify.paraphrases import judged_answers, paraphrases_of
 from synth.certify.value_guards import Held, free_though_told, held
-from synth.play.playground import Stage
-from synth.solutions.reference_run import Reference, fails, judged, played
+from synth.play.playground import Playground
+from synth.solutions.reference_run import (
+    ReferenceRun,
+    fails,
+    judged,
+    played,
+)
 
 LOWEST_KILL_SCORE = 0.9
 FEW = f"only {{}} right and {{}} wrong answers in other words; {ENOUGH} of each are wanted (paraphrases.json)"
@@ -57,7 +62,7 @@ class Examined:
         ]
 
 
-async def examine(stage: Stage, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
+async def examine(stage: Playground, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
     """Play a scenario in every way that tells what its checkpoints are worth; `others` join the wrong agents."""
     begin = time.perf_counter()
     seen = Examined(scenario)
@@ -77,7 +82,7 @@ async def examine(stage: Stage, scenario: Scenario, others: Sequence[WrongAgent]
     return seen
 
 
-async def _examine(stage: Stage, reference: Reference, seen: Examined, others: Sequence[WrongAgent]) -> None:
+async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, others: Sequence[WrongAgent]) -> None:
     seen.findings += reference_problems(seen.scenario, reference.environment)
     seen.findings += await _checkpoint_findings(reference)
     if seen.findings:
@@ -102,7 +107,7 @@ async def _examine(stage: Stage, reference: Reference, seen: Examined, others: S
     _weigh(reference, seen)
 
 
-def _weigh(reference: Reference, seen: Examined) -> None:
+def _weigh(reference: ReferenceRun, seen: Examined) -> None:
     """Turn what was tried into findings, or into a certificate."""
     strict = [tried.what for tried in seen.tried if not tried.must_fail and tried.fails]
     seen.findings += [f"too strict: a right run fails: {what}" for what in strict]
@@ -141,7 +146,7 @@ def _why(tried: Tried) -> str:
     return f"no checkpoint tells it from the reference; it differs in {tried.differs}"
 
 
-async def _checkpoint_findings(reference: Reference) -> list[str]:
+async def _checkpoint_findings(reference: ReferenceRun) -> list[str]:
     """Checkpoints that cannot be answered, as `farm check` finds them."""
     scenario, guests = reference.scenario, reference.guests
     is_imported = reference.environment.description.imported is not None
@@ -150,7 +155,7 @@ async def _checkpoint_findings(reference: Reference) -> list[str]:
     return [f"checkpoints.{one.id}: {why}" for one, why in found]
 
 
-async def _start_findings(reference: Reference) -> list[str]:
+async def _start_findings(reference: ReferenceRun) -> list[str]:
     """Goals are false at the start and guards true; an agent that does nothing, or refuses everything, earns 0."""
     found: list[str] = []
     checkpoints = reference.scenario.checkpoints
@@ -176,7 +181,7 @@ async def _start_findings(reference: Reference) -> list[str]:
     return found
 
 
-async def _reference_findings(reference: Reference) -> list[str]:
+async def _reference_findings(reference: ReferenceRun) -> list[str]:
     """The reference passes everything."""
     found = [
         f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
@@ -201,7 +206,7 @@ async def _reference_findings(reference: Reference) -> list[str]:
     return found
 
 
-async def _repeated(stage: Stage, reference: Reference) -> list[str]:
+async def _repeated(stage: Playground, reference: ReferenceRun) -> list[str]:
     """Played twice, the reference leaves the same state and reads the same texts."""
     again = await played(stage, reference.scenario)
     await again.close()
@@ -215,7 +220,7 @@ async def _repeated(stage: Stage, reference: Reference) -> list[str]:
     return found
 
 
-async def _another_seed(stage: Stage, reference: Reference) -> list[Tried]:
+async def _another_seed(stage: Playground, reference: ReferenceRun) -> list[Tried]:
     """The same calls where the instance makes other ids: nothing may hang on them."""
     other = await played(stage, reference.scenario, seed=1)
     tried = Tried("with other made-up ids", False, await _fails(other, other.answer))
@@ -223,7 +228,7 @@ async def _another_seed(stage: Stage, reference: Reference) -> list[Tried]:
     return [tried]
 
 
-async def _answers(reference: Reference) -> list[Tried]:
+async def _answers(reference: ReferenceRun) -> list[Tried]:
     """The right state with wrong last words, where the task wants to be told something."""
     deaf = not await _fails(reference, IDLE)
     if deaf and not asks(reference.scenario.task):
@@ -241,13 +246,13 @@ async def _answers(reference: Reference) -> list[Tried]:
     ]
 
 
-async def _other_words(reference: Reference) -> list[Tried]:
+async def _other_words(reference: ReferenceRun) -> list[Tried]:
     return [
         Tried(f"saying {answer!r}", False, await _fails(reference, answer)) for answer in reworded(reference.answer)
     ]
 
 
-async def _paraphrased(reference: Reference) -> Paraphrased | None:
+async def _paraphrased(reference: ReferenceRun) -> Paraphrased | None:
     """The right state with right and wrong last words of other people."""
     if not judged_answers(reference):
         return None
@@ -260,7 +265,7 @@ async def _paraphrased(reference: Reference) -> Paraphrased | None:
     )
 
 
-async def _fails(reference: Reference, answer: str) -> bool:
+async def _fails(reference: ReferenceRun, answer: str) -> bool:
     checkpoints: tuple[Checkpoint, ...] = reference.scenario.checkpoints
     guests: Guests = reference.guests
     with reference.states.at_end() as reader:

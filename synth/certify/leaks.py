@@ -5,12 +5,12 @@ import re
 from agent_client.references import REFERENCE
 from servers.bundle.scenario import Checkpoint
 from synth.certify.agents.wrong_answers import IDLE
-from synth.solutions.reference_run import Reference, fails
+from synth.solutions.reference_run import ReferenceRun, fails
 
 SHORTEST = 2
 
 
-def of_text(reference: Reference) -> list[str]:
+def of_text(reference: ReferenceRun) -> list[str]:
     """What the texts of a scenario and of its environment give away."""
     task = reference.scenario.task
     found = [f"the task names the tool {name}" for name in reference.environment.tools if "_" in name and name in task]
@@ -28,7 +28,7 @@ def of_text(reference: Reference) -> list[str]:
     return found
 
 
-async def of_answers(reference: Reference) -> list[str]:
+async def of_answers(reference: ReferenceRun) -> list[str]:
     """Whether the task's own words would do for an answer where the task wants to be told something."""
     with reference.states.at_end() as reader:
         silent, parrot = [
@@ -47,7 +47,7 @@ async def of_answers(reference: Reference) -> list[str]:
     )
 
 
-def _is_key(reference: Reference, value: str, task: str) -> bool:
+def _is_key(reference: ReferenceRun, value: str, task: str) -> bool:
     made_by_us = value in reference.rows.tables_of and re.search(r"[_\d]", value) is not None
     return made_by_us and re.search(rf"(?<!\w){re.escape(value)}(?!\w)", task) is not None
 

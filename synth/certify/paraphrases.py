@@ -19,8 +19,8 @@ from servers.bundle.phrases import HOLE, Phrases, Tell
 from servers.errors import BundleError
 from synth.certify.value_forms import ValueForms
 from synth.solutions.answer_facts import fact_of, gives
-from synth.solutions.call_run import Made
-from synth.solutions.reference_run import Reference
+from synth.solutions.call_run import PlayedCall
+from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.row_lookup import leaf
 
 EVERYDAY = Path(__file__).with_name("everyday.json")
@@ -38,7 +38,7 @@ class Paraphrase(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class ParaphrasedFact:
     """One fact that is asked for: its templates, a value that is wrong, and what the value is of."""
 
     fact: Fact
@@ -53,12 +53,12 @@ class Question:
         return f"- {self.asked}: {text}" if labelled else text
 
 
-def judged_answers(reference: Reference) -> list[AnswerCheckpoint]:
+def judged_answers(reference: ReferenceRun) -> list[AnswerCheckpoint]:
     """The checkpoints of a scenario that judge its answer."""
     return [one for one in reference.scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
 
 
-def paraphrases_of(reference: Reference) -> list[Paraphrase]:
+def paraphrases_of(reference: ReferenceRun) -> list[Paraphrase]:
     """The right and wrong answers to a scenario, none where nobody wrote any.
 
     Raises:
@@ -74,7 +74,7 @@ def paraphrases_of(reference: Reference) -> list[Paraphrase]:
     ]
 
 
-def _composed(reference: Reference, written: Paraphrases) -> OtherWords:
+def _composed(reference: ReferenceRun, written: Paraphrases) -> OtherWords:
     """Answers of templates: one for each fact in a right answer, and in a wrong one all but one right."""
     checkpoints = judged_answers(reference)
     asked = [_question(one, checkpoints, reference, written) for one in checkpoints]
@@ -97,15 +97,15 @@ def _composed(reference: Reference, written: Paraphrases) -> OtherWords:
     return OtherWords(right=tuple(dict.fromkeys(right)), wrong=tuple(dict.fromkeys(wrong)))
 
 
-def _turned(question: Question, at: int, *, is_wrong: bool) -> str:
+def _turned(question: ParaphrasedFact, at: int, *, is_wrong: bool) -> str:
     """The template of a wrong answer's turn: a wrong one, or a right one for what stands beside it."""
     of = question.words.wrong if is_wrong else question.words.right
     return of[at % len(of)]
 
 
 def _question(
-    checkpoint: AnswerCheckpoint, beside: Sequence[AnswerCheckpoint], reference: Reference, written: Paraphrases
-) -> Question | None:
+    checkpoint: AnswerCheckpoint, beside: Sequence[AnswerCheckpoint], reference: ReferenceRun, written: Paraphrases
+) -> ParaphrasedFact | None:
     """What a checkpoint asks for, if it is one value that stands in it, or one of several reasons."""
     is_reason = checkpoint.tell == "any"
     fact = next(iter(checkpoint.facts), None)
@@ -117,18 +117,18 @@ def _question(
     asked = REASON if is_reason else found["asked"].rstrip(".") if found else ""
     if fact.value is None or words is None or other is None or not (asked or len(beside) == 1):
         return None
-    return Question(fact, words, other, f"{asked[:1].upper()}{asked[1:]}")
+    return ParaphrasedFact(fact, words, other, f"{asked[:1].upper()}{asked[1:]}")
 
 
 def _words_for(
-    fact: Fact, question: str, reference: Reference, written: Paraphrases, *, is_reason: bool
+    fact: Fact, question: str, reference: ReferenceRun, written: Paraphrases, *, is_reason: bool
 ) -> OtherWords | None:
     tell = None if is_reason else _tell_of(fact, question, reference.made, reference.phrases)
     own = written.tells.get(tell[0], {}).get(tell[1].value) if tell else None
     return own or _everyday().tells["why" if is_reason else "told"].get(fact.type)
 
 
-def _tell_of(fact: Fact, question: str, made: Sequence[Made], phrases: Phrases) -> tuple[str, Tell] | None:
+def _tell_of(fact: Fact, question: str, made: Sequence[PlayedCall], phrases: Phrases) -> tuple[str, Tell] | None:
     """What of the phrases asks for a fact: a call gave its value there, and its words are the likest."""
     likely = [
         (SequenceMatcher(None, HOLE.sub("", tell.ask), question).ratio(), one.step.tool, tell)
@@ -139,7 +139,7 @@ def _tell_of(fact: Fact, question: str, made: Sequence[Made], phrases: Phrases) 
     return max(likely, key=lambda one: one[0])[1:] if likely else None
 
 
-def _is_value(fact: Fact, path: str, made: Made) -> bool:
+def _is_value(fact: Fact, path: str, made: PlayedCall) -> bool:
     given = fact_of(path.rpartition(".")[2], leaf(made.outcome.structured, path))
     return given is not None and (given.type, given.value) == (fact.type, fact.value)
 

@@ -9,13 +9,13 @@ from servers.answer.fact import AnswerCheckpoint, Fact
 from servers.answer.names import named
 from servers.answer.text import folded
 from servers.bundle.scenario import Checkpoint
-from synth.solutions.plausible_values import Rows
-from synth.solutions.reference_run import Reference
+from synth.solutions.plausible_values import RowSample
+from synth.solutions.reference_run import ReferenceRun
 
 MOST_RIVALS = 40
 
 
-def with_rivals(reference: Reference) -> tuple[Checkpoint, ...]:
+def with_rivals(reference: ReferenceRun) -> tuple[Checkpoint, ...]:
     """The checkpoints of a scenario, with rivals for each name that has none. What task or reference tell is none."""
     checkpoints = reference.scenario.checkpoints
     answers = [one for one in checkpoints if isinstance(one, AnswerCheckpoint)]
@@ -24,7 +24,7 @@ def with_rivals(reference: Reference) -> tuple[Checkpoint, ...]:
     return tuple(_with_rivals(one, reference.rows, told) if one in answers else one for one in checkpoints)
 
 
-def _with_rivals(checkpoint: Checkpoint, rows: Rows, told: str) -> Checkpoint:
+def _with_rivals(checkpoint: Checkpoint, rows: RowSample, told: str) -> Checkpoint:
     if not isinstance(checkpoint, AnswerCheckpoint):
         return checkpoint
     known = told + "\n" + folded("\n".join(checkpoint.given))
@@ -32,7 +32,7 @@ def _with_rivals(checkpoint: Checkpoint, rows: Rows, told: str) -> Checkpoint:
     return checkpoint.model_copy(update={"facts": facts})
 
 
-def _rivalled(fact: Fact, rows: Rows, told: str) -> Fact:
+def _rivalled(fact: Fact, rows: RowSample, told: str) -> Fact:
     if fact.type != "name" or fact.sql is not None or fact.confusable or fact.confusable_sql:
         return fact
     name = str(fact.value)
@@ -40,7 +40,7 @@ def _rivalled(fact: Fact, rows: Rows, told: str) -> Fact:
     return fact.model_copy(update={"confusable": tuple(found)[:MOST_RIVALS]})
 
 
-def _rivals(name: str, rows: Rows) -> Iterator[str]:
+def _rivals(name: str, rows: RowSample) -> Iterator[str]:
     """The other texts of each column in which a name stands."""
     for table, lines in rows.rows.items():
         for column in rows.columns[table]:

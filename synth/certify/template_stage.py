@@ -12,10 +12,10 @@ from servers.bundle.paraphrases import ENOUGH, OtherWords, Paraphrases, template
 from servers.bundle.phrases import Phrases, Tell
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made
-from synth.play.playground import Stage
+from synth.pipeline.stage import Artefacts
+from synth.play.playground import Playground
 from synth.solutions.answer_facts import TYPES
-from synth.solutions.plausible_values import Rows
+from synth.solutions.plausible_values import RowSample
 from synth.solutions.value_texts import kind_of, said
 
 PROMPT = Prompt.load(Path(__file__).with_name("templates.md"))
@@ -39,10 +39,10 @@ class Asked(NamedTuple):
 class TemplateStage:
     """The stage that asks, and what it accepts."""
 
-    def __init__(self, bundle: Stage) -> None:
+    def __init__(self, bundle: Playground) -> None:
         self._bundle = bundle
 
-    async def make(self, made: Made, asker: Asker) -> Paraphrases:
+    async def make(self, made: Artefacts, asker: Asker) -> Paraphrases:
         """Ask for the templates; for none where nothing is asked to be told of which there are examples."""
         asked = await self._asked(made[Phrases])
         if not asked:
@@ -63,7 +63,7 @@ class TemplateStage:
     async def _asked(self, phrases: Phrases) -> list[Asked]:
         scene = await self._bundle.launch()
         async with scene.reading() as reader:
-            rows = Rows(reader)
+            rows = RowSample(reader)
         await scene.close()
         clock = self._bundle.environment.description.clock
         return [
@@ -74,7 +74,7 @@ class TemplateStage:
         ]
 
 
-def _asked_of(tool: str, tell: Tell, rows: Rows, currency: str, clock: str) -> Asked | None:
+def _asked_of(tool: str, tell: Tell, rows: RowSample, currency: str, clock: str) -> Asked | None:
     """A thing to be told, if the rows have values of its name that can be told."""
     name = tell.value.rpartition(".")[2]
     there = [row[name] for lines in rows.rows.values() for row in lines if name in row]

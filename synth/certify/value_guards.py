@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from synth.certify.agents.run_mutants import Tried
-from synth.solutions.reference_run import Reference
-from synth.solutions.told_values import Told
+from synth.solutions.reference_run import ReferenceRun
+from synth.solutions.told_values import ToldValue
 
 BY_THE_TOOLS = "-"
 """In the place of a checkpoint: no near miss leaves other rows, for the tools refuse it or make nothing of it."""
@@ -16,7 +16,7 @@ BY_THE_TOOLS = "-"
 class Held:
     """A value that the task tells, the checkpoint that holds it, and the near misses that pass all the same."""
 
-    told: Told
+    told: ToldValue
     by: str
     alive: tuple[str, ...] = ()
 
@@ -29,7 +29,7 @@ class Held:
         )
 
 
-def held(reference: Reference, mutants: Sequence[Tried]) -> list[Held]:
+def held(reference: ReferenceRun, mutants: Sequence[Tried]) -> list[Held]:
     """What holds each value that the task tells."""
     found: list[Held] = []
     for told in reference.told:
@@ -40,7 +40,7 @@ def held(reference: Reference, mutants: Sequence[Tried]) -> list[Held]:
     return found
 
 
-def free_though_told(reference: Reference) -> list[str]:
+def free_though_told(reference: ReferenceRun) -> list[str]:
     """The arguments that a solution calls free although its task tells their value."""
     return [
         f"solution.calls.{told.place.call}.free: the task tells {told.place.argument}: {told.value!r}"

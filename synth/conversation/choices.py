@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from agent_client.references import REFERENCE
 from synth.solutions.answer_facts import fact_of, gives
-from synth.solutions.call_run import Made
+from synth.solutions.call_run import PlayedCall
 from synth.solutions.json_leaves import leaves
 from synth.solutions.plausible_values import enum_of
-from synth.solutions.reference_run import Reference
+from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.value_texts import is_money, said
 
 FEWEST = 2
@@ -17,7 +17,7 @@ Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Choice:
+class PersonChoice:
     """A value that the person gives, or a row that was picked among `others` by what they say of it."""
 
     told: Values
@@ -40,7 +40,7 @@ class Needed:
 
     values: Values
     """All values that the task tells and a call uses, by where they stand."""
-    choices: tuple[Choice, ...]
+    choices: tuple[PersonChoice, ...]
     clock: str
 
     @property
@@ -54,11 +54,11 @@ class Needed:
         return sorted({said(_name(where), value, clock=self.clock) for where, value in gone.items()})
 
 
-def needed(reference: Reference) -> Needed:
+def needed(reference: ReferenceRun) -> Needed:
     """What the reference needs, seen by what its calls were given and what their results showed."""
     task = reference.scenario.task
     values: Values = {}
-    choices: dict[str, Choice] = {}
+    choices: dict[str, PersonChoice] = {}
     for at, one in enumerate(reference.made):
         earlier = {str(value) for before in reference.made[:at] for _, value in _shown(before)}
         for name, value in _literals(reference, one):
@@ -66,7 +66,7 @@ def needed(reference: Reference) -> Needed:
                 values[f"{one.step.number}.{name}"] = value
                 if str(value) not in earlier:
                     words = said(name, value, clock=reference.window.first)
-                    choices.setdefault(words, Choice({name: value}, words))
+                    choices.setdefault(words, PersonChoice({name: value}, words))
         for place, picked in _picked(reference, one):
             values |= {f"{place}.{name}": value for name, value in picked.told.items()}
             if picked.others:
@@ -84,11 +84,11 @@ def _name(where: str) -> str:
     return where.rpartition(".")[2]
 
 
-def _shown(one: Made) -> Iterator[tuple[str, Any]]:
+def _shown(one: PlayedCall) -> Iterator[tuple[str, Any]]:
     return leaves(one.outcome.structured, "")
 
 
-def _literals(reference: Reference, one: Made) -> Iterator[tuple[str, Any]]:
+def _literals(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, Any]]:
     """The values that a call does not take from another; by which state a query sifts is the agent's own affair."""
     tool = reference.environment.tools[one.step.tool]
     for name, value in one.step.arguments.items():
@@ -99,7 +99,7 @@ def _literals(reference: Reference, one: Made) -> Iterator[tuple[str, Any]]:
                 yield _name(path) or name, leaf
 
 
-def _picked(reference: Reference, one: Made) -> Iterator[tuple[str, Choice]]:
+def _picked(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, PersonChoice]]:
     """The rows from which a call takes something, each with what the task tells of it and the rows beside it."""
     for text in (text for _, text in leaves(one.step.arguments, "") if isinstance(text, str)):
         for found in REFERENCE.finditer(text):
@@ -117,7 +117,7 @@ def _picked(reference: Reference, one: Made) -> Iterator[tuple[str, Choice]]:
             }
             others = tuple(row for row in every if any(row.get(name) != value for name, value in told.items()))
             words = ", ".join(said(_name(name), value, clock=reference.window.first) for name, value in told.items())
-            yield f"{number}{head}[{index}]", Choice(told, words, others)
+            yield f"{number}{head}[{index}]", PersonChoice(told, words, others)
 
 
 def _at(result: Any, head: str) -> Any:

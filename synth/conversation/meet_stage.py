@@ -2,19 +2,25 @@
 
 from dataclasses import dataclass
 
-from servers.bundle.scenario import Played, Scenario
+from servers.bundle.scenario import PlayRecord, Scenario
 from servers.records import Record
 from synth.certify.certifier import examine
 from synth.conversation.talk import Talk
 from synth.conversation.talk_stage import conversation
 from synth.forward.certify_stage import Certified
 from synth.forward.solver import Solver
-from synth.forward.solver_runs import Attempt, Runs, attempt_of, has_passed, unbroken
+from synth.forward.solver_runs import (
+    Runs,
+    SolverRun,
+    attempt_of,
+    has_passed,
+    unbroken,
+)
 from synth.forward.transcript import evidence
 from synth.llm.writer import digest_of
 from synth.pipeline.asker import Asker, Rejected
-from synth.pipeline.stage import GoBack, Made
-from synth.play.playground import Stage
+from synth.pipeline.stage import Artefacts, GoBack
+from synth.play.playground import Playground
 
 
 class Met(Record):
@@ -22,24 +28,24 @@ class Met(Record):
 
     solver: str
     user: str
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[SolverRun, ...]
 
     @property
-    def played(self) -> Played:
+    def played(self) -> PlayRecord:
         """How often it was tried, and how often everything was earned."""
         passed = sum(attempt.passed for attempt in self.attempts)
-        return Played(model=self.solver, attempts=len(self.attempts), passed=passed)
+        return PlayRecord(model=self.solver, attempts=len(self.attempts), passed=passed)
 
 
 @dataclass(frozen=True)
 class Meeting:
     """Runs are kept as soon as they have ended: who is stopped and begins again talks only where nobody did."""
 
-    bundle: Stage
+    bundle: Playground
     solver: Solver
     origin: Scenario
 
-    async def make(self, made: Made, _asker: Asker) -> Record:
+    async def make(self, made: Artefacts, _asker: Asker) -> Record:
         """Let them talk. Raises GoBack where nobody passes, WriterUnreachable where one of the models is down."""
         scenario = conversation(self.origin, made[Talk])
         user = self.solver.user.name if self.solver.user else ""
@@ -58,13 +64,13 @@ class Meeting:
 
 
 @dataclass(frozen=True)
-class Proving:
+class CertificateGate:
     """The gate of every scenario, here too."""
 
-    bundle: Stage
+    bundle: Playground
     origin: Scenario
 
-    async def make(self, made: Made, _asker: Asker) -> Record:
+    async def make(self, made: Artefacts, _asker: Asker) -> Record:
         """Examine it. Raises Rejected where it gets no certificate."""
         scenario = conversation(self.origin, made[Talk]).model_copy(update={"played": made[Met].played})
         seen = await examine(self.bundle, scenario)

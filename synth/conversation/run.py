@@ -12,17 +12,17 @@ from servers.bundle.environment import load_scenarios
 from servers.bundle.scenario import Scenario
 from servers.errors import BundleError, NotFound
 from synth.conversation.choices import FEWEST, needed
-from synth.conversation.meet_stage import Meeting, Met, Proving
+from synth.conversation.meet_stage import CertificateGate, Meeting, Met
 from synth.conversation.talk import Talk
 from synth.conversation.talk_stage import Writing, name_of
 from synth.forward.certify_stage import Certified
-from synth.forward.scenario_chains import Lines, Outcome
+from synth.forward.scenario_chains import RunOutcome, ScenarioChains
 from synth.forward.solver import Solver
 from synth.pipeline.environment_run import rejection_of
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.stage import Stage as Step
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.stage import Stage
 from synth.pipeline.topic import Topic
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 
 MOST_AT_ONCE = 6
@@ -37,13 +37,13 @@ class Converse:
     """One bundle, one folder of artefacts; a run that was stopped goes on. Give it the bundle's stage, entered."""
 
     folder: Path
-    bundle: Stage
-    lines: Lines
+    bundle: Playground
+    lines: ScenarioChains
     solver: Solver
     only: Sequence[str] = ()
     """The scenarios that may become one; all where none is named."""
 
-    async def run(self, n: int) -> Outcome:
+    async def run(self, n: int) -> RunOutcome:
         """Make conversations until there are `n` on the shelf, those that were there included, or nothing is left.
 
         Raises:
@@ -52,7 +52,7 @@ class Converse:
             Conflict: another run works in the folder.
             WriterRefused: nobody will get an answer.
         """
-        with RunFolder(self.folder).locked("--work"):
+        with SynthesisFolder(self.folder).locked("--work"):
             origins = [origin for origin in self._origins() if await self._is_fit(origin)]
             if not origins and not self._there():
                 raise BundleError(
@@ -109,9 +109,9 @@ class Converse:
     def _place(self, origin: Scenario) -> Path:
         return self.folder / "scenarios" / name_of(origin)
 
-    def _steps(self, origin: Scenario) -> tuple[Step, ...]:
+    def _steps(self, origin: Scenario) -> tuple[Stage, ...]:
         return (
-            Step("talk", Talk, Writing(self.bundle, origin).make),
-            Step("meet", Met, Meeting(self.bundle, self.solver, origin).make, needs_model=False, backs=1),
-            Step("certify", Certified, Proving(self.bundle, origin).make, needs_model=False),
+            Stage("talk", Talk, Writing(self.bundle, origin).make),
+            Stage("meet", Met, Meeting(self.bundle, self.solver, origin).make, needs_model=False, backs=1),
+            Stage("certify", Certified, CertificateGate(self.bundle, origin).make, needs_model=False),
         )

@@ -7,17 +7,17 @@ from typing import Literal
 from pydantic import Field
 
 from servers.records import Record
-from synth.conversation.choices import Choice, Needed, is_told
+from synth.conversation.choices import Needed, PersonChoice, is_told
 from synth.environments.mining.tasks import in_english
 from synth.forward.proposal import keys_in, tools_in
-from synth.play.playground import Stage
-from synth.solutions.plausible_values import Rows
+from synth.play.playground import Playground
+from synth.solutions.plausible_values import RowSample
 
 NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 MOST_FACTS = 12
 
 
-class Fact(Record):
+class PersonFact(Record):
     """Something that the person knows, and when they tell it: `asked` for it, or of themselves `after` something."""
 
     what: str = Field(min_length=4, max_length=300)
@@ -30,7 +30,7 @@ class Talk(Record):
 
     persona: str = Field(min_length=40, max_length=600)
     opening: str = Field(min_length=15, max_length=300)
-    facts: tuple[Fact, ...] = Field(min_length=1, max_length=MOST_FACTS)
+    facts: tuple[PersonFact, ...] = Field(min_length=1, max_length=MOST_FACTS)
 
     @property
     def told(self) -> str:
@@ -46,17 +46,17 @@ class Talk(Record):
         )
 
 
-def _cue(fact: Fact) -> str:
+def _cue(fact: PersonFact) -> str:
     cue = fact.cue.rstrip(".")
     return f"only when you are asked {cue}" if fact.when == "asked" else f"of yourself, but only after {cue}"
 
 
-def findings(talk: Talk, task: str, needed: Needed, stage: Stage, rows: Rows) -> list[str]:
+def findings(talk: Talk, task: str, needed: Needed, stage: Playground, rows: RowSample) -> list[str]:
     """What is wrong with a conversation, for who wrote it."""
     return [*_words(talk, task, stage, rows), *_lost(talk, task, needed), *_withheld(talk, needed)]
 
 
-def _words(talk: Talk, task: str, stage: Stage, rows: Rows) -> Iterator[str]:
+def _words(talk: Talk, task: str, stage: Playground, rows: RowSample) -> Iterator[str]:
     """Words that a person would not say, or not know."""
     texts = {"persona": talk.persona, "opening": talk.opening}
     for at, fact in enumerate(talk.facts):
@@ -76,7 +76,7 @@ def _words(talk: Talk, task: str, stage: Stage, rows: Rows) -> Iterator[str]:
             yield f"{where}: is not English"
 
 
-def columns_in(text: str, stage: Stage, rows: Rows) -> list[str]:
+def columns_in(text: str, stage: Playground, rows: RowSample) -> list[str]:
     """The names of columns and arguments that a text holds, apart from those that are plain words."""
     named = {name for columns in rows.columns.values() for name in columns}
     named |= {name for tool in stage.environment.tools.values() for name in tool.properties}
@@ -106,7 +106,7 @@ def _withheld(talk: Talk, needed: Needed) -> Iterator[str]:
         yield f"facts: none of what the opening keeps back ({kept}) has to be asked for; let one of them be"
 
 
-def _asked_for(choice: Choice, facts: Sequence[Fact]) -> bool:
+def _asked_for(choice: PersonChoice, facts: Sequence[PersonFact]) -> bool:
     """Whether what decides a choice comes only when it is asked for."""
     of_itself = "\n".join(fact.what for fact in facts if fact.when == "after")
     asked = [fact.what for fact in facts if fact.when == "asked"]

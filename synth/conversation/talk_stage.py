@@ -10,8 +10,8 @@ from synth.conversation.talk import Talk, findings
 from synth.forward.brief import Brief
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made
-from synth.play.playground import Stage
+from synth.pipeline.stage import Artefacts
+from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 
 CONVERSE = Prompt.load(Path(__file__).with_name("converse.md"))
@@ -23,10 +23,10 @@ LONGEST_ID = 64
 class Writing:
     """Asks for the conversation of one scenario, and for a better one where nobody came to its end."""
 
-    bundle: Stage
+    bundle: Playground
     origin: Scenario
 
-    async def make(self, made: Made, asker: Asker) -> Record:
+    async def make(self, made: Artefacts, asker: Asker) -> Record:
         """Ask for it."""
         reference = await played(self.bundle, self.origin)
         await reference.close()
@@ -46,7 +46,7 @@ class Writing:
         return await asker.ask(messages, Talk, accept)
 
 
-def _earlier(made: Made) -> str:
+def _earlier(made: Artefacts) -> str:
     """What was written before, and how it went; nothing at the first time."""
     if not made.evidence or made.before is None:
         return ""

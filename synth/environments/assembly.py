@@ -6,7 +6,7 @@ from pathlib import Path
 
 from servers.authoring.check import findings
 from servers.bundle.description import Provenance
-from servers.bundle.examples import Example
+from servers.bundle.examples import BundleExample
 from servers.records import Record
 from synth.environments.code import Code, texts_of
 from synth.environments.drafts.sample_calls import arguments_of
@@ -16,7 +16,7 @@ from synth.environments.inspection import Inspection
 from synth.environments.schema import Schema
 from synth.pipeline.artefact import digest_of_file, read_artefact
 from synth.pipeline.asker import Asker, Rejected
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.stage import Artefacts, Stage
 
 LICENCE = "MIT"
 EXCHANGES_FILE = "exchanges.json"
@@ -32,7 +32,7 @@ class Assembly(Record):
     counts: dict[str, int]
 
 
-async def assemble(made: Made, _asker: Asker) -> Assembly:
+async def assemble(made: Artefacts, _asker: Asker) -> Assembly:
     """Write the bundle.
 
     Raises:
@@ -68,10 +68,10 @@ async def assemble(made: Made, _asker: Asker) -> Assembly:
 STAGE = Stage("assemble", Assembly, assemble, needs_model=False, counts=lambda value: value.counts)
 
 
-def examples_of(inspection: Inspection) -> tuple[Example, ...]:
+def examples_of(inspection: Inspection) -> tuple[BundleExample, ...]:
     """The calls that were made and found right, for the proof to make again and for scenarios to begin from."""
     return tuple(
-        Example(tool=case.call.tool, arguments=arguments, setup=case.call.setup, outcome=case.call.expect)
+        BundleExample(tool=case.call.tool, arguments=arguments, setup=case.call.setup, outcome=case.call.expect)
         for case in inspection.cases
         if case.verdict == "pass" and case.outcome == case.call.expect
         for arguments, _ in [arguments_of(case.call.arguments)]
@@ -79,7 +79,7 @@ def examples_of(inspection: Inspection) -> tuple[Example, ...]:
     )
 
 
-def _provenance(made: Made) -> Provenance:
+def _provenance(made: Artefacts) -> Provenance:
     models = {model for path in sorted(made.folder.glob("[0-9][0-9]-*.json")) for model in _models(path)}
     return Provenance(
         source="synthesised",

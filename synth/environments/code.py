@@ -23,7 +23,7 @@ from synth.environments.seed import Rows
 from synth.environments.setting import Setting
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.stage import Artefacts, Stage
 
 PROMPT = Prompt.load(Path(__file__).with_name("code.md"))
 MOST_IN_A_GROUP = 6
@@ -59,7 +59,7 @@ class Code(Record):
     module: dict[str, Any]
 
 
-async def code(made: Made, asker: Asker) -> Code:
+async def code(made: Artefacts, asker: Asker) -> Code:
     """Ask for the bodies, group by group; or, with evidence, for those alone that were found wanting."""
     plans = made[Interface].tools
     async with guests_here() as guests:
@@ -96,7 +96,7 @@ def groups(plans: Sequence[Plan], most: int = MOST_IN_A_GROUP) -> list[list[Plan
 class Bench:
     """Where the tools of one environment are written and tried."""
 
-    def __init__(self, made: Made, guests: Guests, rows: str) -> None:
+    def __init__(self, made: Artefacts, guests: Guests, rows: str) -> None:
         self.made, self.guests, self.rows = made, guests, rows
         self.holders = {rule.id: rule for rule in made[Schema].rules}
         self.kept: tuple[Example, ...] = ()
@@ -231,7 +231,7 @@ class Bench:
             )
 
 
-def texts_of(made: Made, source: str, tools: Sequence[dict[str, Any]], unbreakable: Sequence[str] = ()) -> Texts:
+def texts_of(made: Artefacts, source: str, tools: Sequence[dict[str, Any]], unbreakable: Sequence[str] = ()) -> Texts:
     """What was made so far, with a source, as a bundle.
 
     A rule that no call can try to break is listed only when its `never` can show that it holds; policy.md tells it
@@ -330,6 +330,6 @@ def _kept(parts: dict[str, Any]) -> dict[str, Any]:
     return {**parts, "imports": frozenset(parts["imports"])}
 
 
-def rules_of(made: Made) -> dict[str, Rule]:
+def rules_of(made: Artefacts) -> dict[str, Rule]:
     """The rules by id."""
     return {rule.id: rule for rule in made[Schema].rules}

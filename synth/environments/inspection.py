@@ -22,7 +22,7 @@ from synth.environments.schema import Schema
 from synth.environments.seed import Rows
 from synth.environments.trial import Known, Trial, lacks
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import GoBack, Made, Stage
+from synth.pipeline.stage import Artefacts, GoBack, Stage
 
 LEAST_PASSED = 0.95
 
@@ -36,7 +36,7 @@ class Inspection(Record):
     bodies: dict[str, str] = {}
 
 
-async def inspect(made: Made, asker: Asker) -> Inspection:
+async def inspect(made: Artefacts, asker: Asker) -> Inspection:
     """Have every tool tried and every call judged.
 
     Raises:
@@ -69,7 +69,7 @@ async def inspect(made: Made, asker: Asker) -> Inspection:
 STAGE = Stage("inspect", Inspection, inspect)
 
 
-async def _cases(made: Made, trial: Trial, plans: dict[str, Plan], tools: dict[str, dict[str, Any]]) -> list[Case]:
+async def _cases(made: Artefacts, trial: Trial, plans: dict[str, Plan], tools: dict[str, dict[str, Any]]) -> list[Case]:
     """Every call with its verdict. After a mend these are the calls of before, and others where those lack."""
     if not isinstance(made.seen, Inspection):
         calls = await trial.every_call(list(plans.values()))

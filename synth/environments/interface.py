@@ -9,7 +9,7 @@ from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.shared_guests import guests_here
 from synth.environments.drafts.start_images import image_of
-from synth.environments.drafts.table_shapes import Shape, shape_of
+from synth.environments.drafts.table_shapes import ImageShape, shape_of
 from synth.environments.drafts.tool_signatures import described, gate_findings, tree_of
 from synth.environments.rules import Rule, as_text
 from synth.environments.schema import Schema
@@ -17,7 +17,7 @@ from synth.environments.seed import Rows
 from synth.environments.setting import Setting
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.stage import Artefacts, Stage
 
 PROMPT = Prompt.load(Path(__file__).with_name("interface.md"))
 FEWEST_TOOLS, MOST_TOOLS, FEWEST_OF_A_KIND = 12, 30, 4
@@ -43,7 +43,7 @@ class Interface(Record):
     read_only: tuple[str, ...]
 
 
-async def interface(made: Made, asker: Asker) -> Interface:
+async def interface(made: Artefacts, asker: Asker) -> Interface:
     """Ask for the tools."""
     setting, schema = made[Setting], made[Schema]
     messages = PROMPT.fill(
@@ -68,7 +68,7 @@ async def interface(made: Made, asker: Asker) -> Interface:
 STAGE = Stage("interface", Interface, interface)
 
 
-async def findings(answer: Interface, shape: Shape, rules: Sequence[Rule], guests: Guests) -> list[str]:
+async def findings(answer: Interface, shape: ImageShape, rules: Sequence[Rule], guests: Guests) -> list[str]:
     """What is wrong with an interface."""
     tree, wrong = tree_of(answer.stubs_py)
     if tree is None:
@@ -105,7 +105,7 @@ def _is_ellipsis(node: ast.stmt) -> bool:
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and node.value.value is ...
 
 
-def _plan_findings(answer: Interface, tools: dict[str, Any], shape: Shape) -> Iterator[str]:
+def _plan_findings(answer: Interface, tools: dict[str, Any], shape: ImageShape) -> Iterator[str]:
     names = [plan.name for plan in answer.tools]
     if len(set(names)) < len(names):
         yield "tools: a name occurs twice"
@@ -122,7 +122,7 @@ def _plan_findings(answer: Interface, tools: dict[str, Any], shape: Shape) -> It
     yield from _kind_findings(answer.tools, shape)
 
 
-def _kind_findings(plans: Sequence[Plan], shape: Shape) -> Iterator[str]:
+def _kind_findings(plans: Sequence[Plan], shape: ImageShape) -> Iterator[str]:
     for plan in plans:
         unknown = sorted({*plan.reads, *plan.writes} - shape.tables.keys())
         if unknown:
@@ -133,7 +133,7 @@ def _kind_findings(plans: Sequence[Plan], shape: Shape) -> Iterator[str]:
             yield f"tools.{plan.name}: a command that never refuses; say when it does"
 
 
-def _tool_findings(plan: Plan, tool: dict[str, Any], shape: Shape) -> Iterator[str]:
+def _tool_findings(plan: Plan, tool: dict[str, Any], shape: ImageShape) -> Iterator[str]:
     if len(tool["description"]) < SHORTEST_MANUAL:
         yield "its docstring says too little"
     if not tool["result"].get("properties"):
@@ -150,7 +150,7 @@ def _tool_findings(plan: Plan, tool: dict[str, Any], shape: Shape) -> Iterator[s
         yield "takes an id; it refuses one that does not exist, so say so in `refusals`"
 
 
-def _choices(plan: Plan, shape: Shape) -> dict[str, tuple[str, ...]]:
+def _choices(plan: Plan, shape: ImageShape) -> dict[str, tuple[str, ...]]:
     """The columns with fixed texts among the tables that a tool is about, where none of these has free text there."""
     about = [shape.tables[name] for name in plan.writes or plan.reads if name in shape.tables]
     columns = [column for table in about for column in table.columns]
@@ -158,7 +158,7 @@ def _choices(plan: Plan, shape: Shape) -> dict[str, tuple[str, ...]]:
     return {column.name: column.choices for column in columns if column.name not in free}
 
 
-def _cover_findings(answer: Interface, shape: Shape, rules: Sequence[Rule]) -> Iterator[str]:
+def _cover_findings(answer: Interface, shape: ImageShape, rules: Sequence[Rule]) -> Iterator[str]:
     known = {rule.id for rule in rules}
     for plan in answer.tools:
         for one in sorted(set(plan.enforces) - known):

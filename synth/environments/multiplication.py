@@ -12,7 +12,7 @@ from servers.guest.sqlite.tables import quoted
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.start_images import image_of
-from synth.environments.drafts.table_shapes import Shape, Table, shape_of
+from synth.environments.drafts.table_shapes import ImageShape, TableShape, shape_of
 
 REFUSED_IN = re.compile(r'INSERT INTO "(\w+)"')
 MOST_COPIES = 200
@@ -47,7 +47,7 @@ async def grown(
         still.add(named.group(1) if named and named.group(1) not in still else growing[-1].name)
 
 
-def _copies(shape: Shape, growing: Sequence[Table], values: Sequence[Values], copies: int) -> Iterator[str]:
+def _copies(shape: ImageShape, growing: Sequence[TableShape], values: Sequence[Values], copies: int) -> Iterator[str]:
     pools = {(one.table, one.column): one.values for one in values}
     names = frozenset(table.name for table in growing)
     for number in range(2, copies + 2):
@@ -60,13 +60,13 @@ def _copies(shape: Shape, growing: Sequence[Table], values: Sequence[Values], co
 
 
 def _copy(
-    table: Table,
+    table: TableShape,
     row: dict[str, Any],
     number: int,
     at: int,
     growing: frozenset[str],
     pools: dict[tuple[str, str], tuple[str, ...]],
-    shape: Shape,
+    shape: ImageShape,
 ) -> dict[str, Any]:
     """A row of copy `number`: its keys and what must be unique are new, its links lead into the same copy."""
     linked = {column: link.parent for link in table.links for column in link.columns}
@@ -90,7 +90,7 @@ def _copy(
     return fresh
 
 
-def _highest(shape: Shape, table: str) -> int:
+def _highest(shape: ImageShape, table: str) -> int:
     """The highest whole number among the keys and unique columns of a table, as a step from copy to copy."""
     found = [value for row in shape.rows[table] for value in row.values() if isinstance(value, int)]
     return max([*found, 0])

@@ -6,12 +6,12 @@ from servers.authoring.proof import PROOF_FILE
 from servers.bundle.environment import as_json
 from synth.environments.interface import Interface, Plan
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import GoBack, Made, Stage
+from synth.pipeline.stage import Artefacts, GoBack, Stage
 from synth.prove.proof import Finding, Proof
 from synth.prove.prover import prove
 
 
-async def prove_bundle(made: Made, _asker: Asker) -> Proof:
+async def prove_bundle(made: Artefacts, _asker: Asker) -> Proof:
     """Prove the bundle and lay the proof beside it.
 
     Raises:

@@ -9,13 +9,13 @@ from servers.bundle.rules import ITEM, Holder, named
 from servers.errors import QueryError
 from servers.records import Record
 from servers.state.readonly_query import Reader
-from synth.environments.drafts.table_shapes import Shape, Table
+from synth.environments.drafts.table_shapes import ImageShape, TableShape
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 
 
 class Rule(Record):
-    """One rule; see servers/bundle/rules.py. Every key is asked, with "" for nothing. `by` is a name, or a list of several."""
+    """One rule; see servers/rules.py. Every key is asked, with "" for nothing. `by` is a name, or a list of several."""
 
     id: str
     text: str
@@ -24,12 +24,12 @@ class Rule(Record):
     by: str | tuple[str, ...]
     never: str
 
-    def kept(self) -> kept.Rule:
+    def kept(self) -> kept.BundleRule:
         """The rule as a bundle lists it."""
-        return kept.Rule.model_validate(self.model_dump())
+        return kept.BundleRule.model_validate(self.model_dump())
 
 
-def rule_findings(rules: Sequence[Rule], policy: str, shape: Shape) -> list[str]:
+def rule_findings(rules: Sequence[Rule], policy: str, shape: ImageShape) -> list[str]:
     """Where the rules, the policy's numbered items and the schema do not agree."""
     ids = [rule.id for rule in rules]
     found = [f"rules: the id {one!r} is used {ids.count(one)} times" for one in sorted(set(ids)) if ids.count(one) > 1]
@@ -72,7 +72,7 @@ def _row_text(columns: Sequence[str], row: Sequence[Any]) -> str:
     return ", ".join(f"{column} = {value}" for column, value in zip(columns, row, strict=True))[:200]
 
 
-def holder_finding(rule: Rule, shape: Shape) -> str:
+def holder_finding(rule: Rule, shape: ImageShape) -> str:
     """What is wrong with how a rule names its holder."""
     names = named(rule.by)
     if rule.holder != "schema":
@@ -80,7 +80,7 @@ def holder_finding(rule: Rule, shape: Shape) -> str:
     return next((finding for one in names or ("",) if (finding := _name_finding(one, shape))), "")
 
 
-def _name_finding(by: str, shape: Shape) -> str:
+def _name_finding(by: str, shape: ImageShape) -> str:
     """What is wrong with one name of what holds a rule."""
     if by in shape.triggers or by in shape.indexes:
         return ""
@@ -96,7 +96,7 @@ def _name_finding(by: str, shape: Shape) -> str:
     return f"by: {by} has no CHECK, UNIQUE, REFERENCES or NOT NULL; add one, or name the holder `tool`"
 
 
-def _has_constraint(table: Table, column: str) -> bool:
+def _has_constraint(table: TableShape, column: str) -> bool:
     if not column:
         return bool(re.search(r"(?i)\b(CHECK|UNIQUE|REFERENCES)\b", table.sql))
     found = next((one for one in table.columns if one.name == column), None)

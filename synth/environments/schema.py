@@ -8,12 +8,12 @@ from pathlib import Path
 from servers.records import Record
 from synth.environments.drafts.shared_guests import guests_here
 from synth.environments.drafts.start_images import image_of
-from synth.environments.drafts.table_shapes import Shape, shape_of
+from synth.environments.drafts.table_shapes import ImageShape, shape_of
 from synth.environments.rules import Rule, breaches, rule_findings
 from synth.environments.setting import Setting
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.stage import Artefacts, Stage
 
 PROMPT = Prompt.load(Path(__file__).with_name("schema.md"))
 FEWEST_TABLES, MOST_TABLES = 6, 14
@@ -33,7 +33,7 @@ class Schema(Record):
     rules: tuple[Rule, ...]
 
 
-async def schema(made: Made, asker: Asker) -> Schema:
+async def schema(made: Artefacts, asker: Asker) -> Schema:
     """Ask for the tables and the rules."""
     setting = made[Setting]
     messages = PROMPT.fill(title=setting.title, introduction=setting.introduction, scope=setting.scope)
@@ -88,7 +88,7 @@ def _is_time(text: str) -> bool:
         return False
 
 
-def _shape_findings(shape: Shape) -> Iterator[str]:
+def _shape_findings(shape: ImageShape) -> Iterator[str]:
     tables = shape.tables
     if not FEWEST_TABLES <= len(tables) <= MOST_TABLES:
         yield f"schema_sql: creates {len(tables)} tables; {FEWEST_TABLES} to {MOST_TABLES} are asked"

@@ -10,7 +10,13 @@ from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.shared_guests import guests_here
 from synth.environments.drafts.start_images import image_of
-from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, Column, Shape, Table, shape_of
+from synth.environments.drafts.table_shapes import (
+    MOST_ROWS_SHOWN,
+    ColumnShape,
+    ImageShape,
+    TableShape,
+    shape_of,
+)
 from synth.environments.drafts.table_shapes import as_text as rows_text
 from synth.environments.multiplication import Values, grown
 from synth.environments.rules import as_text, breaches
@@ -18,7 +24,7 @@ from synth.environments.schema import Schema
 from synth.environments.setting import Setting
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.stage import Artefacts, Stage
 
 PROMPT = Prompt.load(Path(__file__).with_name("seed.md"))
 MORE_PROMPT = Prompt.load(Path(__file__).with_name("more_rows.md"))
@@ -73,7 +79,7 @@ class Rows(Record):
     counts: dict[str, int]
 
 
-async def seed(made: Made, asker: Asker) -> Rows:
+async def seed(made: Artefacts, asker: Asker) -> Rows:
     """Ask for the first rows; multiply them where the wish is a large database. With evidence, ask for some more."""
     async with guests_here() as guests:
         if isinstance(made.before, Rows):
@@ -87,7 +93,7 @@ async def seed(made: Made, asker: Asker) -> Rows:
     return Rows(seed_sql=text, fixed=fixed, counts=counts)
 
 
-async def _first(made: Made, asker: Asker, guests: Guests) -> tuple[str, tuple[str, ...]]:
+async def _first(made: Artefacts, asker: Asker, guests: Guests) -> tuple[str, tuple[str, ...]]:
     """The rows, and the tables that are reference data."""
     setting, schema, size = made[Setting], made[Schema], made.wishes.size
     empty, _ = await image_of(guests, schema=schema.schema_sql, clock=schema.clock)
@@ -118,7 +124,7 @@ async def _first(made: Made, asker: Asker, guests: Guests) -> tuple[str, tuple[s
     return text, answer.fixed
 
 
-async def _with_more(made: Made, before: Rows, asker: Asker, guests: Guests) -> str:
+async def _with_more(made: Artefacts, before: Rows, asker: Asker, guests: Guests) -> str:
     """The rows that there are, and those that let succeed what no tool could do with them."""
     setting, schema = made[Setting], made[Schema]
     image, _ = await image_of(guests, schema=schema.schema_sql, seed=before.seed_sql, clock=schema.clock)
@@ -157,7 +163,7 @@ async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> l
     ]
 
 
-async def more_findings(answer: More, before: Rows, there: Shape, schema: Schema, guests: Guests) -> list[str]:
+async def more_findings(answer: More, before: Rows, there: ImageShape, schema: Schema, guests: Guests) -> list[str]:
     """What is wrong with rows that are added to those that are there."""
     both = Seed(seed_sql=f"{before.seed_sql}{answer.seed_sql}", fixed=before.fixed, values=())
     image, wrong = await image_of(guests, schema=schema.schema_sql, seed=both.seed_sql, clock=schema.clock)
@@ -175,7 +181,7 @@ async def more_findings(answer: More, before: Rows, there: Shape, schema: Schema
     return [*found, *(one for table in shape.tables.values() for one in _table_findings(table, shape, before.fixed))]
 
 
-def _amount_findings(answer: Seed, shape: Shape, size: str) -> Iterator[str]:
+def _amount_findings(answer: Seed, shape: ImageShape, size: str) -> Iterator[str]:
     for name in answer.fixed:
         if name not in shape.tables:
             yield f"fixed: there is no table {name!r}"
@@ -192,7 +198,7 @@ def _amount_findings(answer: Seed, shape: Shape, size: str) -> Iterator[str]:
             yield f"seed_sql: {name} has {len(rows)} rows; at least {fewest} are asked"
 
 
-def _table_findings(table: Table, shape: Shape, fixed: Sequence[str]) -> Iterator[str]:
+def _table_findings(table: TableShape, shape: ImageShape, fixed: Sequence[str]) -> Iterator[str]:
     rows = shape.rows[table.name]
     for column in table.columns:
         values = [row[column.name] for row in rows if row[column.name] is not None]
@@ -209,7 +215,7 @@ def _table_findings(table: Table, shape: Shape, fixed: Sequence[str]) -> Iterato
             yield f"seed_sql: {table.name}.{column.name}: {common!r} stands there {count} times; vary it"
 
 
-def _column_findings(column: Column, values: list[Any], count: int) -> Iterator[str]:
+def _column_findings(column: ColumnShape, values: list[Any], count: int) -> Iterator[str]:
     missing = [choice for choice in column.choices if choice not in values]
     if missing and count >= 2 * len(column.choices):
         yield f"{column.name}: no row has {', '.join(map(repr, missing))}; let every state occur"
@@ -221,13 +227,13 @@ def _column_findings(column: Column, values: list[Any], count: int) -> Iterator[
         yield f"{column.name}: is NULL in every row; let some rows have a value"
 
 
-def _is_telling(column: Column) -> bool:
+def _is_telling(column: ColumnShape) -> bool:
     """Whether a column tells rows apart for people."""
     words = ("name", "title", "email", "subject", "description", "address", "phone")
     return column.type == "TEXT" and not column.choices and not column.in_key and column.name.endswith(words)
 
 
-def _value_findings(values: Sequence[Values], shape: Shape) -> Iterator[str]:
+def _value_findings(values: Sequence[Values], shape: ImageShape) -> Iterator[str]:
     for one in values:
         table = shape.tables.get(one.table)
         column = None if table is None else next((each for each in table.columns if each.name == one.column), None)

@@ -6,7 +6,7 @@ from pathlib import Path
 from servers.records import Record
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.stage import Artefacts, Stage
 from synth.pipeline.topic import Topic
 
 PROMPT = Prompt.load(Path(__file__).with_name("setting.md"))
@@ -24,7 +24,7 @@ class Setting(Record):
     scope: str
 
 
-async def setting(made: Made, asker: Asker) -> Setting:
+async def setting(made: Artefacts, asker: Asker) -> Setting:
     """Ask for the setting of a topic."""
     given = made[Topic]
     messages = PROMPT.fill(

@@ -18,7 +18,7 @@ from synth.environments.setting import Setting
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
 from synth.pipeline.gather import together
-from synth.pipeline.stage import Made
+from synth.pipeline.stage import Artefacts
 
 TESTER = Prompt.load(Path(__file__).with_name("tester.md"))
 CHECKER = Prompt.load(Path(__file__).with_name("checker.md"))
@@ -33,7 +33,7 @@ Known = Mapping[Call, Case]
 class Trial:
     """Who is asked what, about which tools."""
 
-    def __init__(self, made: Made, asker: Asker, tools: dict[str, dict[str, Any]], rows: str) -> None:
+    def __init__(self, made: Artefacts, asker: Asker, tools: dict[str, dict[str, Any]], rows: str) -> None:
         self.made, self.asker, self.tools, self.rows = made, asker, tools, rows
         self.texts = texts_of(made, made[Code].source, list(tools.values()))
 

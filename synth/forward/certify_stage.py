@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from servers.bundle.scenario import Played, Scenario
+from servers.bundle.scenario import PlayRecord, Scenario
 from servers.records import Record
 from synth.certify.certifier import Examined, examine
 from synth.forward.checks import Checks
@@ -10,8 +10,8 @@ from synth.forward.checks_stage import drafted
 from synth.forward.proposal_stages import Idea
 from synth.forward.solve_stage import Solved
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import GoBack, Made
-from synth.play.playground import Stage
+from synth.pipeline.stage import Artefacts, GoBack
+from synth.play.playground import Playground
 
 MOST_TOLD = 20
 
@@ -26,12 +26,12 @@ class Certified(Record):
 class Certifying:
     """The gate of every scenario, whoever made it."""
 
-    bundle: Stage
+    bundle: Playground
 
-    async def make(self, made: Made, _asker: Asker) -> Record:
+    async def make(self, made: Artefacts, _asker: Asker) -> Record:
         """Examine it. Raises GoBack where it gets no certificate."""
         solved = made[Solved]
-        tried = Played(model=solved.solver, attempts=len(solved.attempts), passed=solved.passed)
+        tried = PlayRecord(model=solved.solver, attempts=len(solved.attempts), passed=solved.passed)
         scenario = drafted(made.environment, made[Idea], made[Checks], solved.solution, tried)
         seen = await examine(self.bundle, scenario)
         if seen.certificate is None:

@@ -12,7 +12,7 @@ from servers.gate.static_gate import checkpoint_problems
 from servers.records import Name, Record
 from synth.certify.agents.wrong_answers import REFUSAL, asks
 from synth.forward.proposal import Proposal
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.normalized_diff import MADE_ID
 
 MOST = 14
@@ -41,7 +41,7 @@ class Checks(Record):
     free: tuple[Free, ...]
 
 
-async def findings(checks: Checks, proposal: Proposal, stage: Stage) -> list[str]:
+async def findings(checks: Checks, proposal: Proposal, stage: Playground) -> list[str]:
     """What is wrong with checkpoints, as far as the start shows it. What they are worth is the certificate's matter."""
     found = [*_list_findings(checks), *_text_findings(checks, proposal, stage)]
     return found or await _start_findings(checks, proposal, stage)
@@ -64,7 +64,7 @@ def _list_findings(checks: Checks) -> Iterator[str]:
         yield "checkpoints: no goal"
 
 
-def _text_findings(checks: Checks, proposal: Proposal, stage: Stage) -> Iterator[str]:
+def _text_findings(checks: Checks, proposal: Proposal, stage: Playground) -> Iterator[str]:
     known = proposal.setup + stage.environment.seed
     for one in checks.checkpoints:
         text = one.model_dump_json(exclude={"question"})
@@ -83,7 +83,7 @@ def _text_findings(checks: Checks, proposal: Proposal, stage: Stage) -> Iterator
             yield f"free: there is no argument {free.argument!r} of {free.tool!r}"
 
 
-async def _start_findings(checks: Checks, proposal: Proposal, stage: Stage) -> list[str]:
+async def _start_findings(checks: Checks, proposal: Proposal, stage: Playground) -> list[str]:
     scene = await stage.launch(setup=proposal.setup)
     try:
         idle = await scene.judge(checks.checkpoints)

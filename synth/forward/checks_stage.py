@@ -4,15 +4,15 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers.bundle.scenario import Played, Scenario, Solution
+from servers.bundle.scenario import PlayRecord, Scenario, Solution
 from servers.records import Record
 from synth.forward.brief import Brief
 from synth.forward.checks import Checks, findings
 from synth.forward.proposal_stages import Idea
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import Made
-from synth.play.playground import Stage
+from synth.pipeline.stage import Artefacts
+from synth.play.playground import Playground
 
 CHECK = Prompt.load(Path(__file__).with_name("check.md"))
 
@@ -21,9 +21,9 @@ CHECK = Prompt.load(Path(__file__).with_name("check.md"))
 class Checking:
     """Asks for checklist and checkpoints of one proposal, and for better ones where they proved too little."""
 
-    bundle: Stage
+    bundle: Playground
 
-    async def make(self, made: Made, asker: Asker) -> Record:
+    async def make(self, made: Artefacts, asker: Asker) -> Record:
         """Ask for them."""
         proposal = made[Idea].proposal
 
@@ -42,7 +42,7 @@ class Checking:
         return await asker.ask(messages, Checks, accept)
 
 
-def _earlier(made: Made) -> str:
+def _earlier(made: Artefacts) -> str:
     """The checkpoints of an earlier time and what was wrong with them; nothing at the first time."""
     idea = made[Idea]
     reasons = made.evidence or ((f"Nobody passed. {idea.why}", *idea.evidence) if idea.fault else ())
@@ -54,7 +54,7 @@ def _earlier(made: Made) -> str:
 
 
 def drafted(
-    name: str, idea: Idea, checks: Checks, solution: Solution | None = None, played: Played | None = None
+    name: str, idea: Idea, checks: Checks, solution: Solution | None = None, played: PlayRecord | None = None
 ) -> Scenario:
     """The scenario as far as it is known."""
     proposal = idea.proposal

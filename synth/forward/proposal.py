@@ -12,8 +12,8 @@ from servers.state.readonly_query import Reader
 from servers.state.row_diff import between
 from synth.environments.mining.similarity import cosine, vectors
 from synth.environments.seed import PLACEHOLDERS
-from synth.play.playground import Stage
-from synth.solutions.plausible_values import Rows
+from synth.play.playground import Playground
+from synth.solutions.plausible_values import RowSample
 
 SHORTEST_TASK = 80
 LONGEST_TASK = 1500
@@ -37,13 +37,13 @@ class Proposal(Record):
         return "fwd_" + re.sub(r"[^a-z0-9]+", "_", self.title.lower()).strip("_")[:44].rstrip("_")
 
 
-async def findings(proposal: Proposal, stage: Stage, tasks: Sequence[str]) -> list[str]:
+async def findings(proposal: Proposal, stage: Playground, tasks: Sequence[str]) -> list[str]:
     """What is wrong with a proposal, for who wrote it; `tasks` are those that there are already."""
     found = [*_task_findings(proposal, stage, tasks), *_step_findings(proposal, stage)]
     return [f"{proposal.title!r}: {one}" for one in [*found, *await _setup_findings(proposal, stage)]]
 
 
-def _task_findings(proposal: Proposal, stage: Stage, tasks: Sequence[str]) -> Iterator[str]:
+def _task_findings(proposal: Proposal, stage: Playground, tasks: Sequence[str]) -> Iterator[str]:
     task = proposal.task
     if not SHORTEST_TASK <= len(task) <= LONGEST_TASK:
         yield f"task: {len(task)} characters; {SHORTEST_TASK} to {LONGEST_TASK} are asked"
@@ -56,7 +56,7 @@ def _task_findings(proposal: Proposal, stage: Stage, tasks: Sequence[str]) -> It
             return
 
 
-def _step_findings(proposal: Proposal, stage: Stage) -> Iterator[str]:
+def _step_findings(proposal: Proposal, stage: Playground) -> Iterator[str]:
     tools = stage.environment.tools
     unknown = sorted({name for name in proposal.steps if name not in tools})
     if unknown:
@@ -69,7 +69,7 @@ def _step_findings(proposal: Proposal, stage: Stage) -> Iterator[str]:
         yield "steps: no command among them, so nothing would change"
 
 
-async def _setup_findings(proposal: Proposal, stage: Stage) -> list[str]:
+async def _setup_findings(proposal: Proposal, stage: Playground) -> list[str]:
     """What is wrong with the rows, seen by running them in a guest."""
     plain = await stage.launch()
     async with plain.reading() as reader:
@@ -86,12 +86,12 @@ async def _setup_findings(proposal: Proposal, stage: Stage) -> list[str]:
         await scene.close()
     reader = Reader(after, before)
     try:
-        return list(_row_findings(proposal, Rows(reader), between(reader)))
+        return list(_row_findings(proposal, RowSample(reader), between(reader)))
     finally:
         reader.close()
 
 
-def _row_findings(proposal: Proposal, rows: Rows, changes: Sequence[RowChange]) -> Iterator[str]:
+def _row_findings(proposal: Proposal, rows: RowSample, changes: Sequence[RowChange]) -> Iterator[str]:
     if not changes:
         yield "setup: changes no row; vary the first rows so that this task has a world of its own"
     if len(changes) > MOST_ROWS:
@@ -107,12 +107,12 @@ def _row_findings(proposal: Proposal, rows: Rows, changes: Sequence[RowChange]) 
         yield f"task: gives the key {value}; say what a person would say, for it can be looked up"
 
 
-def tools_in(text: str, stage: Stage) -> list[str]:
+def tools_in(text: str, stage: Playground) -> list[str]:
     """The tools that a text names."""
     return [name for name in stage.environment.tools if "_" in name and name in text]
 
 
-def keys_in(text: str, rows: Rows) -> list[str]:
+def keys_in(text: str, rows: RowSample) -> list[str]:
     """The keys of rows that a text gives and no person would know."""
     return [
         value
@@ -121,7 +121,7 @@ def keys_in(text: str, rows: Rows) -> list[str]:
     ]
 
 
-def _is_linked(change: RowChange, rows: Rows) -> bool:
+def _is_linked(change: RowChange, rows: RowSample) -> bool:
     if any(change.after.get(column) is not None for column in rows.parents[change.table]):
         return True
     key = next(iter(change.key.values()))

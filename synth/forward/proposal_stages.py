@@ -12,8 +12,8 @@ from synth.forward.brief import Brief
 from synth.forward.proposal import Proposal, findings
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker, Rejected
-from synth.pipeline.stage import Made
-from synth.play.playground import Stage
+from synth.pipeline.stage import Artefacts
+from synth.play.playground import Playground
 
 PROPOSE = Prompt.load(Path(__file__).with_name("propose.md"))
 MEND = Prompt.load(Path(__file__).with_name("mend.md"))
@@ -51,13 +51,13 @@ class Idea(Record):
 class Round:
     """Asks for so many proposals that differ from each other and from what is there."""
 
-    bundle: Stage
+    bundle: Playground
     there: Sequence[Scenario]
     taken: frozenset[str]
     """The ids of what was proposed before, kept or dropped."""
     wanted: int
 
-    async def make(self, _made: Made, asker: Asker) -> Record:
+    async def make(self, _made: Artefacts, asker: Asker) -> Record:
         """Ask for them."""
         holes = Brief(self.bundle.environment).holes()
         messages = PROPOSE.fill(n=str(self.wanted), there=_listed(self.there), used=self._used(), **holes)
@@ -86,11 +86,11 @@ class Round:
 class Ideas:
     """Gives what was proposed; asks the writer only when nobody could solve it."""
 
-    bundle: Stage
+    bundle: Playground
     proposals: dict[str, Proposal]
     there: Sequence[Scenario]
 
-    async def make(self, made: Made, asker: Asker) -> Record:
+    async def make(self, made: Artefacts, asker: Asker) -> Record:
         """The proposal, as it was or mended. Raises Rejected where the fault is said to be the solver's."""
         before = made.before
         if not made.evidence or not isinstance(before, Idea):

@@ -12,14 +12,14 @@ from synth.forward.checks import Checks
 from synth.forward.checks_stage import Checking
 from synth.forward.proposal import Proposal
 from synth.forward.proposal_stages import Idea, Ideas, Proposals, Round
-from synth.forward.scenario_chains import Lines, Outcome
+from synth.forward.scenario_chains import RunOutcome, ScenarioChains
 from synth.forward.solve_stage import Solved, Solving
 from synth.forward.solver import Solver
 from synth.pipeline.artefact import Artefact
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.stage import Stage as Step
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.stage import Stage
 from synth.pipeline.topic import Topic
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 
 MOST_AT_ONCE = 8
 """So many scenarios are proposed in one answer."""
@@ -39,18 +39,18 @@ class Forward:
     """One bundle, one folder of artefacts; a run that was stopped goes on. Give it the bundle's stage, entered."""
 
     folder: Path
-    bundle: Stage
-    lines: Lines
+    bundle: Playground
+    lines: ScenarioChains
     solver: Solver
 
-    async def run(self, n: int) -> Outcome:
+    async def run(self, n: int) -> RunOutcome:
         """Propose until there are `n` scenarios of this kind on the shelf, those that were there included.
 
         Raises:
             Conflict: another run works in the folder.
             WriterRefused: nobody will get an answer.
         """
-        with RunFolder(self.folder).locked("--work"):
+        with SynthesisFolder(self.folder).locked("--work"):
             barren = 0
             for number in count(1):
                 before = len(self._of_this_kind())
@@ -69,7 +69,7 @@ class Forward:
     async def _proposed(self, name: str, wanted: int) -> Batch | None:
         """What is proposed in a round; None, and the round among the ends, where nothing is."""
         taken = frozenset(self.lines.outcome.ends)
-        step = Step("proposals", Proposals, Round(self.bundle, tuple(self.lines.shelf.there), taken, wanted).make)
+        step = Stage("proposals", Proposals, Round(self.bundle, tuple(self.lines.shelf.there), taken, wanted).make)
         line = self.lines.line(name, self.folder / "rounds" / name, (step,))
         line.begin(Topic(title=f"{name} for {self.bundle.environment.id}"))
         end = await self.lines.advanced(line)
@@ -90,11 +90,11 @@ class Forward:
             standing = [batch.artefact, *line.line.standing()]
             self.lines.shelve(Certified.model_validate(standing[-1].value).scenario, standing, "synthesised forward")
 
-    def _steps(self, proposals: dict[str, Proposal]) -> tuple[Step, ...]:
+    def _steps(self, proposals: dict[str, Proposal]) -> tuple[Stage, ...]:
         bundle = self.bundle
         return (
-            Step("proposal", Idea, Ideas(bundle, proposals, tuple(self.lines.shelf.there)).make),
-            Step("checks", Checks, Checking(bundle).make),
-            Step("solve", Solved, Solving(bundle, self.solver).make, needs_model=False, backs=1),
-            Step("certify", Certified, Certifying(bundle).make, needs_model=False, backs=1),
+            Stage("proposal", Idea, Ideas(bundle, proposals, tuple(self.lines.shelf.there)).make),
+            Stage("checks", Checks, Checking(bundle).make),
+            Stage("solve", Solved, Solving(bundle, self.solver).make, needs_model=False, backs=1),
+            Stage("certify", Certified, Certifying(bundle).make, needs_model=False, backs=1),
         )

@@ -11,17 +11,17 @@ from servers.bundle.scenario import Scenario
 from synth.backward.generator import Shelf
 from synth.llm.writer import Writer
 from synth.pipeline.artefact import Artefact
-from synth.pipeline.artefact_chain import Line
-from synth.pipeline.environment_run import End, Environment, utc_now
-from synth.pipeline.progress import Progress
-from synth.pipeline.stage import Stage as Step
+from synth.pipeline.artefact_chain import ArtefactChain
+from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun, utc_now
+from synth.pipeline.progress import RunProgress
+from synth.pipeline.stage import Stage
 
 
 @dataclass
-class Outcome:
+class RunOutcome:
     """What came of a run: how its scenarios ended, and where they were sent back."""
 
-    ends: dict[str, End] = field(default_factory=dict[str, End])
+    ends: dict[str, EnvironmentEnd] = field(default_factory=dict[str, EnvironmentEnd])
     backs: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
     """How often an answer was refused, by stage."""
@@ -42,21 +42,21 @@ class Outcome:
 
 
 @dataclass
-class Lines:
+class ScenarioChains:
     """What the lines of a run have in common."""
 
     shelf: Shelf
     writer: Writer
     again: bool = False
-    progress: Progress = field(default_factory=Progress)
+    progress: RunProgress = field(default_factory=RunProgress)
     now: Callable[[], datetime] = utc_now
-    outcome: Outcome = field(default_factory=Outcome)
+    outcome: RunOutcome = field(default_factory=RunOutcome)
 
-    def line(self, name: str, folder: Path, steps: Sequence[Step]) -> Environment:
+    def line(self, name: str, folder: Path, steps: Sequence[Stage]) -> EnvironmentRun:
         """A line, by its name and where its artefacts lie."""
-        return Environment(name, folder, steps, self.writer, now=self.now, progress=self.progress)
+        return EnvironmentRun(name, folder, steps, self.writer, now=self.now, progress=self.progress)
 
-    async def advanced(self, line: Environment) -> End:
+    async def advanced(self, line: EnvironmentRun) -> EnvironmentEnd:
         """How far a line comes; what was given up is tried again where that is wanted."""
         if self.again:
             (line.folder / "rejected.json").unlink(missing_ok=True)
@@ -64,7 +64,7 @@ class Lines:
         self._note(line.line)
         return end
 
-    def ended(self, name: str, end: End) -> None:
+    def ended(self, name: str, end: EnvironmentEnd) -> None:
         """Say how a scenario ended."""
         self.outcome.ends[name] = end
         self.progress.end(name, end.state, end.why)
@@ -86,7 +86,7 @@ class Lines:
         self.shelf.add(whole)
         self.shelf.there.append(whole)
 
-    def _note(self, line: Line) -> None:
+    def _note(self, line: ArtefactChain) -> None:
         """Count the answers that were refused and the ways back."""
         for artefact in line.standing():
             self.outcome.refused[artefact.stage] += sum(bool(one.reasons) for one in artefact.exchanges)

@@ -12,17 +12,17 @@ from synth.solutions.row_lookup import leaves
 SHORTEST = 3
 
 
-class Step(NamedTuple):
+class SolutionStep(NamedTuple):
     """A call and what it gave."""
 
     call: ToolCall
     result: ToolResult
 
 
-def steps_of(trace: Trace) -> list[Step]:
+def steps_of(trace: Trace) -> list[SolutionStep]:
     """The calls of a run that were sent, in their order."""
     pairs = [pair for turn in trace.turns for pair in zip(turn.calls, turn.results, strict=False)]
-    return [Step(call, result) for call, result in pairs if not call.malformed]
+    return [SolutionStep(call, result) for call, result in pairs if not call.malformed]
 
 
 def solutions(trace: Trace, task: str, free: Sequence[Free]) -> Iterator[Solution]:
@@ -33,7 +33,7 @@ def solutions(trace: Trace, task: str, free: Sequence[Free]) -> Iterator[Solutio
         yield _solution(steps, trace.answer, task, free)
 
 
-def _needed(steps: Sequence[Step]) -> Iterator[Step]:
+def _needed(steps: Sequence[SolutionStep]) -> Iterator[SolutionStep]:
     seen: list[tuple[str, str]] = []
     for step in steps:
         same = (step.call.model_dump_json(exclude={"id"}), step.result.text)
@@ -42,7 +42,7 @@ def _needed(steps: Sequence[Step]) -> Iterator[Step]:
             yield step
 
 
-def _solution(steps: Sequence[Step], answer: str, task: str, free: Sequence[Free]) -> Solution:
+def _solution(steps: Sequence[SolutionStep], answer: str, task: str, free: Sequence[Free]) -> Solution:
     results = [step.result for step in steps]
     calls = tuple(
         PlannedCall(

@@ -13,12 +13,18 @@ from synth.forward.checks_stage import drafted
 from synth.forward.proposal_stages import Idea
 from synth.forward.solution import solutions
 from synth.forward.solver import Solver
-from synth.forward.solver_runs import Attempt, Runs, attempt_of, has_passed, unbroken
+from synth.forward.solver_runs import (
+    Runs,
+    SolverRun,
+    attempt_of,
+    has_passed,
+    unbroken,
+)
 from synth.forward.transcript import evidence
 from synth.llm.writer import digest_of
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import GoBack, Made
-from synth.play.playground import Stage
+from synth.pipeline.stage import Artefacts, GoBack
+from synth.play.playground import Playground
 from synth.solutions.reference_run import judged, played
 
 
@@ -26,7 +32,7 @@ class Solved(Record):
     """What the solver made of a scenario. `solution` is its shortest passing run."""
 
     solver: str
-    attempts: tuple[Attempt, ...]
+    attempts: tuple[SolverRun, ...]
     solution: Solution
 
     @property
@@ -39,10 +45,10 @@ class Solved(Record):
 class Solving:
     """Runs are kept by what they are of: checkpoints that changed judge them again, and nobody plays twice."""
 
-    bundle: Stage
+    bundle: Playground
     solver: Solver
 
-    async def make(self, made: Made, _asker: Asker) -> Record:
+    async def make(self, made: Artefacts, _asker: Asker) -> Record:
         """Let the solver play. Raises GoBack where nobody passes, WriterUnreachable where the solver is down."""
         checks = made[Checks]
         draft = drafted(made.environment, made[Idea], checks)

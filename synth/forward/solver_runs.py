@@ -10,10 +10,10 @@ from evals.rollout import Rollout
 from servers.records import Record
 from synth.forward.transcript import missed
 from synth.llm.writer import WriterUnreachable
-from synth.pipeline.stage import Made
+from synth.pipeline.stage import Artefacts
 
 
-class Attempt(Record):
+class SolverRun(Record):
     """One run of the solver; the whole of it lies in `file`."""
 
     passed: bool
@@ -28,7 +28,7 @@ class Attempt(Record):
 class Runs:
     """The runs of one task, in the scenario's folder."""
 
-    made: Made
+    made: Artefacts
     key: str
 
     def name(self, seed: int) -> str:
@@ -65,9 +65,9 @@ def has_passed(rollout: Rollout) -> bool:
     return rollout.outcome == "scored" and rollout.success is True
 
 
-def attempt_of(rollout: Rollout, file: str) -> Attempt:
+def attempt_of(rollout: Rollout, file: str) -> SolverRun:
     """What is kept of a run beside its file."""
-    return Attempt(
+    return SolverRun(
         passed=has_passed(rollout),
         reward=rollout.reward or 0.0,
         outcome=rollout.outcome,

@@ -21,8 +21,13 @@ from synth.interop.audit.audit import EnvironmentAudit, audit, imported_in
 from synth.interop.audit.audit_table import sums_of, table_of
 from synth.interop.audit.reference_solutions import certify
 from synth.interop.audit.wrong_agents import WrongAgents, earned_in, table_of_agents
-from synth.interop.exports.exporter import Exported, export
-from synth.interop.imports.converter import CLOCK, Arrival, Origin, convert
+from synth.interop.exports.exporter import ExportedBundle, export
+from synth.interop.imports.converter import (
+    CLOCK,
+    Arrival,
+    ImportOrigin,
+    convert,
+)
 from synth.interop.imports.dataset import Files, read
 
 app = typer.Typer()
@@ -57,7 +62,7 @@ def import_envscaler(
 ) -> None:
     """Import EnvScaler's environments and scenarios. Exit code 1 when an environment is left out."""
     notice = _notice(env_metadata, licence)
-    origin = Origin(
+    origin = ImportOrigin(
         date=datetime.now(UTC).date().isoformat(),
         licence=_licence(notice),
         notice=notice,
@@ -72,7 +77,7 @@ def import_envscaler(
         raise typer.Exit(1)
 
 
-async def _import(files: Files, to: Path, origin: Origin) -> list[Arrival]:
+async def _import(files: Files, to: Path, origin: ImportOrigin) -> list[Arrival]:
     total = len(files.environments)
     done = 0
 
@@ -161,7 +166,7 @@ def export_envscaler(
     out.print(f"{to}: {size}, {counted(checks, 'check')}")
 
 
-async def _export(environment: Environment, scenarios: list[Scenario]) -> Exported:
+async def _export(environment: Environment, scenarios: list[Scenario]) -> ExportedBundle:
     async with Guests() as guests:
         return await export(environment, scenarios, guests)
 

@@ -9,12 +9,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from synth.llm.batch_folder import BatchFolder, Line
+from synth.llm.batch_folder import BatchFolder, BatchLine
 from synth.llm.cache import Cache
 from synth.llm.endpoint import Sampling, request_body
 from synth.llm.exchange import Recorder, answer_in, kept
 from synth.llm.json_schema import response_format
-from synth.llm.writer import Answer, Message, Waiting, WriterError, WriterUnreachable, digest_of
+from synth.llm.writer import (
+    Message,
+    Waiting,
+    WriterAnswer,
+    WriterError,
+    WriterUnreachable,
+    digest_of,
+)
 
 MOST_FAILURES = 3
 
@@ -40,7 +47,7 @@ class BatchWriter:
         self._sampling = sampling
         self._structured = structured
         self._recorder = recorder
-        self._noted: dict[str, Line] = {}
+        self._noted: dict[str, BatchLine] = {}
         self._failures: Counter[str] = Counter()
         self._trouble: dict[str, str] = {}
         for line, result in folder.answered():
@@ -52,7 +59,7 @@ class BatchWriter:
                 cache.keep(_content(line), kept(completion))
         self._waited_for = folder.waited_for()
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Raises Waiting, WriterUnreachable, or BadAnswer."""
         request = request_body(self._model, messages, schema, self._sampling, self._base_url)
         found = self._cache.find(request)
@@ -69,7 +76,7 @@ class BatchWriter:
         if self._failures[name] >= MOST_FAILURES:
             return WriterUnreachable(f"{label}: failed in {MOST_FAILURES} batches: {self._trouble[name]}")
         wish = {"response_format": response_format(schema)} if self._structured else {}
-        self._noted[name] = Line(custom_id=name, body={**request, **wish})
+        self._noted[name] = BatchLine(custom_id=name, body={**request, **wish})
         return Waiting(f"{label}: goes into the next batch")
 
     def close_batch(self) -> Path | None:
@@ -82,5 +89,5 @@ class BatchWriter:
         return path
 
 
-def _content(line: Line) -> dict[str, Any]:
+def _content(line: BatchLine) -> dict[str, Any]:
     return {key: value for key, value in line.body.items() if key != "response_format"}

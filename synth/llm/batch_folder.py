@@ -12,17 +12,17 @@ from typing import Any, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
-from agent_client.models.completion import Completion, Part
+from agent_client.models.completion import Completion, LenientModel
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import write_whole
 from servers.records import Record
 from servers.validation import first_problem
 
-T = TypeVar("T", bound="Line | Result")
+T = TypeVar("T", bound="BatchLine | Result")
 RESULTS = ".results.jsonl"
 
 
-class Line(Record):
+class BatchLine(Record):
     """A line of a batch. Its id is the digest of what is asked."""
 
     custom_id: str
@@ -31,14 +31,14 @@ class Line(Record):
     body: dict[str, Any]
 
 
-class Response(Part):
+class Response(LenientModel):
     """What the endpoint answered to a line."""
 
     status_code: int | None = None
     body: dict[str, Any] | None = None
 
 
-class Result(Part):
+class Result(LenientModel):
     """A line of the results."""
 
     custom_id: str
@@ -62,10 +62,10 @@ class Result(Part):
         return json.dumps(said, ensure_ascii=False)[:300]
 
 
-class Answered(NamedTuple):
+class AnsweredQuestion(NamedTuple):
     """A question and a line of results."""
 
-    line: Line
+    line: BatchLine
     result: Result
 
 
@@ -83,19 +83,19 @@ class BatchFolder:
         """The batches without results."""
         return [path for path in self.batches() if not results_of(path).exists()]
 
-    def answered(self) -> Iterator[Answered]:
+    def answered(self) -> Iterator[AnsweredQuestion]:
         """Every result line that belongs to a question. Raises RequestError for a file that is none."""
-        lines = {line.custom_id: line for path in self.batches() for line in lines_of(path, Line)}
+        lines = {line.custom_id: line for path in self.batches() for line in lines_of(path, BatchLine)}
         for path in self.batches():
             for result in lines_of(results_of(path), Result) if results_of(path).exists() else ():
                 if result.custom_id in lines:
-                    yield Answered(lines[result.custom_id], result)
+                    yield AnsweredQuestion(lines[result.custom_id], result)
 
     def waited_for(self) -> set[str]:
         """The ids of the questions whose batch has no results yet."""
-        return {line.custom_id for path in self.outstanding() for line in lines_of(path, Line)}
+        return {line.custom_id for path in self.outstanding() for line in lines_of(path, BatchLine)}
 
-    def write(self, lines: Sequence[Line]) -> Path:
+    def write(self, lines: Sequence[BatchLine]) -> Path:
         """Write the next batch."""
         path = self.path / f"batch-{1 + len(self.batches()):03}.jsonl"
         self.path.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,7 @@ class BatchFolder:
     def adopt(self, results: Path) -> Path:
         """Put a file of results where it belongs. Raises NotFound, or RequestError where it answers none of ours."""
         answered = {result.custom_id for result in lines_of(results, Result)}
-        ours = {path: len(answered & {line.custom_id for line in lines_of(path, Line)}) for path in self.batches()}
+        ours = {path: len(answered & {line.custom_id for line in lines_of(path, BatchLine)}) for path in self.batches()}
         best = max(ours, key=lambda path: ours[path], default=None)
         if best is None or not ours[best]:
             raise RequestError(f"{results}: answers nothing that was asked in {self.path}")

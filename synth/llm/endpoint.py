@@ -12,7 +12,13 @@ from servers.records import Record
 from synth.llm.cache import Cache
 from synth.llm.exchange import Recorder, answer_in, kept, sent
 from synth.llm.json_schema import response_format
-from synth.llm.writer import Answer, Message, PromptTooLong, WriterRefused, WriterUnreachable
+from synth.llm.writer import (
+    Message,
+    PromptTooLong,
+    WriterAnswer,
+    WriterRefused,
+    WriterUnreachable,
+)
 
 NOT_TAKEN = (400, 422, 501)
 """How endpoints that know no structured outputs answer to the wish for one."""
@@ -71,7 +77,7 @@ class EndpointWriter:
     ) -> None:
         await self._endpoint.__aexit__(kind, error, trace)
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Raises WriterUnreachable, WriterRefused, or BadAnswer."""
         request = request_body(self._model, messages, schema, self._sampling, self._endpoint.base_url)
         found = self._cache.find(request) if self._cache else None

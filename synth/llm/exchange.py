@@ -13,26 +13,31 @@ from typing import Any, Literal, TextIO, cast
 
 from pydantic import ValidationError
 
-from agent_client.models.completion import Completion, Part, Usage
+from agent_client.models.completion import Completion, LenientModel, Usage
 from servers.errors import NotFound, RequestError
 from synth.llm.json_text import NoJson, json_in
-from synth.llm.writer import Answer, BadAnswer, Message, prompt_digest
+from synth.llm.writer import (
+    BadAnswer,
+    Message,
+    WriterAnswer,
+    prompt_digest,
+)
 
 RULE = "Answer with one JSON value and nothing else. It must keep to this JSON Schema:\n"
 CUT_OFF = "the answer was cut off at the token limit; answer more briefly"
 
 
-class Request(Part):
+class WriterRequest(LenientModel):
     """What was asked, as much of it as decides the answer."""
 
     model: str = ""
     messages: list[dict[str, Any]]
 
 
-class Exchanged(Part):
+class Exchanged(LenientModel):
     """A question over the wire and what came back."""
 
-    request: Request
+    request: WriterRequest
     response: Completion
 
 
@@ -46,10 +51,12 @@ def sent(messages: Sequence[Message], schema: dict[str, Any]) -> list[dict[str, 
     return [{"role": "system", "content": rule}, *told]
 
 
-def answer_in(completion: Completion, messages: Sequence[Message], schema: dict[str, Any], *, cached: bool) -> Answer:
+def answer_in(
+    completion: Completion, messages: Sequence[Message], schema: dict[str, Any], *, cached: bool
+) -> WriterAnswer:
     """What an endpoint answered. Raises BadAnswer."""
     choice, usage = completion.choices[0], completion.usage or Usage()
-    spent = Answer(
+    spent = WriterAnswer(
         value=None,
         model=completion.model,
         prompt=prompt_digest(messages, schema),

@@ -7,7 +7,12 @@ from typing import Any
 
 from agent_client.models.completion import Completion
 from synth.llm.exchange import answer_in, recorded, sent
-from synth.llm.writer import Answer, Message, UnknownPrompt, digest_of
+from synth.llm.writer import (
+    Message,
+    UnknownPrompt,
+    WriterAnswer,
+    digest_of,
+)
 
 MOST_COMPARED = 50
 MOST_SHOWN = 12
@@ -24,7 +29,7 @@ class RecordingWriter:
                 messages = exchange.request.messages
                 self._known.setdefault(digest_of(messages), (messages, exchange.response))
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Raises UnknownPrompt, or BadAnswer where such was recorded."""
         asked = sent(messages, schema)
         found = self._known.get(digest_of(asked))

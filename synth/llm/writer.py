@@ -25,7 +25,7 @@ class Message(Record):
     content: str
 
 
-class Answer(Record):
+class WriterAnswer(Record):
     """What a writer answered, and what it took.
 
     `prompt` is the digest of what was asked. What came from a cache or a recording was paid for before: `cached`.
@@ -47,7 +47,7 @@ class Answer(Record):
 class Writer(Protocol):
     """Any model, however it is reached."""
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """Ask for a value of a schema; `label` says for whom, `environment/stage`. Raises WriterError."""
         ...
 
@@ -78,7 +78,7 @@ class BadAnswer(WriterError):
     `spent` is the answer without its value: what it took.
     """
 
-    def __init__(self, text: str, why: str, *, spent: Answer | None = None) -> None:
+    def __init__(self, text: str, why: str, *, spent: WriterAnswer | None = None) -> None:
         super().__init__(why)
         self.text = text
         self.why = why

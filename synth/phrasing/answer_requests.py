@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from servers.answer.fact import AnswerCheckpoint, Fact
 from servers.bundle.phrases import HOLE, Phrases
-from synth.phrasing.task_text import Values, filled
+from synth.phrasing.task_text import TemplateValues, filled
 from synth.play.days import day_in
 from synth.solutions.answer_facts import answer_goal, fact_of, gives
 from synth.solutions.json_leaves import leaves
@@ -36,7 +36,7 @@ def tellings(
     phrases: Phrases,
     tool: str,
     result: dict[str, Any],
-    values: Values,
+    values: TemplateValues,
     given: str,
     clock: str,
     seen: tuple[dict[str, Any], ...] = (),
@@ -49,7 +49,7 @@ def tellings(
     for tell in phrases.tells.get(tool, ()):
         value = leaf(result, tell.value)
         name = tell.value.rpartition(".")[2]
-        ask = filled(tell.ask, Values({**_texts(result), **values.words}, values.arguments))
+        ask = filled(tell.ask, TemplateValues({**_texts(result), **values.words}, values.arguments))
         if ask is None or value in (None, 0) or (isinstance(value, int) and value < 0):
             continue
         fact = fact_of(name, value, confusable=_others(name, seen), currency=phrases.currency)

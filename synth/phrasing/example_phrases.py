@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from servers.bundle.description import Tool
-from servers.bundle.examples import Example
+from servers.bundle.examples import BundleExample
 from synth.solutions.argument_sources import Argument, Arguments
 
 Calls = dict[str, list[dict[str, Any]]]
 
 
-def sayings(examples: Sequence[Example], arguments: Arguments) -> Calls:
+def sayings(examples: Sequence[BundleExample], arguments: Arguments) -> Calls:
     """For each command, what its examples give: words, choices, and whatever they need not have given.
 
     Dates and amounts belong to the rows that an example is about, so those that a command needs are drawn anew.
@@ -27,7 +27,7 @@ def sayings(examples: Sequence[Example], arguments: Arguments) -> Calls:
     return found
 
 
-def _goes_along(one: Argument, tool: Tool, example: Example) -> bool:
+def _goes_along(one: Argument, tool: Tool, example: BundleExample) -> bool:
     if example.arguments.get(one.name) is None:
         return False
     is_row = one.source.kind == "id"

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from servers.bundle.description import Tool
-from synth.phrasing.task_text import Values
+from synth.phrasing.task_text import TemplateValues
 from synth.solutions.plausible_values import enum_of
 from synth.solutions.value_texts import DATE, DATETIME, MONEY, is_money
 
@@ -45,7 +45,7 @@ class _Rest(NamedTuple):
     answers: list[str]
 
 
-def plain_ask(tool: Tool, values: Values, things: Mapping[str, Thing]) -> str:
+def plain_ask(tool: Tool, values: TemplateValues, things: Mapping[str, Thing]) -> str:
     """A clause that asks for a call: `Lend a copy to a member.` becomes `lend Dune to Ada Lind`."""
     sentence = re.split(r"\.(?:\s|$)|\n|;|:\s", tool.description.strip())[0]
     clause = sentence[:1].lower() + sentence[1:]

@@ -42,14 +42,14 @@ ANY_NOT_POSSIBLE = (
 
 
 @dataclass(frozen=True)
-class Values:
+class TemplateValues:
     """What fills the holes of one command's template: words by argument, and the arguments' own values."""
 
     words: dict[str, str]
     arguments: dict[str, Any]
 
 
-def filled(template: str, values: Values) -> str | None:
+def filled(template: str, values: TemplateValues) -> str | None:
     """A template with its holes filled; None where it speaks of an argument that is not given."""
     text = OPTIONAL.sub(lambda part: _optional(part, values), template)
     missing = [hole["name"] for hole in HOLE.finditer(text) if hole["name"] not in values.words]
@@ -59,13 +59,13 @@ def filled(template: str, values: Values) -> str | None:
     return f"{said}." if NO_ORDER.match(template) and not _is_whole(said) else said
 
 
-def _optional(part: re.Match[str], values: Values) -> str:
+def _optional(part: re.Match[str], values: TemplateValues) -> str:
     if part[2] is not None:
         return part[3] if (values.arguments.get(part[2]) is True) == (part[1] == "") else ""
     return part[3] if all(values.arguments.get(hole["name"]) for hole in HOLE.finditer(part[3])) else ""
 
 
-def _word(hole: re.Match[str], values: Values) -> str:
+def _word(hole: re.Match[str], values: TemplateValues) -> str:
     name, value = hole["name"], values.arguments.get(hole["name"])
     if hole["one"] and isinstance(value, int):
         return counted(value, hole["one"], hole["many"] or f"{hole['one']}s")

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 from servers.files.atomic_write import write_whole
 from servers.records import Record
 from synth.llm.writer import digest_of
-from synth.pipeline.asker import Exchange
+from synth.pipeline.asker import WriterExchange
 
 
 class Artefact(Record):
@@ -25,7 +25,7 @@ class Artefact(Record):
     environment: str
     made_at: str
     models: tuple[str, ...]
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[WriterExchange, ...]
     files: dict[str, str]
     after: str
     turn: int

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from servers.files.atomic_write import write_whole
 from servers.records import Record
 from synth.pipeline.artefact import Artefact, digest_of_file, read_artefact
-from synth.pipeline.asker import Exchange
+from synth.pipeline.asker import WriterExchange
 from synth.pipeline.stage import Stage
 
 
@@ -22,13 +22,13 @@ class Back(Record):
     by: str
     to: str
     evidence: tuple[str, ...]
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[WriterExchange, ...]
     seen: dict[str, Any] | None = None
     """What `by` had come to, as a value of its own kind."""
 
 
 @dataclass(frozen=True)
-class Line:
+class ArtefactChain:
     """The folder of an environment, and the stages that it goes through."""
 
     folder: Path
@@ -80,7 +80,7 @@ class Line:
             write_whole(kept / path.name, path.read_text(encoding="utf-8"))
         write_whole(kept.with_suffix(".json"), json.dumps(back.model_dump(mode="json"), ensure_ascii=False, indent=1))
 
-    def given_up(self, standing: Sequence[Artefact] | None = None) -> list[tuple[str, tuple[Exchange, ...]]]:
+    def given_up(self, standing: Sequence[Artefact] | None = None) -> list[tuple[str, tuple[WriterExchange, ...]]]:
         """What was said for artefacts that are not among the standing ones, by stage; who knows those gives them."""
         still = {artefact.digest for artefact in (self.standing() if standing is None else standing)}
         kept = [read_artefact(path) for path in sorted(self.folder.glob("backs/*/*.json"))]

@@ -10,7 +10,13 @@ from pydantic import SerializerFunctionWrapHandler, ValidationError, model_seria
 from servers.errors import FarmError
 from servers.records import Record
 from servers.validation import problems
-from synth.llm.writer import Answer, BadAnswer, Message, Writer, prompt_digest
+from synth.llm.writer import (
+    BadAnswer,
+    Message,
+    Writer,
+    WriterAnswer,
+    prompt_digest,
+)
 
 T = TypeVar("T", bound=Record)
 MOST_REASONS = 20
@@ -25,7 +31,7 @@ class Rejected(FarmError):
         self.reasons = tuple(reasons)
 
 
-class Exchange(Record):
+class WriterExchange(Record):
     """One question to the writer. `reasons` say why the answer was rejected; none where it was accepted.
 
     `attempt` counts from 1. It is 0 where it is not known: in artefacts that were written before it was kept, whose
@@ -55,13 +61,13 @@ class Asker:
         *,
         environment: str,
         stage: str,
-        on_exchange: Callable[[Exchange], None] | None = None,
+        on_exchange: Callable[[WriterExchange], None] | None = None,
     ) -> None:
         self._writer = writer
         self._environment = environment
         self._stage = stage
         self._on_exchange = on_exchange
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[WriterExchange] = []
 
     async def ask(
         self,
@@ -85,7 +91,7 @@ class Asker:
                 answer = await self._writer.ask(said, schema, label=f"{self._environment}/{self._stage}")
             except BadAnswer as bad:
                 text, reasons = bad.text, [bad.why]
-                spent = bad.spent or Answer.nothing(prompt_digest(said, schema))
+                spent = bad.spent or WriterAnswer.nothing(prompt_digest(said, schema))
                 self._keep(_exchange(spent, reasons, attempt))
             else:
                 text = json.dumps(answer.value, ensure_ascii=False, indent=1)
@@ -98,7 +104,7 @@ class Asker:
             said = [*messages, *_told(text, reasons, f"attempt {attempt} of {attempts}")]
         raise Rejected(self._stage, reasons)
 
-    def _keep(self, exchange: Exchange) -> None:
+    def _keep(self, exchange: WriterExchange) -> None:
         self.exchanges.append(exchange)
         if self._on_exchange is not None:
             self._on_exchange(exchange)
@@ -110,7 +116,7 @@ def schema_of(kind: type[Record]) -> dict[str, Any]:
     return kind.model_json_schema()
 
 
-def _read(answer: Answer, kind: type[T]) -> tuple[T | None, list[str]]:
+def _read(answer: WriterAnswer, kind: type[T]) -> tuple[T | None, list[str]]:
     try:
         return kind.model_validate(answer.value), []
     except ValidationError as error:
@@ -122,8 +128,8 @@ def in_words(error: ValidationError) -> list[str]:
     return problems(error, whole="the answer", most=MOST_REASONS)
 
 
-def _exchange(answer: Answer, reasons: Sequence[str], attempt: int) -> Exchange:
-    return Exchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons), attempt=attempt)
+def _exchange(answer: WriterAnswer, reasons: Sequence[str], attempt: int) -> WriterExchange:
+    return WriterExchange(**answer.model_dump(exclude={"value"}), reasons=tuple(reasons), attempt=attempt)
 
 
 def _told(text: str, reasons: Sequence[str], which: str) -> tuple[Message, ...]:

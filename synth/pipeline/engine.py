@@ -11,10 +11,10 @@ from servers.text.plural import counted
 from synth.llm.embedding import Embedder
 from synth.llm.writer import Writer, WriterRefused, digest_of
 from synth.pipeline.artefact import digest_of_file
-from synth.pipeline.asker import Asker, Exchange
-from synth.pipeline.environment_run import End, Environment, utc_now
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.progress import Progress
+from synth.pipeline.asker import Asker, WriterExchange
+from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun, utc_now
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.progress import RunProgress
 from synth.pipeline.stage import PLAIN, Stage, Wishes
 from synth.pipeline.topic import Topic
 from synth.pipeline.topic_mining import Mining
@@ -28,10 +28,10 @@ the whole run, and wait for each other at every step: that made a run with answe
 class Advanced(NamedTuple):
     """What another process did for an environment: `refused` is the trouble that every environment will have."""
 
-    end: End | None
+    end: EnvironmentEnd | None
     refused: str
     stage: str
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[WriterExchange, ...]
 
 
 Elsewhere = Callable[[str], Awaitable[Advanced]]
@@ -39,15 +39,15 @@ Elsewhere = Callable[[str], Awaitable[Advanced]]
 
 
 @dataclass
-class Run:
+class SynthesisRun:
     """All environments of a folder. Whatever stops it, another one on the same folder goes on."""
 
-    folder: RunFolder
+    folder: SynthesisFolder
     stages: Sequence[Stage]
     writer: Writer
     wishes: Wishes = PLAIN
     at_once: int = 64
-    progress: Progress = field(default_factory=Progress)
+    progress: RunProgress = field(default_factory=RunProgress)
     now: Callable[[], datetime] = utc_now
     elsewhere: Elsewhere | None = None
 
@@ -89,8 +89,8 @@ class Run:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _environments(self, topics: Sequence[Topic], *, again: bool) -> list[Environment]:
-        found: list[Environment] = []
+    def _environments(self, topics: Sequence[Topic], *, again: bool) -> list[EnvironmentRun]:
+        found: list[EnvironmentRun] = []
         for name, topic in self.folder.ids(topics).items():
             environment = self.environment(name)
             environment.begin(topic)
@@ -100,9 +100,9 @@ class Run:
             found.append(environment)
         return found
 
-    def environment(self, name: str) -> Environment:
+    def environment(self, name: str) -> EnvironmentRun:
         """One environment of this run."""
-        return Environment(
+        return EnvironmentRun(
             id=name,
             folder=self.folder.environments / name,
             stages=self.stages,
@@ -112,14 +112,14 @@ class Run:
             progress=self.progress,
         )
 
-    async def _one(self, environment: Environment, room: asyncio.Semaphore) -> None:
+    async def _one(self, environment: EnvironmentRun, room: asyncio.Semaphore) -> None:
         async with room:
             end = await self._advanced(environment)
         if end.state == "accepted":
             environment.publish(self.folder.library)
         self.progress.end(environment.id, end.state, end.why)
 
-    async def _advanced(self, environment: Environment) -> End:
+    async def _advanced(self, environment: EnvironmentRun) -> EnvironmentEnd:
         if self.elsewhere is None:
             return await environment.advance()
         done = await self.elsewhere(environment.id)

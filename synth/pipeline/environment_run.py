@@ -16,17 +16,23 @@ from servers.files.atomic_write import write_whole
 from servers.records import Record
 from synth.llm.writer import PromptTooLong, UnknownPrompt, Waiting, Writer, WriterRefused, WriterUnreachable
 from synth.pipeline.artefact import Artefact, digest_of_file, write_artefact
-from synth.pipeline.artefact_chain import Back, Line
-from synth.pipeline.asker import Asker, Exchange, Rejected
-from synth.pipeline.progress import Progress
-from synth.pipeline.stage import PLAIN, GoBack, Made, Stage, Wishes
+from synth.pipeline.artefact_chain import ArtefactChain, Back
+from synth.pipeline.asker import Asker, Rejected, WriterExchange
+from synth.pipeline.progress import RunProgress
+from synth.pipeline.stage import (
+    PLAIN,
+    Artefacts,
+    GoBack,
+    Stage,
+    Wishes,
+)
 from synth.pipeline.topic import Topic
 
 State = Literal["accepted", "rejected", "waiting", "stopped", "failed"]
 """How far a run brought an environment. The last three go on when it is run again."""
 
 
-class End(NamedTuple):
+class EnvironmentEnd(NamedTuple):
     """Where an environment has come to, and why no further."""
 
     state: State
@@ -38,7 +44,7 @@ class Rejection(Record):
 
     stage: str
     reasons: tuple[str, ...]
-    exchanges: tuple[Exchange, ...]
+    exchanges: tuple[WriterExchange, ...]
 
 
 def rejection_of(folder: Path) -> Rejection | None:
@@ -49,7 +55,7 @@ def rejection_of(folder: Path) -> Rejection | None:
         return None
 
 
-async def _given(_made: Made, _asker: Asker) -> Record:
+async def _given(_made: Artefacts, _asker: Asker) -> Record:
     raise LookupError("the topic is gone: begin the environment again")
 
 
@@ -62,7 +68,7 @@ def utc_now() -> datetime:
 
 
 @dataclass
-class Environment:
+class EnvironmentRun:
     """One environment of a run. `now` is the clock; what it says goes into the artefacts alone."""
 
     id: str
@@ -71,13 +77,13 @@ class Environment:
     writer: Writer
     wishes: Wishes = PLAIN
     now: Callable[[], datetime] = utc_now
-    progress: Progress = field(default_factory=Progress)
+    progress: RunProgress = field(default_factory=RunProgress)
     _values: dict[str, Record] = field(default_factory=dict[str, Record])
 
     @property
-    def line(self) -> Line:
+    def line(self) -> ArtefactChain:
         """Its artefacts."""
-        return Line(self.folder, (TOPIC, *self.stages))
+        return ArtefactChain(self.folder, (TOPIC, *self.stages))
 
     @property
     def rejection(self) -> Rejection | None:
@@ -90,14 +96,14 @@ class Environment:
         if not self.line.standing():
             self._keep(0, topic, [], [], [])
 
-    async def advance(self) -> End:
+    async def advance(self) -> EnvironmentEnd:
         """Make what is missing, one stage after another.
 
         Raises WriterRefused or UnknownPrompt, for every environment will have that trouble.
         """
         rejection = self.rejection
         if rejection is not None:
-            return End("rejected", f"{rejection.stage}: {'; '.join(rejection.reasons)}")
+            return EnvironmentEnd("rejected", f"{rejection.stage}: {'; '.join(rejection.reasons)}")
         try:
             standing = self.line.standing()
             while len(standing) < len(self.line.stages):
@@ -105,18 +111,18 @@ class Environment:
                 if end is not None:
                     return end
         except Waiting as waiting:
-            return End("waiting", str(waiting))
+            return EnvironmentEnd("waiting", str(waiting))
         except WriterUnreachable as error:
-            return End("stopped", str(error).removeprefix(f"{self.id}/"))
+            return EnvironmentEnd("stopped", str(error).removeprefix(f"{self.id}/"))
         except (WriterRefused, UnknownPrompt):
             raise
         except Exception as error:
             write_whole(self.folder / "failed.txt", traceback.format_exc())
-            return End("failed", f"{type(error).__name__}: {error}")
+            return EnvironmentEnd("failed", f"{type(error).__name__}: {error}")
         (self.folder / "failed.txt").unlink(missing_ok=True)
-        return End("accepted")
+        return EnvironmentEnd("accepted")
 
-    async def _step(self, standing: list[Artefact]) -> End | None:
+    async def _step(self, standing: list[Artefact]) -> EnvironmentEnd | None:
         """Make one artefact more, or go back to where one has to be mended; `standing` changes with it."""
         number = len(standing)
         stage = self.line.stages[number]
@@ -151,10 +157,10 @@ class Environment:
         standing.append(self._keep(number, value, asker.exchanges, made.written, standing))
         return None
 
-    def _made(self, number: int, standing: list[Artefact]) -> Made:
+    def _made(self, number: int, standing: list[Artefact]) -> Artefacts:
         line = self.line
         stages, backs = line.stages, line.backs()
-        return Made(
+        return Artefacts(
             environment=self.id,
             folder=self.folder,
             date=standing[0].made_at[:10] if standing else "",
@@ -179,7 +185,7 @@ class Environment:
         self,
         number: int,
         value: Record,
-        exchanges: Sequence[Exchange],
+        exchanges: Sequence[WriterExchange],
         files: Sequence[str],
         standing: Sequence[Artefact],
     ) -> Artefact:
@@ -199,11 +205,11 @@ class Environment:
         )
         return write_artefact(self.line.path(number), artefact)
 
-    def _reject(self, stage: str, reasons: Sequence[str], exchanges: Sequence[Exchange]) -> End:
+    def _reject(self, stage: str, reasons: Sequence[str], exchanges: Sequence[WriterExchange]) -> EnvironmentEnd:
         rejection = Rejection(stage=stage, reasons=tuple(reasons), exchanges=tuple(exchanges))
         text = json.dumps(rejection.model_dump(mode="json"), ensure_ascii=False, indent=1)
         write_whole(self.folder / "rejected.json", text)
-        return End("rejected", f"{stage}: {'; '.join(reasons)}")
+        return EnvironmentEnd("rejected", f"{stage}: {'; '.join(reasons)}")
 
     def publish(self, library: Path) -> None:
         """Copy the finished bundle into a library, whole or not at all."""

@@ -41,7 +41,7 @@ class Mined(Record):
 
 
 @dataclass(frozen=True)
-class RunFolder:
+class SynthesisFolder:
     """Where everything of a run lies."""
 
     path: Path

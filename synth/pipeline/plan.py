@@ -12,7 +12,7 @@ from servers.errors import NotFound, RequestError
 from servers.records import Record
 from servers.validation import first_problem
 from synth.llm.endpoint import Sampling
-from synth.pipeline.folder import RunFolder
+from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Wishes
 
@@ -23,7 +23,7 @@ BY_NAME = "hf:"
 """Begins the name of a data set where `tasks` is no file."""
 
 
-class Plan(Record):
+class RunPlan(Record):
     """The keys of a config file; most are options of the command too. Files are relative to the working directory."""
 
     out: Path
@@ -74,7 +74,7 @@ class Plan(Record):
         return plan
 
     @classmethod
-    def resumed(cls, folder: RunFolder, options: Mapping[str, Any]) -> Self:
+    def resumed(cls, folder: SynthesisFolder, options: Mapping[str, Any]) -> Self:
         """From the last start of a run, where there was one, and options, which win. Raises as `of` does."""
         before = {key: value for key, value in folder.asked_before().items() if key in cls.model_fields.keys() - ONCE}
         if "writer" in options:

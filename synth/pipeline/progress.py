@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from servers.records import Record
-from synth.pipeline.asker import Exchange
+from synth.pipeline.asker import WriterExchange
 
 MILLION = 1_000_000
 
@@ -15,13 +15,13 @@ class Prices(Record):
     prompt: float = 0.0
     completion: float = 0.0
 
-    def of(self, exchange: Exchange) -> float:
+    def of(self, exchange: WriterExchange) -> float:
         """What an exchange cost when it was first had."""
         return (exchange.prompt_tokens * self.prompt + exchange.completion_tokens * self.completion) / MILLION
 
 
 @dataclass
-class Row:
+class ProgressRow:
     """One environment, or all together. What came from the cache has no price here: it was paid for before."""
 
     stage: str = ""
@@ -38,17 +38,17 @@ class Row:
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """What a run tells as it goes."""
 
     prices: Prices = field(default_factory=Prices)
-    on_end: Callable[[str, Row], None] | None = None
-    on_exchange: Callable[[str, Exchange], None] | None = None
-    total: Row = field(default_factory=Row)
-    _rows: dict[str, Row] = field(default_factory=dict[str, Row])
+    on_end: Callable[[str, ProgressRow], None] | None = None
+    on_exchange: Callable[[str, WriterExchange], None] | None = None
+    total: ProgressRow = field(default_factory=ProgressRow)
+    _rows: dict[str, ProgressRow] = field(default_factory=dict[str, ProgressRow])
 
     @property
-    def rows(self) -> Mapping[str, Row]:
+    def rows(self) -> Mapping[str, ProgressRow]:
         """The environments in the order in which they were begun."""
         return self._rows
 
@@ -57,7 +57,7 @@ class Progress:
         row = self._row(environment)
         row.stage, row.here = stage, 0
 
-    def exchange(self, environment: str, exchange: Exchange) -> None:
+    def exchange(self, environment: str, exchange: WriterExchange) -> None:
         """The writer has answered."""
         row = self._row(environment)
         row.here += 1
@@ -83,5 +83,5 @@ class Progress:
         """How many environments are in a state."""
         return sum(row.state == state for row in self._rows.values())
 
-    def _row(self, environment: str) -> Row:
-        return self._rows.setdefault(environment, Row())
+    def _row(self, environment: str) -> ProgressRow:
+        return self._rows.setdefault(environment, ProgressRow())

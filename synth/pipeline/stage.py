@@ -22,7 +22,7 @@ PLAIN = Wishes()
 
 
 @dataclass(frozen=True)
-class Made:
+class Artefacts:
     """What there is of one environment: the artefacts of the stages before by kind, `made[Topic]`, and a folder.
 
     `before` is what this stage had made when a later one sent the environment back, `evidence` what that one said if
@@ -88,7 +88,7 @@ class Stage:
 
     name: str
     kind: type[Record]
-    make: Callable[[Made, Asker], Awaitable[Record]]
+    make: Callable[[Artefacts, Asker], Awaitable[Record]]
     needs_model: bool = True
     version: str = "1"
     backs: int = 2

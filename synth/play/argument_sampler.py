@@ -10,13 +10,13 @@ from typing import Any, Literal, cast
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
-from servers.worker.instance import Outcome
+from servers.worker.instance import CallOutcome
 from synth.play import values
 from synth.play.experience import Experience, Progress
 from synth.play.json_schema import Schema, Schemas, properties_of
 from synth.play.knowledge import About, Known
-from synth.play.row_view import Column, Shape, View
-from synth.play.value_sources import DATE, Source
+from synth.play.row_view import SchemaShape, SqlColumn, View
+from synth.play.value_sources import DATE, ValueSource
 
 Mode = Literal["plausible", "near_miss", "wild"]
 """Meant to succeed; one value a little wrong; anything that the schema permits."""
@@ -27,11 +27,11 @@ IN_FOCUS = 0.35
 """How often a likely call is about the row that was written last."""
 
 
-class Drawer:
+class ArgumentSampler:
     """Draws arguments. It is told the state before (`look`) and the outcome after (`learn`)."""
 
     def __init__(
-        self, environment: Environment, shape: Shape, random: Random, *, progress: Progress | None = None
+        self, environment: Environment, shape: SchemaShape, random: Random, *, progress: Progress | None = None
     ) -> None:
         self.environment = environment
         self.experience = Experience(progress)
@@ -70,7 +70,7 @@ class Drawer:
                 return drawn
         return drawn
 
-    def learn(self, tool: str, arguments: dict[str, Any], outcome: Outcome) -> None:
+    def learn(self, tool: str, arguments: dict[str, Any], outcome: CallOutcome) -> None:
         """Take in what a call came to, while the state is still the one that was looked at before it."""
         if outcome.kind in ("ok", "refused"):
             worth = self.experience.worth(tool, outcome.kind, outcome.text)
@@ -150,7 +150,7 @@ class Drawer:
             names: dict[str, str] = {}
             for column in rows[0] if rows else ():
                 for name, source in sources.items():
-                    place = Column(table, column)
+                    place = SqlColumn(table, column)
                     aims = {place, self._known.shape.points.get(place)}
                     if column == name or (source.kind == "id" and source.columns[0] in aims):
                         names[name] = column
@@ -210,7 +210,7 @@ class Drawer:
             return values.within(number, schema, whole=kind == "integer")
         return self._text(tool, source, schema, drawn)
 
-    def _text(self, tool: Tool, source: Source, schema: Schema, drawn: dict[str, Any]) -> str:
+    def _text(self, tool: Tool, source: ValueSource, schema: Schema, drawn: dict[str, Any]) -> str:
         if source.kind in ("date", "datetime", "time"):
             known = [*self._known.texts(source), *(one for one in self._known.related(drawn) if isinstance(one, str))]
             known = [one for one in known if DATE.match(one) or source.kind == "time"]

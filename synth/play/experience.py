@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from synth.play.row_view import Column, Shape, View
+from synth.play.row_view import SchemaShape, SqlColumn, View
 
 FEW = 12
 """A column of so few different values, at most, says what kind of row it is."""
@@ -70,7 +70,7 @@ class Experience:
         return found
 
 
-def features_of(view: View, shape: Shape, key: Column, argument: str, value: Any, today: str) -> Features:
+def features_of(view: View, shape: SchemaShape, key: SqlColumn, argument: str, value: Any, today: str) -> Features:
     """What kind of row a key names: its columns of few values, which are empty, and which dates are over."""
     known = view.kinds.get((key, argument, value))
     if known is None:
@@ -78,11 +78,11 @@ def features_of(view: View, shape: Shape, key: Column, argument: str, value: Any
     return known
 
 
-def _features(view: View, shape: Shape, key: Column, argument: str, value: Any, today: str) -> Features:
+def _features(view: View, shape: SchemaShape, key: SqlColumn, argument: str, value: Any, today: str) -> Features:
     found: Features = {}
     places = [key]
     places += [
-        Column(table, name)
+        SqlColumn(table, name)
         for table in shape.views
         if view.rows.get(table)
         for name in (argument, key.name)
@@ -94,7 +94,7 @@ def _features(view: View, shape: Shape, key: Column, argument: str, value: Any, 
             found[f"{place.table}#"] = min(len(rows), 3)
             continue
         for name, cell in rows[0].items():
-            column = Column(place.table, name)
+            column = SqlColumn(place.table, name)
             if column == place or column in shape.points:
                 found[f"{place.table}.{name}?"] = cell is None
             elif isinstance(cell, str) and cell[:4].isdigit() and cell[4:5] == "-":
@@ -104,6 +104,6 @@ def _features(view: View, shape: Shape, key: Column, argument: str, value: Any, 
     return found
 
 
-def is_kind(view: View, column: Column) -> bool:
+def is_kind(view: View, column: SqlColumn) -> bool:
     """Whether a column's values are few, so that each says something of many rows."""
     return len(view.values(column)) <= FEW

@@ -8,14 +8,19 @@ from typing import Any, cast
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
-from servers.worker.instance import Outcome
+from servers.worker.instance import CallOutcome
 from synth.play import values
 from synth.play.experience import Features, features_of
 from synth.play.json_schema import Schema, Schemas
-from synth.play.row_view import Column, Row, Shape, View
-from synth.play.value_sources import Source, source_of
+from synth.play.row_view import (
+    Row,
+    SchemaShape,
+    SqlColumn,
+    View,
+)
+from synth.play.value_sources import ValueSource, source_of
 
-About = dict[Column, Any]
+About = dict[SqlColumn, Any]
 SEEN = 300
 TOLD = 3
 """So many refusals are remembered for what they say: amounts, dates and tools."""
@@ -24,10 +29,10 @@ TOLD = 3
 class Known:
     """The state as it is now, and what the calls of a walk have shown. `focus` are the rows that were written last."""
 
-    def __init__(self, environment: Environment, shape: Shape, schemas: Schemas) -> None:
+    def __init__(self, environment: Environment, shape: SchemaShape, schemas: Schemas) -> None:
         self._environment = environment
         self._schemas = schemas
-        self._sources: dict[tuple[str, str], Source] = {}
+        self._sources: dict[tuple[str, str], ValueSource] = {}
         self.shape = shape
         self.view = View({})
         self.now = environment.description.clock
@@ -37,10 +42,10 @@ class Known:
         """Forget what the calls of a walk have shown."""
         self._seen: defaultdict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=SEEN))
         self._shown: defaultdict[tuple[str, str], deque[Any]] = defaultdict(lambda: deque(maxlen=SEEN))
-        self.focus: dict[Column, Any] = {}
+        self.focus: dict[SqlColumn, Any] = {}
         self._told: deque[str] = deque(maxlen=TOLD)
 
-    def learn(self, tool: str, arguments: dict[str, Any], outcome: Outcome) -> None:
+    def learn(self, tool: str, arguments: dict[str, Any], outcome: CallOutcome) -> None:
         """Take in what a call showed, told or wrote."""
         for name, value in arguments.items():
             self._keep_in_focus(tool, name, value, outcome)
@@ -79,7 +84,7 @@ class Known:
             if tool.writes and any(one.kind == "id" and one.columns[0] in about for one in sources)
         ]
 
-    def _keep_in_focus(self, tool: str, name: str, value: Any, outcome: Outcome) -> None:
+    def _keep_in_focus(self, tool: str, name: str, value: Any, outcome: CallOutcome) -> None:
         """Keep which row was written last: the calls that follow are more often about it, as a person's are."""
         source = self._sources.get((tool, name))
         if outcome.changes and source is not None and source.kind == "id" and isinstance(value, str | int):
@@ -95,7 +100,7 @@ class Known:
     def told_by(self, pattern: re.Pattern[str]) -> list[str]:
         return [one for text in self._told for one in pattern.findall(text)]
 
-    def source(self, tool: Tool, path: str, schema: Schema) -> Source:
+    def source(self, tool: Tool, path: str, schema: Schema) -> ValueSource:
         place = (tool.name, path)
         if place not in self._sources:
             name = path.rsplit(".", 1)[-1]
@@ -106,7 +111,7 @@ class Known:
             self._sources[place] = source_of(tool, name, about, self.shape, self.view, self._environment.tools)
         return self._sources[place]
 
-    def ids(self, source: Source) -> list[Any]:
+    def ids(self, source: ValueSource) -> list[Any]:
         known = (
             [value for column in source.columns[:1] for value in self.view.values(column)]
             if source.kind == "id"
@@ -117,12 +122,12 @@ class Known:
             known = [value for tool in source.tools for value in self._shown.get((tool, name), ())]
         return known or list(self._seen.get(name, ()))
 
-    def texts(self, source: Source) -> list[str]:
+    def texts(self, source: ValueSource) -> list[str]:
         found = [value for column in source.columns for value in self.view.values(column)]
         found = found or list(self._seen.get(source.name, ()))
         return [one for one in found if isinstance(one, str)]
 
-    def numbers(self, source: Source, schema: Schema, drawn: dict[str, Any], random: Random) -> Sequence[float]:
+    def numbers(self, source: ValueSource, schema: Schema, drawn: dict[str, Any], random: Random) -> Sequence[float]:
         """Numbers of the rows that were chosen already, of the same unit; else those of columns of the same name."""
         told = [number for text in self.told_by(values.NUMBER) for number in values.numbers_of(text)]
         if told and random.random() < 0.35:
@@ -151,7 +156,7 @@ class Known:
                 continue
             key = source.columns[0]
             places = [key, *(column for column, aim in self.shape.points.items() if aim == key)]
-            places += [Column(view, name) for view in self.shape.views if self.view.rows.get(view)]
+            places += [SqlColumn(view, name) for view in self.shape.views if self.view.rows.get(view)]
             for place in places:
                 if self.view.rows.get(place.table) and place.name in self.view.rows[place.table][0]:
                     found += self.view.where(place, value)[:5]

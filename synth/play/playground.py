@@ -14,16 +14,26 @@ from servers.bundle.environment import Environment
 from servers.bundle.library import Library
 from servers.bundle.scenario import Checkpoint
 from servers.guest.sqlite.tables import quoted
-from servers.messages import Judge, Judgement, Launch, RowChange
+from servers.messages import (
+    Assessment,
+    Judge,
+    Launch,
+    RowChange,
+)
 from servers.sandbox.guest_pool import CALL_SECONDS
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import between
-from servers.worker.instance import Instance, Outcome
+from servers.worker.instance import CallOutcome, Instance
 from servers.worker.worker import Worker
-from synth.play.row_view import Shape, View, shape_of, view_of
+from synth.play.row_view import (
+    SchemaShape,
+    View,
+    shape_of,
+    view_of,
+)
 
 
-class Stage:
+class Playground:
     """An environment that is ready to be played. Entered with `async with`; leaving it ends all its scenes.
 
     Raises:
@@ -37,7 +47,7 @@ class Stage:
         self._stack = AsyncExitStack()
         self._taken: set[int] = set()
 
-    async def __aenter__(self) -> "Stage":
+    async def __aenter__(self) -> "Playground":
         library = Library([self.folder.parent])
         self.environment: Environment = library.environment(self.folder.name)
         async with AsyncExitStack() as stack:
@@ -59,14 +69,14 @@ class Stage:
         self._taken = await self.taken()
         self.worker.guests.forget(self.environment.digest)
 
-    async def launch(self, *, setup: str = "", clock: str | None = None, seed: int = 0) -> "Scene":
+    async def launch(self, *, setup: str = "", clock: str | None = None, seed: int = 0) -> "Session":
         """A fresh instance. The same setup, clock and seed begin the same."""
         order = Launch(environment=self.environment.id, setup=setup, clock=clock, seed=seed)
         [ticket] = await self.worker.launch(order)
-        return Scene(self.worker, ticket.instance)
+        return Session(self.worker, ticket.instance)
 
 
-class Scene:
+class Session:
     """One instance on a stage: called, read, judged, and put back to where it began."""
 
     def __init__(self, worker: Worker, instance_id: str) -> None:
@@ -89,11 +99,11 @@ class Scene:
         """The time that the next call will see."""
         return self.instance.now()
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Outcome:
+    async def call(self, tool: str, arguments: dict[str, Any]) -> CallOutcome:
         """Make one call, as an agent's would be made."""
         return await self.instance.call(tool, arguments)
 
-    def changed(self, outcome: Outcome) -> list[RowChange]:
+    def changed(self, outcome: CallOutcome) -> list[RowChange]:
         """The rows that a call changed."""
         return self.instance.changed_rows(outcome.changes)
 
@@ -101,9 +111,9 @@ class Scene:
         """Undo every call after call `seq`; by default all. The same calls will then do the same."""
         await self._worker.rewind(self.id, seq)
 
-    async def fork(self, count: int = 1) -> "list[Scene]":
+    async def fork(self, count: int = 1) -> "list[Session]":
         """Scenes of their own that stand where this one stands."""
-        return [Scene(self._worker, ticket.instance) for ticket in await self._worker.fork(self.id, count)]
+        return [Session(self._worker, ticket.instance) for ticket in await self._worker.fork(self.id, count)]
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[Reader]:
@@ -117,12 +127,12 @@ class Scene:
         finally:
             reader.close()
 
-    async def shape(self) -> Shape:
+    async def shape(self) -> SchemaShape:
         """What the schema says of the tables."""
         async with self.reading() as reader:
             return shape_of(reader)
 
-    async def view(self, shape: Shape) -> View:
+    async def view(self, shape: SchemaShape) -> View:
         """The rows as they are now, for a drawer. Not read again while they have not changed."""
         revision = self.instance.state.revision
         if self._viewed[0] != revision:
@@ -140,7 +150,7 @@ class Scene:
         async with self.reading() as reader:
             return digest_of(reader)
 
-    async def judge(self, checkpoints: Sequence[Checkpoint], *, answer: str = "") -> Judgement:
+    async def judge(self, checkpoints: Sequence[Checkpoint], *, answer: str = "") -> Assessment:
         """What checkpoints say of the rows as they are now."""
         return await self._worker.judge(self.id, Judge(checkpoints=tuple(checkpoints), answer=answer))
 

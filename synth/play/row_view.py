@@ -17,7 +17,7 @@ VIEW_STEPS = 10_000_000
 
 
 @dataclass(frozen=True)
-class Column:
+class SqlColumn:
     """A column, named as SQL names it."""
 
     table: str
@@ -25,13 +25,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Shape:
+class SchemaShape:
     """What a schema says of its tables, apart from their rows."""
 
     columns: dict[str, tuple[str, ...]]
-    keys: dict[str, Column]
+    keys: dict[str, SqlColumn]
     """Of each table whose key is one column."""
-    points: dict[Column, Column]
+    points: dict[SqlColumn, SqlColumn]
     """Foreign keys of one column: from where to where."""
     views: tuple[str, ...]
 
@@ -41,14 +41,14 @@ class View:
     """The rows of one moment. What is worked out from them is kept."""
 
     rows: dict[str, list[Row]]
-    _where: dict[Column, dict[Any, list[Row]]] = field(default_factory=dict[Column, dict[Any, "list[Row]"]])
-    _values: dict[Column, list[Any]] = field(default_factory=dict[Column, "list[Any]"])
-    kinds: dict[tuple[Column, str, Any], dict[str, Any]] = field(
-        default_factory=dict[tuple[Column, str, Any], dict[str, Any]]
+    _where: dict[SqlColumn, dict[Any, list[Row]]] = field(default_factory=dict[SqlColumn, dict[Any, "list[Row]"]])
+    _values: dict[SqlColumn, list[Any]] = field(default_factory=dict[SqlColumn, "list[Any]"])
+    kinds: dict[tuple[SqlColumn, str, Any], dict[str, Any]] = field(
+        default_factory=dict[tuple[SqlColumn, str, Any], dict[str, Any]]
     )
     """What kind of row a key names, by `experience.features_of`."""
 
-    def values(self, column: Column) -> list[Any]:
+    def values(self, column: SqlColumn) -> list[Any]:
         """What stands in a column, each value once."""
         found = self._values.get(column)
         if found is None:
@@ -56,7 +56,7 @@ class View:
             found = self._values[column] = list(dict.fromkeys(cell for cell in cells if cell is not None))
         return found
 
-    def where(self, column: Column, value: Any) -> list[Row]:
+    def where(self, column: SqlColumn, value: Any) -> list[Row]:
         """The rows with a value in a column."""
         index = self._where.get(column)
         if index is None:
@@ -66,32 +66,32 @@ class View:
         return index.get(value, [])
 
 
-def shape_of(reader: Reader) -> Shape:
+def shape_of(reader: Reader) -> SchemaShape:
     """The shape of the tables of a state."""
     columns: dict[str, tuple[str, ...]] = {}
-    keys: dict[str, Column] = {}
-    points: dict[Column, Column] = {}
+    keys: dict[str, SqlColumn] = {}
+    points: dict[SqlColumn, SqlColumn] = {}
     for table in reader.tables():
         names, key = reader.columns(table)
         columns[table] = tuple(names)
         if len(key) == 1:
-            keys[table] = Column(table, key[0])
+            keys[table] = SqlColumn(table, key[0])
     for table in columns:
         found = reader.connection.execute(
             'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, \'main\') ORDER BY id', (table,)
         ).fetchall()
         ids = [row[0] for row in found]
         for number, target, name, to in found:
-            aim = Column(str(target), str(to)) if to is not None else keys.get(str(target))
+            aim = SqlColumn(str(target), str(to)) if to is not None else keys.get(str(target))
             if ids.count(number) == 1 and aim is not None:
-                points[Column(table, str(name))] = aim
+                points[SqlColumn(table, str(name))] = aim
     views = reader.connection.execute(
         "SELECT name FROM main.sqlite_schema WHERE type = 'view' ORDER BY name"
     ).fetchall()
-    return Shape(columns, keys, points, tuple(str(name) for (name,) in views))
+    return SchemaShape(columns, keys, points, tuple(str(name) for (name,) in views))
 
 
-def view_of(reader: Reader, shape: Shape) -> View:
+def view_of(reader: Reader, shape: SchemaShape) -> View:
     """The rows of a state; of each table and view the first ones. A view that takes long or fails is left out."""
     rows: dict[str, list[Row]] = {}
     for table in shape.columns:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from servers.bundle.description import Tool
-from synth.play.row_view import Column, Shape, View
+from synth.play.row_view import SchemaShape, SqlColumn, View
 
 Kind = Literal["id", "date", "time", "datetime", "email", "text", "number"]
 DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
@@ -28,19 +28,19 @@ DATE_NAMES = ("_on", "_date", "date", "_day", "day", "_by", "_until", "_from", "
 
 
 @dataclass(frozen=True)
-class Source:
+class ValueSource:
     """Where one argument's values come from: what kind they are of, and in which columns such values stand."""
 
     name: str
     kind: Kind
-    columns: tuple[Column, ...]
+    columns: tuple[SqlColumn, ...]
     tools: tuple[str, ...] = ()
     """The tools that show such values, as the description says."""
 
 
 def source_of(
-    tool: Tool, name: str, schema: dict[str, Any], shape: Shape, view: View, tools: Mapping[str, Tool]
-) -> Source:
+    tool: Tool, name: str, schema: dict[str, Any], shape: SchemaShape, view: View, tools: Mapping[str, Tool]
+) -> ValueSource:
     """The source of the values of one argument of a tool; `tools` are all that there are, by name."""
     about = str(schema.get("description", ""))
     shown_by = tuple(one for one in re.findall(r"`(\w+)`", about) if one in tools)
@@ -50,9 +50,9 @@ def source_of(
     columns = [target] if target is not None else []
     columns += _alike(name, shape, view)
     if target is not None:
-        return Source(name, "id", (target,), shown_by)
+        return ValueSource(name, "id", (target,), shown_by)
     kind = _kind(name, schema, about, [value for column in columns for value in view.values(column)[:5]])
-    return Source(name, kind, tuple(columns), shown_by)
+    return ValueSource(name, kind, tuple(columns), shown_by)
 
 
 def singular(word: str) -> str:
@@ -64,7 +64,7 @@ def singular(word: str) -> str:
     return word
 
 
-def _pointed(tool: Tool, name: str, about: str, shape: Shape) -> Column | None:
+def _pointed(tool: Tool, name: str, about: str, shape: SchemaShape) -> SqlColumn | None:
     """The key that an argument names: the column of a table's rows by which others point to them."""
     name = singular(name) if name.endswith("ids") else name
     own = [key for key in shape.keys.values() if key.name == name and name != "id"]
@@ -81,7 +81,7 @@ def _pointed(tool: Tool, name: str, about: str, shape: Shape) -> Column | None:
     return shape.keys[nouns[name]] if name in nouns else None
 
 
-def _shown(name: str, tools: list[Tool], shape: Shape) -> Column | None:
+def _shown(name: str, tools: list[Tool], shape: SchemaShape) -> SqlColumn | None:
     """The key in the results of the tools that show an argument's values: for `requested_by`, that of `find_staff`.
 
     None where such a result has a field of the argument's own name: then its values are those of that field.
@@ -112,7 +112,7 @@ def _fields(schema: Any, root: dict[str, Any], depth: int = 0) -> Iterator[str]:
         yield from _fields(below, root, depth + 1)
 
 
-def _by_words(stem: str, tool: Tool, about: str, shape: Shape) -> Column | None:
+def _by_words(stem: str, tool: Tool, about: str, shape: SchemaShape) -> SqlColumn | None:
     """The key of the table that the last words of a stem name, or else the description, or the tool."""
     nouns = {singular(table): key for table, key in shape.keys.items()}
     nouns |= {singular(table.split("_")[-1]): key for table, key in shape.keys.items() if "_" in table} | nouns
@@ -130,10 +130,10 @@ def _by_words(stem: str, tool: Tool, about: str, shape: Shape) -> Column | None:
     return next((nouns[word] for word in words if word in nouns), next(iter(shape.keys.values()), None))
 
 
-def _alike(name: str, shape: Shape, view: View) -> list[Column]:
+def _alike(name: str, shape: SchemaShape, view: View) -> list[SqlColumn]:
     """Columns of the argument's name; if there are none, those that end as it ends."""
-    every = [Column(table, column) for table, rows in view.rows.items() for column in (rows[0] if rows else ())]
-    every += [Column(table, column) for table, names in shape.columns.items() for column in names]
+    every = [SqlColumn(table, column) for table, rows in view.rows.items() for column in (rows[0] if rows else ())]
+    every += [SqlColumn(table, column) for table, names in shape.columns.items() for column in names]
     every = list(dict.fromkeys(every))
     same = [column for column in every if column.name == name]
     if same:

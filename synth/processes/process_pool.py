@@ -12,7 +12,7 @@ from typing import Literal, TypeVar
 
 from synth.processes.job import Job
 from synth.processes.ray_cluster import on_cluster
-from synth.processes.worker_process import Hand
+from synth.processes.worker_process import ProcessWorker
 
 Order = TypeVar("Order")
 Done = TypeVar("Done")
@@ -40,7 +40,7 @@ async def hands(
             each = [await stack.enter_async_context(job.open())]
         else:
             threads = stack.enter_context(ThreadPoolExecutor(here))
-            beside = [stack.enter_context(closing(Hand(job, threads))) for _ in range(here)]
+            beside = [stack.enter_context(closing(ProcessWorker(job, threads))) for _ in range(here)]
             for one in beside:  # all of them before the first is waited for
                 stack.callback(one.tell_to_end)
             each = [one.ask for one in beside]

@@ -58,7 +58,7 @@ def _make_sure_of(address: str) -> None:
         socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
 
 
-class Hand:
+class RayWorker:
     """One process of the cluster. It opens its job when it is first asked."""
 
     def __init__(self, job: Job[Any, Any]) -> None:
@@ -149,7 +149,7 @@ class ClusterWorker:
         with self._starting:
             if self._node not in self._actors and not self._is_closed:
                 there = NodeAffinitySchedulingStrategy(self._node, soft=False)
-                actor: Any = ray.remote(Hand)
+                actor: Any = ray.remote(RayWorker)
                 self._actors[self._node] = actor.options(**OPTIONS, scheduling_strategy=there).remote(self._job)
 
 

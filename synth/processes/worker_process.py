@@ -24,7 +24,7 @@ MOST_DEATHS = 2
 """An order in which so many processes died is given to no other: it may be what killed them."""
 
 
-class Hand(Generic[Order, Done]):
+class ProcessWorker(Generic[Order, Done]):
     """Whoever does one thing when asked. To be closed."""
 
     def __init__(self, job: Job[Order, Done], threads: ThreadPoolExecutor) -> None:

@@ -11,7 +11,7 @@ LONGEST = 300
 
 
 @dataclass(frozen=True)
-class Made:
+class RecordedCall:
     """One call: what was asked, what was answered, and a digest of the rows after it."""
 
     tool: str
@@ -26,11 +26,11 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Walk:
+class CallSequence:
     """Calls from one start, at one time."""
 
     clock: str
-    calls: tuple[Made, ...]
+    calls: tuple[RecordedCall, ...]
     setup: str = ""
 
 

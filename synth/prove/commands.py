@@ -22,7 +22,7 @@ from synth.pipeline.gather import together
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, cores, hands
-from synth.prove.job import Proving
+from synth.prove.job import ProofJob
 from synth.prove.picture import card_of, picture
 from synth.prove.proof import Proof, load_proof, write_proof
 from synth.prove.prover import CALLS, TIMES_MADE, prove
@@ -69,7 +69,7 @@ def prove_bundles(
     folders = folders_of(bundles)
     kept = {folder: _kept(folder) for folder in folders if check or stale}
     todo = [folder for folder in folders if not check and kept.get(folder) is None]
-    made = _made(todo, Proving(calls, seed), jobs, engine, write_proof if write else _left)
+    made = _made(todo, ProofJob(calls, seed), jobs, engine, write_proof if write else _left)
     proofs = [made.get(folder) or kept.get(folder) for folder in folders]
     if as_json:
         out.print_data([_data(folder, proof) for folder, proof in zip(folders, proofs, strict=True)])
@@ -93,7 +93,7 @@ def _left(_folder: Path, _proof: Proof) -> None: ...
 
 def _made(
     folders: list[Path],
-    proving: Proving,
+    proving: ProofJob,
     jobs: int | None,
     engine: Engine,
     on_proof: Callable[[Path, Proof], object],
@@ -120,7 +120,7 @@ def _made(
 
 async def _made_apart(
     folders: list[Path],
-    proving: Proving,
+    proving: ProofJob,
     jobs: int | None,
     engine: Engine,
     on_proof: Callable[[Path, Proof], object],

@@ -12,17 +12,22 @@ from typing import Any, NamedTuple
 
 import jsonschema_rs
 
-from servers.bundle.examples import Example
-from servers.bundle.rules import Rule
+from servers.bundle.examples import BundleExample
+from servers.bundle.rules import BundleRule
 from servers.bundle.tool_schema import validator
 from servers.errors import BundleError, QueryError
 from servers.state.readonly_query import Reader
-from servers.worker.instance import Outcome
-from synth.play.argument_sampler import Drawer, Mode
+from servers.worker.instance import CallOutcome
+from synth.play.argument_sampler import ArgumentSampler, Mode
 from synth.play.integrity import broken_rows
-from synth.play.playground import Scene, Stage, digest_of
-from synth.play.row_view import Shape, View, view_of
-from synth.prove.call_sequence import Found, Made, Walk, shortened
+from synth.play.playground import Playground, Session, digest_of
+from synth.play.row_view import SchemaShape, View, view_of
+from synth.prove.call_sequence import (
+    CallSequence,
+    Found,
+    RecordedCall,
+    shortened,
+)
 from synth.prove.refusal_places import Places
 from synth.prove.refusals import Refusals
 
@@ -60,7 +65,14 @@ class Explorer:
     """Makes walks on one stage. What it sees is counted here; what is wrong goes to `found`."""
 
     def __init__(
-        self, stage: Stage, shape: Shape, places: Places, rules: Sequence[Rule], *, seed: int, found: Found
+        self,
+        stage: Playground,
+        shape: SchemaShape,
+        places: Places,
+        rules: Sequence[BundleRule],
+        *,
+        seed: int,
+        found: Found,
     ) -> None:
         self.ok = dict.fromkeys(stage.environment.tools, 0)
         self.refused = dict.fromkeys(stage.environment.tools, 0)
@@ -69,15 +81,15 @@ class Explorer:
         self.rule_states = {rule.id: 0 for rule in rules if rule.never}
         self._stage, self._shape, self._places, self._rules, self._found = stage, shape, places, rules, found
         self._random = Random(seed)  # noqa: S311 - a seed is what repeats
-        self._drawer = Drawer(stage.environment, shape, self._random, progress=places.progress)
+        self._drawer = ArgumentSampler(stage.environment, shape, self._random, progress=places.progress)
         self._results = {tool.name: validator(tool.result) for tool in stage.environment.description.tools}
-        self._scenes: dict[str, Scene] = {}
+        self._scenes: dict[str, Session] = {}
         self._excused: frozenset[str] = frozenset()
         """Rules that a prepared start breaks already: no call can be blamed for them."""
 
-    async def explore(self, calls: int, on_call: Callable[[int], None]) -> list[Walk]:
+    async def explore(self, calls: int, on_call: Callable[[int], None]) -> list[CallSequence]:
         """So many calls, in walks."""
-        walks: list[Walk] = []
+        walks: list[CallSequence] = []
         made = 0
         while made < calls:
             walk = await self._walk(min(WALK, calls - made))
@@ -86,10 +98,10 @@ class Explorer:
             on_call(len(walk.calls))
         return walks
 
-    async def show(self, examples: Sequence[Example]) -> list[Walk]:
+    async def show(self, examples: Sequence[BundleExample]) -> list[CallSequence]:
         """Make the calls that the bundle gives as examples, each from its own start."""
-        walks: list[Walk] = []
-        scenes: dict[str, Scene] = {}
+        walks: list[CallSequence] = []
+        scenes: dict[str, Session] = {}
         for number, example in enumerate(examples):
             self._found.checked("examples")
             try:
@@ -107,22 +119,22 @@ class Explorer:
             if made.kind != example.outcome:
                 told = f"example {number} is to be {example.outcome} and was {made.kind}: {shortened(made.text)}"
                 self._found.add("examples", example.tool, told, made)
-            walks.append(Walk(self._stage.environment.description.clock, (made,), example.setup))
+            walks.append(CallSequence(self._stage.environment.description.clock, (made,), example.setup))
         self._excused = frozenset()
         return walks
 
-    async def _broken(self, scene: Scene) -> frozenset[str]:
+    async def _broken(self, scene: Session) -> frozenset[str]:
         """The rules that are broken where nothing was called yet."""
         async with scene.reading() as reader:
             return frozenset(rule.id for rule in self._rules if rule.never and _finds(reader, rule))
 
-    async def _walk(self, length: int) -> Walk:
+    async def _walk(self, length: int) -> CallSequence:
         scene, clock = await self._scene()
         self._drawer.begin()
         state = await self._state(scene, None)
         target = min(self.ok, key=lambda tool: self.ok[tool] + self.refused[tool] / PATIENCE + self._random.random())
         chase: Chase | None = None
-        made: list[Made] = []
+        made: list[RecordedCall] = []
         for place in range(length):
             self._drawer.look(state.view, scene.now)
             if place == length // 2 and self.ok[target] < RARE and self._random.random() < 0.7:
@@ -130,13 +142,15 @@ class Explorer:
             tool, arguments = self._next(target) if chase is None else self._towards(chase, place)
             one, state = await self._made(scene, tool, arguments, state)
             made.append(one)
-        return Walk(clock, tuple(made))
+        return CallSequence(clock, tuple(made))
 
-    async def _made(self, scene: Scene, tool: str, arguments: dict[str, Any], before: State) -> tuple[Made, State]:
+    async def _made(
+        self, scene: Session, tool: str, arguments: dict[str, Any], before: State
+    ) -> tuple[RecordedCall, State]:
         """Make one call, check it and learn from it; what it came to, and the rows after it."""
         outcome = await scene.call(tool, arguments)
         self._drawer.learn(tool, arguments, outcome)
-        made = Made(tool, arguments, outcome.kind, outcome.text, outcome.detail, before.digest)
+        made = RecordedCall(tool, arguments, outcome.kind, outcome.text, outcome.detail, before.digest)
         after = before if outcome.kind == "ok" and not outcome.changes else await self._state(scene, made, before)
         self._check(made, outcome, before, after)
         return replace(made, digest=after.digest), after
@@ -151,7 +165,7 @@ class Explorer:
         tool = self._random.choice(hinted if hinted and self._random.random() < 0.5 else others)
         return tool, self._drawer.draw(tool, about=about)
 
-    async def _scene(self) -> tuple[Scene, str]:
+    async def _scene(self) -> tuple[Session, str]:
         """A scene at its start: at the environment's time, or some days later if it can begin then."""
         begin = self._stage.environment.description.clock
         later = datetime.fromisoformat(begin) + timedelta(days=self._random.choice(DAYS_LATER))
@@ -179,7 +193,7 @@ class Explorer:
         drawn = [self._drawer.draw(tool) for _ in range(DRAWN)]
         return max(drawn, key=lambda arguments: self._drawer.chance(tool, arguments))
 
-    async def _state(self, scene: Scene, after: Made | None, before: State | None = None) -> State:
+    async def _state(self, scene: Session, after: RecordedCall | None, before: State | None = None) -> State:
         """The rows as they are now, once whatever must be true of all rows has been checked."""
         async with scene.reading() as reader:
             if after is not None and after.kind == "ok":
@@ -189,7 +203,7 @@ class Explorer:
                 return before
             return State(view_of(reader, self._shape), digest)
 
-    def _check(self, made: Made, outcome: Outcome, before: State, after: State) -> None:
+    def _check(self, made: RecordedCall, outcome: CallOutcome, before: State, after: State) -> None:
         """Check one call."""
         self._found.checked("answers")
         if outcome.kind == "ok":
@@ -211,7 +225,7 @@ class Explorer:
         if not self._stage.environment.tools[made.tool].writes:
             self._found.checked("reads_only")
 
-    def _check_result(self, made: Made, outcome: Outcome) -> None:
+    def _check_result(self, made: RecordedCall, outcome: CallOutcome) -> None:
         self._found.checked("result")
         try:
             self._results[made.tool].validate(outcome.structured)
@@ -220,7 +234,7 @@ class Explorer:
             what = f"its result does not fit its schema at {place or 'the whole'}: {error.message}"
             self._found.add("result", made.tool, what, made)
 
-    def _check_rows(self, reader: Reader, made: Made) -> None:
+    def _check_rows(self, reader: Reader, made: RecordedCall) -> None:
         """No foreign key, no CHECK, no rule may be broken in any state."""
         self._found.checked("integrity")
         for broken in broken_rows(reader):
@@ -229,7 +243,7 @@ class Explorer:
             if rule.never and rule.id not in self._excused:
                 self._check_rule(reader, rule, made)
 
-    def _check_rule(self, reader: Reader, rule: Rule, made: Made) -> None:
+    def _check_rule(self, reader: Reader, rule: BundleRule, made: RecordedCall) -> None:
         try:
             broken = reader.select(rule.never, rows=1).rows
         except QueryError as error:
@@ -240,7 +254,7 @@ class Explorer:
             self._found.add("rules", rule.id, f"was broken, as {json.dumps(broken[0], default=str)} shows", made)
 
 
-def _finds(reader: Reader, rule: Rule) -> bool:
+def _finds(reader: Reader, rule: BundleRule) -> bool:
     """Whether a rule is seen broken. A `never` that does not run is told of elsewhere."""
     try:
         return bool(reader.select(rule.never, rows=1).rows)

@@ -10,7 +10,7 @@ from synth.prove.prover import prove
 
 
 @dataclass(frozen=True)
-class Proving:
+class ProofJob:
     """Proves with so many calls."""
 
     calls: int

@@ -24,7 +24,7 @@ class Leaked(NamedTuple):
     everything: int
 
 
-class Card(NamedTuple):
+class PictureCard(NamedTuple):
     """One environment of the picture. `certified` holds the certificates that are about its scenarios as they are."""
 
     environment: Environment
@@ -76,15 +76,15 @@ class Card(NamedTuple):
         return [Bar(name, count, 100 * count / most) for name, count in seen.items()]
 
 
-def card_of(folder: Path, proof: Proof | None) -> Card:
+def card_of(folder: Path, proof: Proof | None) -> PictureCard:
     """What is known of a bundle. Raises BundleError."""
     environment = load(folder)
     scenarios = list(load_scenarios(environment).values())
     current = {one.id: one.certificate for one in scenarios if one.certificate and is_current(environment, one)}
-    return Card(environment, proof, scenarios, current)
+    return PictureCard(environment, proof, scenarios, current)
 
 
-def picture(cards: Sequence[Card]) -> str:
+def picture(cards: Sequence[PictureCard]) -> str:
     """The page."""
     every = [one for card in cards for one in card.certificates]
     numbers = {

@@ -8,13 +8,13 @@ from servers.authoring.check import environment_findings
 from servers.authoring.proof import digests
 from servers.bundle.environment import Environment
 from servers.bundle.examples import load_examples
-from servers.bundle.rules import Rule, load_rules
+from servers.bundle.rules import BundleRule, load_rules
 from servers.errors import BundleError, GuestError, QueryError
 from servers.guest.branch_coverage import branches
 from servers.sandbox.guest_pool import Guests
 from servers.state.readonly_query import Reader
 from synth.play.pinned_bundle import PinnedBundle
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.prove.call_sequence import Found
 from synth.prove.explorer import Explorer
 from synth.prove.proof import Coverage, Proof, RuleShown, ToolShown, score_of
@@ -28,7 +28,7 @@ NO_COVERAGE = Coverage(branches=0, taken=0, missed=())
 
 
 @dataclass(frozen=True)
-class Seen:
+class Exploration:
     """What exploring an environment has shown."""
 
     tools: dict[str, ToolShown]
@@ -59,7 +59,7 @@ async def prove(
     found.checked("loads")
     for text in wrong:
         found.add("loads", folder.name, text.removeprefix(f"{folder}/"))
-    seen = Seen({}, {}, NO_COVERAGE)
+    seen = Exploration({}, {}, NO_COVERAGE)
     if environment is not None:
         try:
             seen = await _seen(environment, calls, seed, found, on_call)
@@ -87,9 +87,11 @@ async def prove(
     )
 
 
-async def _seen(environment: Environment, calls: int, seed: int, found: Found, on_call: Callable[[int], None]) -> Seen:
+async def _seen(
+    environment: Environment, calls: int, seed: int, found: Found, on_call: Callable[[int], None]
+) -> Exploration:
     rules = load_rules(environment.folder)
-    async with Stage(environment.folder) as stage:
+    async with Playground(environment.folder) as stage:
         scene = await stage.launch()
         async with scene.reading() as reader:
             places = places_of(environment.source, environment.schema, rules, reader)
@@ -100,15 +102,15 @@ async def _seen(environment: Environment, calls: int, seed: int, found: Found, o
         if not all(explorer.ok.values()):
             walks += await explorer.explore(calls // 2, on_call)
         await interleave(stage, walks, found, on_call)
-    async with Stage(environment.folder, covering=True) as stage:
+    async with Playground(environment.folder, covering=True) as stage:
         await repeat(stage, walks, found, on_call)
         taken = await stage.taken()
-    return Seen(
+    return Exploration(
         _tools(environment, explorer, found), _rules(rules, places, explorer, found), _coverage(environment, taken)
     )
 
 
-def _check_first_rows(reader: Reader, rules: tuple[Rule, ...], found: Found) -> None:
+def _check_first_rows(reader: Reader, rules: tuple[BundleRule, ...], found: Found) -> None:
     for rule in rules:
         try:
             if rule.never and reader.select(rule.never, rows=1).rows:
@@ -135,7 +137,7 @@ def _tools(environment: Environment, explorer: Explorer, found: Found) -> dict[s
     return shown
 
 
-def _rules(rules: tuple[Rule, ...], places: Places, explorer: Explorer, found: Found) -> dict[str, RuleShown]:
+def _rules(rules: tuple[BundleRule, ...], places: Places, explorer: Explorer, found: Found) -> dict[str, RuleShown]:
     """A rule that somebody claims to hold must have a place that bears its name, or a query that would show a breach.
 
     It is shown by a call that was refused at such a place; one without a place, by states in which it was not broken.

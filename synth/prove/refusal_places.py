@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from servers.bundle.rules import Rule, marked
+from servers.bundle.rules import BundleRule, marked
 from servers.gate.parser import parsed
 from servers.state.readonly_query import Reader
 
@@ -20,7 +20,7 @@ RAISE = re.compile(r"(?is)\bRAISE\s*\(\s*(?:ABORT|FAIL|ROLLBACK)\s*,\s*'((?:[^']
 
 
 @dataclass(frozen=True)
-class Place:
+class RefusalPlace:
     """One line that refuses calls, with the rules whose name it bears."""
 
     where: str
@@ -36,16 +36,16 @@ class Place:
 class Places:
     """All the places of an environment, and how its functions call each other."""
 
-    every: tuple[Place, ...]
-    functions: dict[str, "Function"]
+    every: tuple[RefusalPlace, ...]
+    functions: dict[str, "SourceFunction"]
 
-    def of(self, text: str) -> list[Place]:
+    def of(self, text: str) -> list[RefusalPlace]:
         """Where a refusal with this text came from: the place whose words it repeats the most."""
         found = [place for place in self.every if place.pattern.fullmatch(text)]
         most = max((place.certain for place in found), default=0)
         return [place for place in found if place.certain == most]
 
-    def bearing(self, rule: str) -> list[Place]:
+    def bearing(self, rule: str) -> list[RefusalPlace]:
         """The places that bear a rule's name."""
         return [place for place in self.every if rule in place.rules]
 
@@ -57,7 +57,7 @@ class Places:
             return SCHEMA_REFUSES if places else UNKNOWN_REFUSES
         return (min(lines) - function.first) / (function.last - function.first + 1)
 
-    def _lines(self, function: "Function", line: int) -> list[int]:
+    def _lines(self, function: "SourceFunction", line: int) -> list[int]:
         """Where a function can be when a line of the file runs: at that line, or at calls that lead there."""
         if function.first <= line <= function.last:
             return [line]
@@ -65,7 +65,7 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Function:
+class SourceFunction:
     """A function of tools.py: its lines, what it calls by name at which line, and what lines run in its calls."""
 
     first: int
@@ -77,19 +77,19 @@ class Function:
     """A tool without arguments."""
 
 
-def places_of(source: str, schema: str, rules: Sequence[Rule], reader: Reader) -> Places:
+def places_of(source: str, schema: str, rules: Sequence[BundleRule], reader: Reader) -> Places:
     """The places of an environment; `reader` has its tables."""
     return Places((*_of_tools(source), *_of_schema(schema, rules, reader)), functions_of(source))
 
 
-def functions_of(source: str) -> dict[str, Function]:
+def functions_of(source: str) -> dict[str, SourceFunction]:
     """The functions of tools.py. One refuses if it raises a ToolError, itself or through functions that it calls."""
     nodes = {node.name: node for node in parsed(source).body if isinstance(node, ast.FunctionDef)}
     calls = {name: _calls(node, nodes) for name, node in nodes.items()}
     reach = {name: _wider({name}, calls) for name in nodes}
     raising = {name for name, node in nodes.items() if any(_refusal(one) is not None for one in ast.walk(node))}
     return {
-        name: Function(
+        name: SourceFunction(
             first=node.lineno,
             last=node.end_lineno or node.lineno,
             calls=calls[name],
@@ -110,7 +110,7 @@ def refusing(source: str) -> set[str]:
     }
 
 
-def _raises(source: str, function: Function) -> bool:
+def _raises(source: str, function: SourceFunction) -> bool:
     return any(
         _refusal(node) is not None and function.first <= getattr(node, "lineno", 0) <= function.last
         for node in ast.walk(parsed(source))
@@ -141,7 +141,7 @@ def _refusal(node: ast.AST) -> ast.Call | None:
     return call if isinstance(call, ast.Call) and is_refusal else None
 
 
-def _of_tools(source: str) -> Iterator[Place]:
+def _of_tools(source: str) -> Iterator[RefusalPlace]:
     marks = marked(source)
     for node in ast.walk(parsed(source)):
         call = _refusal(node)
@@ -153,7 +153,9 @@ def _of_tools(source: str) -> Iterator[Place]:
         )
         pattern, certain = _pattern(call.args[0])
         if certain:
-            yield Place(f"tools.py, line {node.lineno}", node.lineno, re.compile(pattern, re.DOTALL), certain, rules)
+            yield RefusalPlace(
+                f"tools.py, line {node.lineno}", node.lineno, re.compile(pattern, re.DOTALL), certain, rules
+            )
 
 
 def _is_alone(source: str, line: int) -> bool:
@@ -176,7 +178,7 @@ def _pattern(node: ast.expr) -> tuple[str, int]:
     return "".join(pattern for pattern, _ in patterns), sum(certain for _, certain in patterns)
 
 
-def _of_schema(schema: str, rules: Sequence[Rule], reader: Reader) -> Iterator[Place]:
+def _of_schema(schema: str, rules: Sequence[BundleRule], reader: Reader) -> Iterator[RefusalPlace]:
     held = [rule for rule in rules if rule.holds]
     marks = marked(schema)
     known = reader.connection.execute("SELECT type, name, tbl_name, sql FROM main.sqlite_schema").fetchall()
@@ -194,18 +196,18 @@ def _of_schema(schema: str, rules: Sequence[Rule], reader: Reader) -> Iterator[P
 
 
 def _of_trigger(
-    schema: str, name: str, sql: str, held: Sequence[Rule], marks: dict[int, tuple[str, ...]]
-) -> Iterator[Place]:
+    schema: str, name: str, sql: str, held: Sequence[BundleRule], marks: dict[int, tuple[str, ...]]
+) -> Iterator[RefusalPlace]:
     begin = schema.find(sql[sql.find(name) :])
     by = tuple(rule.id for rule in held if name in rule.holds)
     for found in RAISE.finditer(sql):
         text = found[1].replace("''", "'")
         line = schema.count("\n", 0, begin + found.end() - sql.find(name)) + 1 if begin >= 0 else 0
         own = marks.get(line) or (marks.get(line - 1, ()) if line > 1 and _is_alone(schema, line - 1) else ())
-        yield Place(f"schema.sql, line {line}", 0, re.compile(re.escape(text)), len(text), own or by)
+        yield RefusalPlace(f"schema.sql, line {line}", 0, re.compile(re.escape(text)), len(text), own or by)
 
 
-def _of_table(table: str, sql: str, held: Sequence[Rule]) -> Iterator[Place]:
+def _of_table(table: str, sql: str, held: Sequence[BundleRule]) -> Iterator[RefusalPlace]:
     """What a table's own constraints say, for the rules that name the table or a column of it."""
     for rule, by in [(one, by) for one in held for by in one.holds]:
         name, _, column = by.partition(".")
@@ -214,8 +216,10 @@ def _of_table(table: str, sql: str, held: Sequence[Rule]) -> Iterator[Place]:
         told = rf"CHECK constraint failed: .*\b{re.escape(column)}\b.*" if column else "CHECK constraint failed: .*"
         place = re.escape(f"{table}.{column}") if column else re.escape(table) + r"\.\w+"
         for pattern in (told, rf"(?:NOT NULL|UNIQUE) constraint failed: (?:.*, )?{place}(?:, .*)?"):
-            yield Place(f"schema.sql, {by}", 0, re.compile(re.escape(BROKEN) + pattern, re.DOTALL), 20, (rule.id,))
+            yield RefusalPlace(
+                f"schema.sql, {by}", 0, re.compile(re.escape(BROKEN) + pattern, re.DOTALL), 20, (rule.id,)
+            )
 
 
-def _place(where: str, text: str, rules: tuple[str, ...]) -> Place:
-    return Place(where, 0, re.compile(re.escape(BROKEN + text)), len(BROKEN + text), rules)
+def _place(where: str, text: str, rules: tuple[str, ...]) -> RefusalPlace:
+    return RefusalPlace(where, 0, re.compile(re.escape(BROKEN + text)), len(BROKEN + text), rules)

@@ -3,7 +3,7 @@
 from collections import Counter
 
 from synth.play.experience import PARTICULAR
-from synth.prove.call_sequence import Made, shortened
+from synth.prove.call_sequence import RecordedCall, shortened
 
 MOST_TOLD = 6
 
@@ -13,9 +13,9 @@ class Refusals:
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
-        self._first: dict[str, Made] = {}
+        self._first: dict[str, RecordedCall] = {}
 
-    def note(self, made: Made) -> None:
+    def note(self, made: RecordedCall) -> None:
         """Count one."""
         kind = PARTICULAR.sub("", made.text)
         self._counts[kind] += 1

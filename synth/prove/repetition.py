@@ -5,14 +5,16 @@ What instances share in a guest's memory shows: a walk that is alone has nobody 
 
 from collections.abc import Callable, Sequence
 
-from synth.play.playground import Scene, Stage
-from synth.prove.call_sequence import Found, Made, Walk
+from synth.play.playground import Playground, Session
+from synth.prove.call_sequence import CallSequence, Found, RecordedCall
 from synth.prove.proof import Check
 
 
-async def repeat(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Callable[[int], None]) -> None:
+async def repeat(
+    stage: Playground, walks: Sequence[CallSequence], found: Found, on_call: Callable[[int], None]
+) -> None:
     """Make walks again on another stage: each in a process of its own, which knows nothing of any other walk."""
-    scenes: dict[tuple[str, str], Scene] = {}
+    scenes: dict[tuple[str, str], Session] = {}
     for walk in walks:
         await stage.renew_guests()
         start = (walk.clock, walk.setup)
@@ -24,7 +26,9 @@ async def repeat(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Cal
         on_call(len(walk.calls))
 
 
-async def interleave(stage: Stage, walks: Sequence[Walk], found: Found, on_call: Callable[[int], None]) -> None:
+async def interleave(
+    stage: Playground, walks: Sequence[CallSequence], found: Found, on_call: Callable[[int], None]
+) -> None:
     """Make walks again in pairs, call by call in turns, each on rows that its guest has to build anew."""
     for one, other in zip(walks[::2], walks[1::2], strict=False):
         scenes = [await stage.launch(clock=walk.clock, setup=walk.setup) for walk in (one, other)]
@@ -39,13 +43,13 @@ async def interleave(stage: Stage, walks: Sequence[Walk], found: Found, on_call:
         on_call(len(one.calls) + len(other.calls))
 
 
-async def _again(scene: Scene, made: Made, found: Found, check: Check, how: str) -> None:
+async def _again(scene: Session, made: RecordedCall, found: Found, check: Check, how: str) -> None:
     found.checked(check)
     outcome = await scene.call(made.tool, made.arguments)
     if (outcome.kind, outcome.text) != (made.kind, made.text):
         found.add(check, made.tool, f"answered differently when {how}", made)
 
 
-async def _same_rows(scene: Scene, walk: Walk, found: Found, check: Check, how: str) -> None:
+async def _same_rows(scene: Session, walk: CallSequence, found: Found, check: Check, how: str) -> None:
     if walk.calls and await scene.digest() != walk.calls[-1].digest:
         found.add(check, "rows", f"differ at the end of a walk that was {how}", walk.calls[-1])

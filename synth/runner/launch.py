@@ -12,16 +12,16 @@ from servers.text.plural import counted
 from synth.llm.batch import BatchWriter
 from synth.llm.batch_folder import results_of
 from synth.llm.writer import Waiting, Writer
-from synth.pipeline.engine import Elsewhere, Run
+from synth.pipeline.engine import Elsewhere, SynthesisRun
 from synth.pipeline.environment_run import utc_now
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.plan import Plan
-from synth.pipeline.progress import Progress
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.plan import RunPlan
+from synth.pipeline.progress import RunProgress
 from synth.pipeline.stage import Stage
 from synth.pipeline.topic import Topic
 from synth.pipeline.topic_mining import Mining
 from synth.runner.report import write_report
-from synth.runner.summary import Summary, summed_up
+from synth.runner.summary import RunSummary, summed_up
 from synth.runner.table import live
 from synth.runner.vllm import serving_vllm
 from synth.runner.writer_choice import embedder_for, writer_for
@@ -32,24 +32,24 @@ LONGEST_WHY = 1000
 
 
 @dataclass(frozen=True)
-class Start:
+class RunSettings:
     """What a run needs beside its plan. `api_key` is never written anywhere."""
 
     stages: Sequence[Stage]
     mining: Mining | None
     api_key: str
     console: Console
-    machines: Callable[[Plan, Sequence[Stage], str], AbstractAsyncContextManager[Elsewhere]] | None = None
+    machines: Callable[[RunPlan, Sequence[Stage], str], AbstractAsyncContextManager[Elsewhere]] | None = None
     """What spreads environments over machines, if anything does."""
 
-    async def run(self, plan: Plan) -> int:
+    async def run(self, plan: RunPlan) -> int:
         """Do it; gives the exit code. Raises FarmError where nothing can go on."""
-        folder = RunFolder(plan.out)
-        progress = Progress(prices=plan.prices)
+        folder = SynthesisFolder(plan.out)
+        progress = RunProgress(prices=plan.prices)
         with folder.locked():
             folder.note(json.loads(plan.model_dump_json()), utc_now())
             async with self._served(plan, folder) as served, self._writer(served, folder) as writer:
-                run = Run(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
+                run = SynthesisRun(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
                 try:
                     with live(self.console, progress):
                         await self._spread(run, served)
@@ -58,12 +58,12 @@ class Start:
                     report = write_report(folder, summary)
                 return self._ended(progress, writer, folder, summary, str(report))
 
-    def _writer(self, plan: Plan, folder: RunFolder) -> AbstractAsyncContextManager[Writer]:
+    def _writer(self, plan: RunPlan, folder: SynthesisFolder) -> AbstractAsyncContextManager[Writer]:
         """The writer, whose waits for its endpoint are shown."""
         return writer_for(plan, folder, self.api_key, on_retry=lambda why: self.console.print(f"the endpoint: {why}"))
 
     @asynccontextmanager
-    async def _served(self, plan: Plan, folder: RunFolder) -> AsyncGenerator[Plan]:
+    async def _served(self, plan: RunPlan, folder: SynthesisFolder) -> AsyncGenerator[RunPlan]:
         """The plan, with a vLLM of its own behind it where it asks for one."""
         if not plan.serve_vllm:
             yield plan
@@ -73,14 +73,14 @@ class Start:
         async with serving_vllm(plan.serve_vllm, log, plan.vllm_arguments) as base_url:
             yield plan.model_copy(update={"base_url": base_url, "model": plan.model or plan.serve_vllm})
 
-    async def _spread(self, run: Run, plan: Plan) -> None:
+    async def _spread(self, run: SynthesisRun, plan: RunPlan) -> None:
         if self.machines is None:
             return await self._advance(run, plan)
         async with self.machines(plan, self.stages, self.api_key) as elsewhere:
             run.elsewhere = elsewhere
             return await self._advance(run, plan)
 
-    async def _advance(self, run: Run, plan: Plan) -> None:
+    async def _advance(self, run: SynthesisRun, plan: RunPlan) -> None:
         topics = [Topic(title=title) for title in plan.topics]
         if plan.tasks is not None and plan.n is not None:
             if self.mining is None:
@@ -95,7 +95,9 @@ class Start:
             raise RequestError("nothing to make: give --topic or --tasks, or a folder with a run to go on with")
         await run.make(topics, again=plan.again)
 
-    def _ended(self, progress: Progress, writer: Writer, folder: RunFolder, summary: Summary, report: str) -> int:
+    def _ended(
+        self, progress: RunProgress, writer: Writer, folder: SynthesisFolder, summary: RunSummary, report: str
+    ) -> int:
         say = self.console.print
         total = progress.total
         say(
@@ -125,7 +127,7 @@ class Start:
         has_any = progress.count("accepted") or progress.count("waiting")
         return 1 if broken or not has_any else 0
 
-    def _list(self, progress: Progress, *states: str) -> int:
+    def _list(self, progress: RunProgress, *states: str) -> int:
         """Say why environments went no further, where that was not said when they ended; how many they are."""
         found = [(name, row) for name, row in progress.rows.items() if row.state in states]
         if progress.on_end is not None:

@@ -8,8 +8,8 @@ from functools import partial
 from servers.errors import FarmError
 from servers.text.terminal import Terminal, clean
 from synth.environments.stages import MINING, STAGES
-from synth.pipeline.plan import Plan
-from synth.runner.launch import Start
+from synth.pipeline.plan import RunPlan
+from synth.runner.launch import RunSettings
 
 try:
     from synth.runner.ray_run import machines
@@ -20,9 +20,9 @@ except ModuleNotFoundError as error:
 def main() -> int:
     """Do the run; gives the exit code."""
     there = partial(machines, address=os.environ.get("RAY_ADDRESS", ""))
-    start = Start(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Terminal(), there)
+    start = RunSettings(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Terminal(), there)
     try:
-        return asyncio.run(start.run(Plan.model_validate_json(sys.argv[1])))
+        return asyncio.run(start.run(RunPlan.model_validate_json(sys.argv[1])))
     except FarmError as error:
         sys.stderr.write(f"farm: {clean(str(error))}\n")
         return 1

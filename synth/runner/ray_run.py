@@ -14,11 +14,11 @@ from typing import Any
 import ray
 
 from servers.errors import FarmError
-from synth.pipeline.asker import Exchange
-from synth.pipeline.engine import Advanced, Elsewhere, Run
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.plan import Plan
-from synth.pipeline.progress import Progress
+from synth.pipeline.asker import WriterExchange
+from synth.pipeline.engine import Advanced, Elsewhere, SynthesisRun
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.plan import RunPlan
+from synth.pipeline.progress import RunProgress
 from synth.pipeline.stage import Stage
 from synth.processes.ray_workers import OPTIONS, cluster
 from synth.runner.writer_choice import writer_for
@@ -26,23 +26,23 @@ from synth.runner.writer_choice import writer_for
 MOST_HANDS = 64
 
 
-class Hand:
+class RayEnvironmentWorker:
     """One process of the cluster, with a writer of its own."""
 
-    def __init__(self, plan: Plan, stages: Sequence[Stage], api_key: str) -> None:
+    def __init__(self, plan: RunPlan, stages: Sequence[Stage], api_key: str) -> None:
         self._plan = plan
         self._stages = stages
         self._api_key = api_key
         self._stack = AsyncExitStack()
-        self._run: Run | None = None
-        self._said: dict[str, list[Exchange]] = {}
+        self._run: SynthesisRun | None = None
+        self._said: dict[str, list[WriterExchange]] = {}
 
     async def begin(self) -> None:
         """Open the writer."""
-        folder = RunFolder(self._plan.out)
+        folder = SynthesisFolder(self._plan.out)
         writer = await self._stack.enter_async_context(writer_for(self._plan, folder, self._api_key))
-        progress = Progress(on_exchange=lambda name, exchange: self._said.setdefault(name, []).append(exchange))
-        self._run = Run(folder, self._stages, writer, self._plan.wishes, progress=progress)
+        progress = RunProgress(on_exchange=lambda name, exchange: self._said.setdefault(name, []).append(exchange))
+        self._run = SynthesisRun(folder, self._stages, writer, self._plan.wishes, progress=progress)
 
     async def advance(self, name: str) -> Advanced:
         """Bring an environment as far as it goes."""
@@ -63,13 +63,13 @@ class Hand:
 
 @asynccontextmanager
 async def machines(
-    plan: Plan, stages: Sequence[Stage], api_key: str, *, address: str = ""
+    plan: RunPlan, stages: Sequence[Stage], api_key: str, *, address: str = ""
 ) -> AsyncGenerator[Elsewhere]:
     """As many processes as the cluster has cores; environments go to them in turn."""
     with cluster(address) as cores:
         count = max(1, min(cores, MOST_HANDS, plan.at_once))
         here = plan.model_copy(update={"out": plan.out.resolve(), "at_once": max(1, plan.at_once // count)})
-        actor: Any = ray.remote(Hand)
+        actor: Any = ray.remote(RayEnvironmentWorker)
         hands: list[Any] = [
             actor.options(**OPTIONS, max_concurrency=here.at_once).remote(here, stages, api_key) for _ in range(count)
         ]

@@ -4,21 +4,21 @@ from pathlib import Path
 
 from servers.files.atomic_write import write_whole
 from synth.page import histogram, page
-from synth.pipeline.folder import RunFolder
-from synth.runner.summary import Summary
+from synth.pipeline.folder import SynthesisFolder
+from synth.runner.summary import RunSummary
 
 MOST_REASONS = 40
 TEMPLATE = Path(__file__).with_name("report.html")
 
 
-def write_report(folder: RunFolder, summary: Summary) -> Path:
+def write_report(folder: SynthesisFolder, summary: RunSummary) -> Path:
     """Write it anew; gives its path."""
     path = folder.path / "report.html"
     write_whole(path, report(summary, folder.path.resolve().name))
     return path
 
 
-def report(summary: Summary, name: str) -> str:
+def report(summary: RunSummary, name: str) -> str:
     """The page."""
     return page(
         TEMPLATE,

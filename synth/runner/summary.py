@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from synth.pipeline.artefact import Artefact
-from synth.pipeline.artefact_chain import Line
-from synth.pipeline.asker import Exchange
+from synth.pipeline.artefact_chain import ArtefactChain
+from synth.pipeline.asker import WriterExchange
 from synth.pipeline.environment_run import TOPIC, rejection_of
-from synth.pipeline.folder import RunFolder
+from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Stage
 
@@ -30,7 +30,7 @@ class StageTally:
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
-    def add(self, exchanges: Sequence[Exchange]) -> None:
+    def add(self, exchanges: Sequence[WriterExchange]) -> None:
         """Count what was said."""
         self.asked += len(exchanges)
         first = [exchange for exchange in exchanges if exchange.attempt == 1]
@@ -41,7 +41,7 @@ class StageTally:
         self.completion_tokens += sum(exchange.completion_tokens for exchange in exchanges)
 
 
-class Card(NamedTuple):
+class MadeEnvironment(NamedTuple):
     """One environment."""
 
     id: str
@@ -56,16 +56,16 @@ class Card(NamedTuple):
 
 
 @dataclass
-class Summary:
+class RunSummary:
     """All of it. Tokens are those that were ever spent, whether the last run had them from the cache or not."""
 
     stages: list[StageTally]
-    cards: list[Card] = field(default_factory=list[Card])
+    cards: list[MadeEnvironment] = field(default_factory=list[MadeEnvironment])
     reasons: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
     models: Counter[str] = field(default_factory=Counter[str])
 
     @property
-    def accepted(self) -> list[Card]:
+    def accepted(self) -> list[MadeEnvironment]:
         """The environments that passed everything."""
         return [card for card in self.cards if card.state == "accepted"]
 
@@ -84,20 +84,20 @@ class Summary:
         return {name: [card.counts[name] for card in self.accepted if name in card.counts] for name in names}
 
 
-def summed_up(folder: RunFolder, stages: Sequence[Stage], prices: Prices) -> Summary:
+def summed_up(folder: SynthesisFolder, stages: Sequence[Stage], prices: Prices) -> RunSummary:
     """Read a run."""
-    summary = Summary([StageTally(stage.name) for stage in stages])
+    summary = RunSummary([StageTally(stage.name) for stage in stages])
     for path in sorted(folder.environments.glob("*/")):
-        line = Line(path, (TOPIC, *stages))
+        line = ArtefactChain(path, (TOPIC, *stages))
         standing = line.standing()
         if standing:
             _count(summary, line, standing, prices)
     return summary
 
 
-def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Prices) -> None:
+def _count(summary: RunSummary, line: ArtefactChain, standing: list[Artefact], prices: Prices) -> None:
     tallies = {tally.name: tally for tally in summary.stages}
-    said: list[Exchange] = []
+    said: list[WriterExchange] = []
     for artefact in standing[1:]:
         tally = tallies[artefact.stage]
         tally.passed += 1
@@ -118,7 +118,7 @@ def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Price
         if stage.counts is not None:
             counts |= stage.counts(stage.kind.model_validate(artefact.value))
     summary.cards.append(
-        Card(
+        MadeEnvironment(
             id=line.folder.name,
             title=str(standing[0].value.get("title", "")),
             state="rejected" if rejection else "accepted" if done else "unfinished",
@@ -132,7 +132,9 @@ def _count(summary: Summary, line: Line, standing: list[Artefact], prices: Price
     )
 
 
-def _note(summary: Summary, tally: StageTally, exchanges: Sequence[Exchange], said: list[Exchange]) -> None:
+def _note(
+    summary: RunSummary, tally: StageTally, exchanges: Sequence[WriterExchange], said: list[WriterExchange]
+) -> None:
     tally.add(exchanges)
     said += exchanges
     summary.reasons.update((tally.name, reason) for exchange in exchanges for reason in exchange.reasons)

@@ -6,13 +6,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from synth.pipeline.progress import Progress, Row
+from synth.pipeline.progress import ProgressRow, RunProgress
 
 MOST_ROWS = 24
 COLOURS = {"accepted": "green", "rejected": "red", "failed": "red", "stopped": "yellow", "waiting": "yellow"}
 
 
-def live(console: Console, progress: Progress) -> Live:
+def live(console: Console, progress: RunProgress) -> Live:
     """Enter it to show a run. Where nobody looks at a terminal, it says a line for each environment that ends."""
     if not console.is_terminal:
         progress.on_end = lambda name, row: console.print(f"{name}: {row.state}{f': {row.why}' if row.why else ''}")
@@ -24,7 +24,7 @@ def live(console: Console, progress: Progress) -> Live:
     )
 
 
-def table(progress: Progress) -> RenderableType:
+def table(progress: RunProgress) -> RenderableType:
     """What there is to see now, in 80 columns: those under way first. A long name goes on in the next line."""
     rows = sorted(progress.rows.items(), key=lambda item: item[1].state != "under way")
     has_prices = any(progress.prices.model_dump().values())
@@ -45,7 +45,7 @@ def table(progress: Progress) -> RenderableType:
     return shown
 
 
-def _numbers(row: Row, *, has_prices: bool) -> tuple[str, ...]:
+def _numbers(row: ProgressRow, *, has_prices: bool) -> tuple[str, ...]:
     money = (f"{row.money:.2f}",) if has_prices else ()
     return f"{row.asked}", f"{row.rejected}", f"{row.prompt_tokens + row.completion_tokens:,}", *money
 

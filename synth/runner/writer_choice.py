@@ -13,13 +13,13 @@ from synth.llm.endpoint import EndpointWriter
 from synth.llm.exchange import Recorder
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import Writer
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.plan import Plan
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.plan import RunPlan
 
 
 @asynccontextmanager
 async def writer_for(
-    plan: Plan, folder: RunFolder, api_key: str, *, on_retry: Callable[[str], None] | None = None
+    plan: RunPlan, folder: SynthesisFolder, api_key: str, *, on_retry: Callable[[str], None] | None = None
 ) -> AsyncGenerator[Writer]:
     """Gives the writer, and closes its connections. `on_retry` is told of each wait for an endpoint."""
     cache = Cache(plan.cache or folder.path / "cache")
@@ -42,7 +42,7 @@ async def writer_for(
 
 
 @asynccontextmanager
-async def embedder_for(plan: Plan, api_key: str) -> AsyncGenerator[Embedder | None]:
+async def embedder_for(plan: RunPlan, api_key: str) -> AsyncGenerator[Embedder | None]:
     """Gives what embeds texts, if the plan names a model for it, and closes its connections."""
     if not plan.embeddings:
         yield None
@@ -51,7 +51,7 @@ async def embedder_for(plan: Plan, api_key: str) -> AsyncGenerator[Embedder | No
         yield Embedder(endpoint, plan.embeddings)
 
 
-def _endpoint(plan: Plan, api_key: str, on_retry: Callable[[str], None] | None = None) -> Endpoint:
+def _endpoint(plan: RunPlan, api_key: str, on_retry: Callable[[str], None] | None = None) -> Endpoint:
     return Endpoint(
         plan.base_url,
         api_key=api_key or "none",
@@ -62,7 +62,7 @@ def _endpoint(plan: Plan, api_key: str, on_retry: Callable[[str], None] | None =
     )
 
 
-def _batch(plan: Plan, path: Path, cache: Cache, recorder: Recorder | None) -> BatchWriter:
+def _batch(plan: RunPlan, path: Path, cache: Cache, recorder: Recorder | None) -> BatchWriter:
     files = BatchFolder(path)
     if plan.batch_results is not None:
         files.adopt(plan.batch_results)

@@ -15,11 +15,11 @@ from synth.certify.agents.user_agents import wrong_agents_in
 from synth.certify.agents.wrong_agents import WrongAgent
 from synth.certify.certifier import Examined, examine
 from synth.play.pinned_bundle import PinnedBundle
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.processes.job import WorkerFault
 
 
-class Case(NamedTuple):
+class CertifyOrder(NamedTuple):
     """One scenario to examine."""
 
     bundle: PinnedBundle
@@ -36,12 +36,12 @@ class Examining:
     """Whether checkpoints are mended first."""
 
     @asynccontextmanager
-    async def open(self) -> AsyncGenerator[Callable[[Case], Awaitable[Examined]]]:
+    async def open(self) -> AsyncGenerator[Callable[[CertifyOrder], Awaitable[Examined]]]:
         """Set the first stage when it is known of which bundle."""
         others = self._others()
         async with _stages() as stage_of:
 
-            async def examined(case: Case) -> Examined:
+            async def examined(case: CertifyOrder) -> Examined:
                 with case.bundle.on_worker():
                     stage = await stage_of(case.bundle)
                     scenario = await mended(stage, case.scenario) if self.mend else case.scenario
@@ -63,11 +63,11 @@ class Searching:
     budget: int
 
     @asynccontextmanager
-    async def open(self) -> AsyncGenerator[Callable[[Case], Awaitable[Searched]]]:
+    async def open(self) -> AsyncGenerator[Callable[[CertifyOrder], Awaitable[Searched]]]:
         """Set the first stage when it is known of which bundle."""
         async with _stages() as stage_of:
 
-            async def searched(case: Case) -> Searched:
+            async def searched(case: CertifyOrder) -> Searched:
                 with case.bundle.on_worker():
                     return await search(await stage_of(case.bundle), case.scenario, self.budget)
 
@@ -75,15 +75,15 @@ class Searching:
 
 
 @asynccontextmanager
-async def _stages() -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Stage]]]:
+async def _stages() -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Playground]]]:
     stack = AsyncExitStack()
-    stages: dict[PinnedBundle, Stage] = {}
+    stages: dict[PinnedBundle, Playground] = {}
 
-    async def stage_of(bundle: PinnedBundle) -> Stage:
+    async def stage_of(bundle: PinnedBundle) -> Playground:
         if bundle not in stages:
             await stack.aclose()
             stages.clear()
-            stages[bundle] = await stack.enter_async_context(Stage(bundle.folder))
+            stages[bundle] = await stack.enter_async_context(Playground(bundle.folder))
         return stages[bundle]
 
     try:

@@ -32,18 +32,23 @@ from synth.certify.agents.user_agents import wrong_agents_in
 from synth.certify.certificates import write_certificate, write_scenario
 from synth.certify.certifier import Examined
 from synth.certify.value_guards import BY_THE_TOOLS
-from synth.pipeline.folder import RunFolder
+from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.gather import together
-from synth.pipeline.plan import Plan
+from synth.pipeline.plan import RunPlan
 from synth.play.pinned_bundle import PinnedBundle
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, hands
 from synth.runner.writer_choice import writer_for
-from synth.scenarios.certify_job import Case, Examining, Searching
+from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
 from synth.scenarios.kept_searches import KeptSearches
-from synth.scenarios.launch import Game, Player, made_with_models, show_outcome
-from synth.scenarios.phrase_stage import Written, written
+from synth.scenarios.launch import (
+    Game,
+    SolverModel,
+    made_with_models,
+    show_outcome,
+)
+from synth.scenarios.phrase_stage import WrittenPhrases, written
 
 app = typer.Typer()
 synth = typer.Typer()
@@ -55,7 +60,7 @@ err = Terminal(stderr=True)
 Kind = Literal["endpoint", "batch", "recording"]
 
 
-class Wanted(NamedTuple):
+class BackwardOptions(NamedTuple):
     """What is to be made backward, in the words of the command line."""
 
     seed: int
@@ -129,7 +134,7 @@ def scenarios(
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
-        wanted = Wanted(seed, commands, tool, refusals, tells)
+        wanted = BackwardOptions(seed, commands, tool, refusals, tells)
         _show_yield(run_alone(_make(folder, path, n or 60, wanted, jobs, engine)), n or 60)
         return
     way = "converse" if converse else "forward"
@@ -145,13 +150,13 @@ def scenarios(
         "seconds": seconds,
     }
     game = Game(
-        Player(solver or model, solver_url or base_url, api_key, temperature, seconds),
+        SolverModel(solver or model, solver_url or base_url, api_key, temperature, seconds),
         attempts or (2 if converse else 4),
         at_once,
-        Player(user or model or solver, user_url or base_url, api_key, temperature, seconds) if converse else None,
+        SolverModel(user or model or solver, user_url or base_url, api_key, temperature, seconds) if converse else None,
         scenario or (),
     )
-    plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
+    plan = RunPlan.of(None, {name: value for name, value in given.items() if value is not None})
     make_sure_of(path, "--out")
     outcome = asyncio.run(made_with_models(folder, path, plan, game, n=n or 4, again=again, key=api_key, console=out))
     show_outcome(outcome, out, "conversations" if converse else "proposed scenarios")
@@ -177,7 +182,7 @@ def phrases(
     work = work or Path(".envfarm") / "phrases" / folder.name
     given: dict[str, Any] = {"writer": writer, "base_url": base_url, "model": model, "record": record}
     given |= {"out": work, "recordings": recording}
-    plan = Plan.of(None, {name: value for name, value in given.items() if value is not None})
+    plan = RunPlan.of(None, {name: value for name, value in given.items() if value is not None})
     make_sure_of(path, "--out")
     made = asyncio.run(_phrased(folder, work, path, plan, api_key))
     commands, tables = counted(len(made.phrases.asks), "command"), counted(len(made.phrases.rows), "table")
@@ -188,8 +193,8 @@ def phrases(
         out.print(f"Answers in other words for {counted(values, 'value')}: {other}", soft_wrap=True)
 
 
-async def _phrased(folder: Path, work: Path, path: Path, plan: Plan, api_key: str) -> Written:
-    run = RunFolder(work)
+async def _phrased(folder: Path, work: Path, path: Path, plan: RunPlan, api_key: str) -> WrittenPhrases:
+    run = SynthesisFolder(work)
     with run.locked("--work"):
         async with writer_for(plan, run, api_key, on_retry=_show_retry) as writing:
             return await written(folder, work, path, writing)
@@ -199,9 +204,9 @@ def _show_retry(trouble: str) -> None:
     err.print(f"the endpoint: {trouble}")
 
 
-async def _make(folder: Path, path: Path, n: int, wanted: Wanted, jobs: int | None, engine: Engine) -> Yield:
+async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, jobs: int | None, engine: Engine) -> Yield:
     begin = time.perf_counter()
-    async with Stage(folder) as stage:
+    async with Playground(folder) as stage:
         profile = profile_of(
             stage.environment, wanted.commands, wanted.tools, refusals=wanted.refusals, tells=wanted.tells
         )
@@ -299,7 +304,7 @@ def certify(
         raise typer.Exit(1)
 
 
-def _examined(case: Case, one: Examined) -> dict[str, Any]:
+def _examined(case: CertifyOrder, one: Examined) -> dict[str, Any]:
     """What was seen of a scenario, as JSON."""
     certificate = None if one.certificate is None else one.certificate.model_dump(mode="json")
     passing = [tried.what for tried in one.mutants if not tried.fails]
@@ -312,7 +317,7 @@ def _examined(case: Case, one: Examined) -> dict[str, Any]:
     }
 
 
-def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[Case]:
+def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[CertifyOrder]:
     """The scenarios of a bundle that are to be examined."""
     bundle = PinnedBundle.of(folder)
     environment = Library([folder.parent]).environment(folder.name)
@@ -322,11 +327,11 @@ def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[Case]:
         found = suggestion(unknown[0], list(there), lister=f"farm scenarios {folder.name}")
         raise NotFound(f"{folder.name} has no scenario {unknown[0]!r}; {found}")
     chosen = [there[name] for name in wanted] or there.values()
-    return [Case(bundle, one) for one in chosen if not (stale and is_current(environment, one))]
+    return [CertifyOrder(bundle, one) for one in chosen if not (stale and is_current(environment, one))]
 
 
 async def _certified(
-    cases: Sequence[Case], examining: Examining, jobs: int | None, engine: Engine, *, write: bool
+    cases: Sequence[CertifyOrder], examining: Examining, jobs: int | None, engine: Engine, *, write: bool
 ) -> list[Examined]:
     """What is seen of scenarios; each certificate is written at once, if they are: a run that is stopped loses none."""
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -334,7 +339,7 @@ async def _certified(
         task = progress.add_task("examined", total=len(cases))
         async with hands(examining, jobs, most=len(cases), engine=engine) as examined:
 
-            async def one(case: Case) -> Examined:
+            async def one(case: CertifyOrder) -> Examined:
                 seen = await examined(case)
                 if write:
                     case.bundle.require_unchanged()
@@ -459,7 +464,7 @@ def _kept(folder: Path | None, budget: int) -> KeptSearches | None:
 
 
 async def _searched(
-    cases: Sequence[Case], searching: Searching, jobs: int | None, engine: Engine, kept: KeptSearches | None
+    cases: Sequence[CertifyOrder], searching: Searching, jobs: int | None, engine: Engine, kept: KeptSearches | None
 ) -> list[Searched]:
     seen = [kept.find(case) if kept is not None else None for case in cases]
     left = [place for place, one in enumerate(seen) if one is None]
@@ -481,7 +486,7 @@ async def _searched(
     return [one for one in seen if one is not None]
 
 
-def _searched_data(case: Case, one: Searched) -> dict[str, Any]:
+def _searched_data(case: CertifyOrder, one: Searched) -> dict[str, Any]:
     """What a search found, as JSON."""
     return {
         "bundle": case.bundle.folder.name,

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from servers.answer import JUDGE_VERSION
 from servers.files.atomic_write import write_whole
 from synth.certify.agents.exploit_search import Searched
-from synth.scenarios.certify_job import Case
+from synth.scenarios.certify_job import CertifyOrder
 
 SEARCHED_FILE = "searched.jsonl"
 LINES = TypeAdapter(tuple[str, Searched])
@@ -31,16 +31,16 @@ class KeptSearches:
         if there and not there.endswith("\n"):  # a killed process left it unfinished
             write_whole(self._path, "".join(lines[:-1]))
 
-    def find(self, case: Case) -> Searched | None:
+    def find(self, case: CertifyOrder) -> Searched | None:
         """The search of a scenario, if it was made before."""
         return self._made.get(self._name(case))
 
-    def keep(self, case: Case, searched: Searched) -> None:
+    def keep(self, case: CertifyOrder, searched: Searched) -> None:
         line = LINES.dump_json((self._name(case), searched)).decode()
         with self._path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
-    def _name(self, case: Case) -> str:
+    def _name(self, case: CertifyOrder) -> str:
         scenario = case.scenario.model_dump_json(exclude={"certificate", "provenance"}, exclude_defaults=True)
         told = [case.bundle.folder.name, *case.bundle.files, scenario, self._budget, JUDGE_VERSION]
         return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]

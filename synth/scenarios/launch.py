@@ -13,18 +13,18 @@ from agent_client.models.chat_model import ChatModel
 from synth.backward.generator import Shelf
 from synth.conversation.run import Converse
 from synth.forward.run import Forward
-from synth.forward.scenario_chains import Lines, Outcome
+from synth.forward.scenario_chains import RunOutcome, ScenarioChains
 from synth.forward.solver import Solver
-from synth.pipeline.folder import RunFolder
-from synth.pipeline.plan import Plan
-from synth.pipeline.progress import Progress
-from synth.play.playground import Stage
+from synth.pipeline.folder import SynthesisFolder
+from synth.pipeline.plan import RunPlan
+from synth.pipeline.progress import RunProgress
+from synth.play.playground import Playground
 from synth.runner.table import live
 from synth.runner.writer_choice import writer_for
 
 
 @dataclass(frozen=True)
-class Player:
+class SolverModel:
     """A model that plays, and where it is. The key is never written anywhere."""
 
     model: str
@@ -49,35 +49,35 @@ class Player:
 class Game:
     """Who plays scenarios, who plays the user where they are conversations, and how often."""
 
-    solver: Player
+    solver: SolverModel
     attempts: int
     at_once: int
-    user: Player | None = None
+    user: SolverModel | None = None
     only: Sequence[str] = ()
     """The scenarios that become conversations."""
 
 
 async def made_with_models(
-    folder: Path, path: Path, plan: Plan, game: Game, *, n: int, again: bool, key: str, console: Console
-) -> Outcome:
+    folder: Path, path: Path, plan: RunPlan, game: Game, *, n: int, again: bool, key: str, console: Console
+) -> RunOutcome:
     """Make scenarios of a bundle into a file: conversations where somebody plays the user, else forward.
 
     Raises FarmError where nothing can go on.
     """
-    progress = Progress()
+    progress = RunProgress()
     async with AsyncExitStack() as stack:
         model = await stack.enter_async_context(game.solver.opened())
         user = await stack.enter_async_context(game.user.opened()) if game.user else None
-        writer = await stack.enter_async_context(writer_for(plan, RunFolder(plan.out), key))
-        bundle = await stack.enter_async_context(Stage(folder))
-        lines = Lines(Shelf(path, bundle), writer, again=again, progress=progress)
+        writer = await stack.enter_async_context(writer_for(plan, SynthesisFolder(plan.out), key))
+        bundle = await stack.enter_async_context(Playground(folder))
+        lines = ScenarioChains(Shelf(path, bundle), writer, again=again, progress=progress)
         solver = Solver(model, game.attempts, at_once=game.at_once, user=user)
         run = Converse(plan.out, bundle, lines, solver, game.only) if user else Forward(plan.out, bundle, lines, solver)
         with live(console, progress):
             return await run.run(n)
 
 
-def show_outcome(outcome: Outcome, console: Console, what: str) -> None:
+def show_outcome(outcome: RunOutcome, console: Console, what: str) -> None:
     """How the scenarios ended, and what the gates caught."""
     table = Table("scenario", "", "why")
     for name, end in outcome.ends.items():

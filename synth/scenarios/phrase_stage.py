@@ -16,11 +16,11 @@ from servers.bundle.paraphrases import PARAPHRASES_FILE, Paraphrases, read_parap
 from servers.bundle.phrases import HOLE, Phrases, holes, is_named, problems_of
 from servers.errors import BundleError, FarmError
 from servers.files.atomic_write import write_whole
-from synth.backward.bundle_view import Setting
+from synth.backward.bundle_view import BundleView
 from synth.backward.profile import EVERYTHING
 from synth.backward.requester import names_of
 from synth.backward.scenario_builder import told
-from synth.backward.usage_counts import Tally
+from synth.backward.usage_counts import UsageCounts
 from synth.certify.template_stage import TemplateStage
 from synth.forward.brief import Brief
 from synth.llm.prompt import Prompt
@@ -28,11 +28,10 @@ from synth.llm.writer import Writer
 from synth.phrasing.task_text import NO_ORDER, OPTIONAL
 from synth.pipeline.artefact import Artefact
 from synth.pipeline.asker import Asker
-from synth.pipeline.environment_run import Environment as Line
-from synth.pipeline.stage import Made
-from synth.pipeline.stage import Stage as Step
+from synth.pipeline.environment_run import EnvironmentRun
+from synth.pipeline.stage import Artefacts, Stage
 from synth.pipeline.topic import Topic
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.argument_sources import Argument
 
 PROMPT = Prompt.load(Path(__file__).with_name("phrases.md"))
@@ -48,14 +47,14 @@ class NotWritten(FarmError):
     """No phrases came of it, or no answers in other words."""
 
 
-class Written(NamedTuple):
+class WrittenPhrases(NamedTuple):
     """What a writer gave for an environment."""
 
     phrases: Phrases
     paraphrases: Paraphrases
 
 
-async def written(folder: Path, work: Path, out: Path, writer: Writer) -> Written:
+async def written(folder: Path, work: Path, out: Path, writer: Writer) -> WrittenPhrases:
     """Ask for the phrases of a bundle and for answers in other words, and write both, the latter beside `out`.
 
     What was accepted before is not asked for again.
@@ -64,12 +63,12 @@ async def written(folder: Path, work: Path, out: Path, writer: Writer) -> Writte
         NotWritten: no answer was accepted, or there is none yet. Phrases that were accepted are written all the same.
         BundleError: what stands beside `out` cannot be read.
     """
-    async with Stage(folder) as stage:
+    async with Playground(folder) as stage:
         steps = (
-            Step("phrases", Phrases, Phrasing(stage).make),
-            Step("paraphrases", Paraphrases, TemplateStage(stage).make),
+            Stage("phrases", Phrases, Phrasing(stage).make),
+            Stage("paraphrases", Paraphrases, TemplateStage(stage).make),
         )
-        line = Line(stage.environment.id, work, steps, writer)
+        line = EnvironmentRun(stage.environment.id, work, steps, writer)
         line.begin(Topic(title=stage.environment.description.title))
         end = await line.advance()
         artefacts = {one.stage: one for one in line.line.standing()}
@@ -78,7 +77,7 @@ async def written(folder: Path, work: Path, out: Path, writer: Writer) -> Writte
         _write(out, _signed(Phrases, phrases))
     if phrases is None or paraphrases is None:
         raise NotWritten(f"{stage.environment.id}: {end.state}: {end.why}")
-    made = Written(_signed(Phrases, phrases), _with_whole_answers(_signed(Paraphrases, paraphrases), out.parent))
+    made = WrittenPhrases(_signed(Phrases, phrases), _with_whole_answers(_signed(Paraphrases, paraphrases), out.parent))
     if made.paraphrases.tells:
         _write(out.with_name(PARAPHRASES_FILE), made.paraphrases)
     return made
@@ -118,13 +117,13 @@ def _write(path: Path, value: Phrases | Paraphrases) -> None:
 class Phrasing:
     """The stage that asks, and what it accepts."""
 
-    def __init__(self, bundle: Stage) -> None:
+    def __init__(self, bundle: Playground) -> None:
         self._bundle = bundle
         self._environment = bundle.environment
 
-    async def make(self, _made: Made, asker: Asker) -> Phrases:
+    async def make(self, _made: Artefacts, asker: Asker) -> Phrases:
         """Ask for the words."""
-        setting = await Setting.of(self._bundle, Phrases())
+        setting = await BundleView.of(self._bundle, Phrases())
         messages = PROMPT.fill(
             arguments="\n".join(_explained(setting)),
             shown="\n".join(_shown(setting)),
@@ -139,8 +138,8 @@ class Phrasing:
 
     async def _tried_out(self, phrases: Phrases) -> list[str]:
         """Whether walks come to tasks with these words."""
-        setting = await Setting.of(self._bundle, phrases)
-        tally, lost, said = Tally(), list[str](), set[str]()
+        setting = await BundleView.of(self._bundle, phrases)
+        tally, lost, said = UsageCounts(), list[str](), set[str]()
         for at in range(TRIAL_WALKS):
             came = await told(setting, EVERYTHING.wish(0, at), tally, Random(f"0/{at}"))  # noqa: S311 - to be repeated
             if isinstance(came, str):
@@ -158,7 +157,7 @@ class Phrasing:
         ]
 
 
-def findings(phrases: Phrases, setting: Setting) -> list[str]:
+def findings(phrases: Phrases, setting: BundleView) -> list[str]:
     """What of the words cannot serve, a sentence each."""
     return [
         *_of_rows(phrases, setting),
@@ -168,7 +167,7 @@ def findings(phrases: Phrases, setting: Setting) -> list[str]:
     ]
 
 
-def _of_rows(phrases: Phrases, setting: Setting) -> Iterator[str]:
+def _of_rows(phrases: Phrases, setting: BundleView) -> Iterator[str]:
     shown = _properties(setting.stage.environment)
     for table in sorted(_named_tables(setting) - phrases.rows.keys()):
         yield f"rows: nothing for {table!r}, whose rows commands name"
@@ -183,7 +182,7 @@ def _of_rows(phrases: Phrases, setting: Setting) -> Iterator[str]:
                 yield f"rows.{table}: {form!r} tells an id; people go by names, titles and days"
 
 
-def _of_asks(phrases: Phrases, setting: Setting) -> Iterator[str]:
+def _of_asks(phrases: Phrases, setting: BundleView) -> Iterator[str]:
     for tool in setting.writers:
         by_voice = phrases.asks.get(tool.name, {})
         if not by_voice:
@@ -215,7 +214,7 @@ def _is_speaker(argument: str, phrases: Phrases) -> bool:
     return phrases.speaker is not None and argument.removesuffix("_id") in phrases.speaker
 
 
-def _of_tells(phrases: Phrases, setting: Setting) -> Iterator[str]:
+def _of_tells(phrases: Phrases, setting: BundleView) -> Iterator[str]:
     for name, tells in phrases.tells.items():
         shown = str(setting.tools[name].result) if name in setting.tools else ""
         for tell in tells:
@@ -224,7 +223,7 @@ def _of_tells(phrases: Phrases, setting: Setting) -> Iterator[str]:
                 yield f"tells.{name}: its result has no {tell.value!r}"
 
 
-def _of_senders(phrases: Phrases, setting: Setting) -> Iterator[str]:
+def _of_senders(phrases: Phrases, setting: BundleView) -> Iterator[str]:
     if "chores" in phrases.voices and not phrases.senders:
         yield "senders: nobody is named who may ask for what is nobody's own errand"
     for number, sender in enumerate(phrases.senders, start=1):
@@ -235,7 +234,7 @@ def _of_senders(phrases: Phrases, setting: Setting) -> Iterator[str]:
         yield f"voices.chores.open: does not say who asks, by the hole {{name}}: {unnamed[0]!r}"
 
 
-def _named_tables(setting: Setting) -> set[str]:
+def _named_tables(setting: BundleView) -> set[str]:
     """The tables whose rows commands must name."""
     return {
         one.source.columns[0].table
@@ -256,7 +255,7 @@ def _properties(environment: Environment) -> set[str]:
     return found
 
 
-def _explained(setting: Setting) -> Iterator[str]:
+def _explained(setting: BundleView) -> Iterator[str]:
     for tool in setting.writers:
         yield f"- {tool.name}: " + "; ".join(_meant(one) for one in setting.arguments.of(tool))
 
@@ -266,7 +265,7 @@ def _meant(one: Argument) -> str:
     return f"{one.name}{row}: {str(one.schema.get('description', '')).rstrip('.')}"
 
 
-def _shown(setting: Setting) -> Iterator[str]:
+def _shown(setting: BundleView) -> Iterator[str]:
     """What queries show of the rows of each table that commands name."""
     for table in sorted(_named_tables(setting)):
         names = {name for name in setting.at_first.names(table) if name != "id"}
@@ -281,7 +280,7 @@ def _shown(setting: Setting) -> Iterator[str]:
         yield f"- a row of {table}: {', '.join(told_of or beside) or 'nothing but its key'}"
 
 
-def _beside(setting: Setting, keys: set[str]) -> list[str]:
+def _beside(setting: BundleView, keys: set[str]) -> list[str]:
     """What queries show of rows that only stand in others: `line_name` beside `line_id`."""
     found: dict[str, None] = {}
     for tool in setting.tools.values():

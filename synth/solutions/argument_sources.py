@@ -5,8 +5,8 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from servers.bundle.description import Tool
-from synth.play.row_view import Column, Shape, View
-from synth.play.value_sources import Source, source_of
+from synth.play.row_view import SchemaShape, SqlColumn, View
+from synth.play.value_sources import ValueSource, source_of
 from synth.solutions.json_leaves import leaves
 from synth.solutions.plausible_values import enum_of
 
@@ -16,13 +16,15 @@ class Argument(NamedTuple):
 
     name: str
     schema: dict[str, Any]
-    source: Source
+    source: ValueSource
 
 
 class Arguments:
     """All arguments of all tools."""
 
-    def __init__(self, tools: dict[str, Tool], shape: Shape, view: View, seen: dict[str, Column] | None = None) -> None:
+    def __init__(
+        self, tools: dict[str, Tool], shape: SchemaShape, view: View, seen: dict[str, SqlColumn] | None = None
+    ) -> None:
         self.tools = tools
         self._seen = seen or {}
         self._of = {
@@ -33,7 +35,7 @@ class Arguments:
             for tool in tools.values()
         }
 
-    def names(self, key: Column) -> tuple[str, ...]:
+    def names(self, key: SqlColumn) -> tuple[str, ...]:
         """The properties under which queries have shown a key."""
         return tuple(name for name, column in self._seen.items() if column == key)
 
@@ -42,7 +44,7 @@ class Arguments:
         return self._of[tool.name]
 
 
-def _seen(argument: Argument, seen: dict[str, Column]) -> Argument:
+def _seen(argument: Argument, seen: dict[str, SqlColumn]) -> Argument:
     """An argument of the name under which queries show keys is such a key."""
     source = argument.source
     if source.kind != "text" or argument.name not in seen:
@@ -57,9 +59,9 @@ def _chosen(argument: Argument) -> Argument:
     return argument
 
 
-def keys_in(results: Iterable[Any], shape: Shape, view: View) -> dict[str, Column]:
+def keys_in(results: Iterable[Any], shape: SchemaShape, view: View) -> dict[str, SqlColumn]:
     """The properties of results that hold nothing but the keys of one table."""
-    tables: dict[Any, list[Column]] = {}
+    tables: dict[Any, list[SqlColumn]] = {}
     for key in shape.keys.values():
         for value in view.values(key):
             tables.setdefault(value, []).append(key)
@@ -68,7 +70,7 @@ def keys_in(results: Iterable[Any], shape: Shape, view: View) -> dict[str, Colum
         for path, value in leaves(result, ""):
             if isinstance(value, str):
                 values.setdefault(path.rpartition(".")[2], set()).add(value)
-    found: dict[str, Column] = {}
+    found: dict[str, SqlColumn] = {}
     for name, there in values.items():
         keys = [key for key in shape.keys.values() if all(key in tables.get(value, ()) for value in there)]
         if len(keys) == 1:

@@ -9,11 +9,11 @@ from agent_client.trace import ToolResult
 from servers.bundle.scenario import Solution
 from servers.errors import BundleError
 from servers.messages import RowChange
-from servers.worker.instance import Outcome
-from synth.play.playground import Scene
+from servers.worker.instance import CallOutcome
+from synth.play.playground import Session
 
 
-class Step(NamedTuple):
+class PlannedStep(NamedTuple):
     """One call to make. `number` is its place in the solution, from 1; 0 for a call that the solution does not have."""
 
     number: int
@@ -22,12 +22,12 @@ class Step(NamedTuple):
     free: tuple[str, ...] = ()
 
 
-class Made(NamedTuple):
+class PlayedCall(NamedTuple):
     """One call that was made, with its references resolved."""
 
-    step: Step
+    step: PlannedStep
     arguments: dict[str, Any]
-    outcome: Outcome
+    outcome: CallOutcome
     changes: list[RowChange]
 
     @property
@@ -42,27 +42,29 @@ class Made(NamedTuple):
         return {"tool": self.step.tool, "arguments": self.arguments, "outcome": self.outcome.kind}
 
 
-NOTHING = Step(0, "-", {})
+NOTHING = PlannedStep(0, "-", {})
 """Takes the place of a call that is left out, so that what comes later has the same time and the same ids."""
 
 
-def steps_of(solution: Solution) -> list[Step]:
+def steps_of(solution: Solution) -> list[PlannedStep]:
     """The calls of a solution."""
-    return [Step(number, call.tool, call.arguments, call.free) for number, call in enumerate(solution.calls, start=1)]
+    return [
+        PlannedStep(number, call.tool, call.arguments, call.free) for number, call in enumerate(solution.calls, start=1)
+    ]
 
 
-async def play(scene: Scene, steps: Sequence[Step], known: Sequence[ToolResult] = ()) -> list[Made]:
+async def play(scene: Session, steps: Sequence[PlannedStep], known: Sequence[ToolResult] = ()) -> list[PlayedCall]:
     """Make calls. A reference leads to this run's result, or to a `known` one where this run has none.
 
     Raises:
         BundleError: a reference leads nowhere.
     """
     results = list(known)
-    made: list[Made] = []
+    made: list[PlayedCall] = []
     for step in steps:
         arguments = _resolved(step, results, known)
         outcome = await scene.call(step.tool, arguments)
-        one = Made(step, arguments, outcome, scene.changed(outcome) if outcome.changes else [])
+        one = PlayedCall(step, arguments, outcome, scene.changed(outcome) if outcome.changes else [])
         made.append(one)
         if step.number > len(results):
             results.append(one.result)
@@ -71,7 +73,7 @@ async def play(scene: Scene, steps: Sequence[Step], known: Sequence[ToolResult] 
     return made
 
 
-def _resolved(step: Step, results: Sequence[ToolResult], known: Sequence[ToolResult]) -> dict[str, Any]:
+def _resolved(step: PlannedStep, results: Sequence[ToolResult], known: Sequence[ToolResult]) -> dict[str, Any]:
     """A step's arguments, from this run's results, or else from the known ones."""
     for found in (results, known):
         try:
@@ -82,7 +84,7 @@ def _resolved(step: Step, results: Sequence[ToolResult], known: Sequence[ToolRes
     return step.arguments
 
 
-def results_of(made: Sequence[Made], known: Sequence[ToolResult] = ()) -> list[ToolResult]:
+def results_of(made: Sequence[PlayedCall], known: Sequence[ToolResult] = ()) -> list[ToolResult]:
     """The results by their calls' places in the solution; a call that was not made, or failed, keeps the known one."""
     results = list(known)
     for one in made:

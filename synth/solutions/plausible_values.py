@@ -16,7 +16,7 @@ MOST_ROWS = 400
 OTHER_WORD = "otherwise"
 
 
-class Rows:
+class RowSample:
     """The rows of a state, for drawing from. Tables with more than 400 rows are known by their first ones."""
 
     def __init__(self, reader: Reader) -> None:
@@ -69,7 +69,7 @@ class Rows:
         return sorted(counts, key=lambda other: (-counts[other], str(other)))[:3]
 
 
-def other_arguments(schema: dict[str, Any], value: Any, rows: Rows, neighbours: Sequence[Any] = ()) -> list[Any]:
+def other_arguments(schema: dict[str, Any], value: Any, rows: RowSample, neighbours: Sequence[Any] = ()) -> list[Any]:
     """Near misses for an argument, two or three where there are as many.
 
     `neighbours` are what stands in its place in other rows.
@@ -108,7 +108,7 @@ def _other_texts(value: str, neighbours: Sequence[Any]) -> list[Any]:
     return _distinct(value, [*neighbours[:1], *_other_words(value), *neighbours[1:]])[:2]
 
 
-def _other_lists(value: list[Any], rows: Rows) -> list[Any]:
+def _other_lists(value: list[Any], rows: RowSample) -> list[Any]:
     shorter = [value[:-1]] if len(value) > 1 else []
     changed = [[other, *value[1:]] for other in other_arguments({}, value[0], rows)[:1]] if value else []
     return [*shorter, *changed]

@@ -13,33 +13,44 @@ from servers.bundle.phrases import Phrases, phrases_if_readable
 from servers.bundle.scenario import Checkpoint, Scenario
 from servers.errors import BundleError
 from servers.judge import judge
-from servers.messages import Judgement, RowChange
+from servers.messages import Assessment, RowChange
 from servers.sandbox.guest_pool import Guests
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import between
-from synth.play.playground import Scene, Stage
-from synth.solutions.call_run import Made, Step, play, results_of, steps_of
+from synth.play.playground import Playground, Session
+from synth.solutions.call_run import (
+    PlannedStep,
+    PlayedCall,
+    play,
+    results_of,
+    steps_of,
+)
 from synth.solutions.final_states import States
 from synth.solutions.normalized_diff import MOMENT, Column, Window, essence, exactly
-from synth.solutions.plausible_values import Rows
+from synth.solutions.plausible_values import RowSample
 from synth.solutions.run_times import times_of_the_clock
-from synth.solutions.told_values import Place, Told, Words, told_values
+from synth.solutions.told_values import (
+    ArgumentPlace,
+    TaskWords,
+    ToldValue,
+    told_values,
+)
 
 COST = {"sql": 0, "footprint": 1, "python": 2}
 
 
 @dataclass(frozen=True)
-class Reference:
+class ReferenceRun:
     """The reference of a scenario. `scene` is an instance of it, to play variations on."""
 
     environment: Environment
     scenario: Scenario
-    scene: Scene
+    scene: Session
     guests: Guests
-    made: list[Made]
+    made: list[PlayedCall]
     answer: str
     states: States
-    rows: Rows
+    rows: RowSample
     changes: list[RowChange]
     of_the_clock: frozenset[str]
     """Its times that are others when it is played later."""
@@ -81,12 +92,12 @@ class Reference:
         return places[False] - places[True]
 
     @cached_property
-    def words(self) -> Words:
+    def words(self) -> TaskWords:
         """The words of its task."""
-        return Words(self.scenario.task, clock=self.window.first, choices=self.phrases.words)
+        return TaskWords(self.scenario.task, clock=self.window.first, choices=self.phrases.words)
 
     @cached_property
-    def told(self) -> list[Told]:
+    def told(self) -> list[ToldValue]:
         """What the task tells and the commands pass on."""
         return told_values(self.made, self.writing, self.words)
 
@@ -95,7 +106,7 @@ class Reference:
         """The indices of the calls that may write."""
         return [index for index, one in enumerate(self.made) if self.environment.tools[one.step.tool].writes]
 
-    def is_open(self, place: Place) -> bool:
+    def is_open(self, place: ArgumentPlace) -> bool:
         """Whether an argument is left to the agent: it is said to be free, or is prose that the task does not give."""
         one = self.made[place.call - 1]
         value = one.arguments[place.argument]
@@ -110,7 +121,7 @@ class Reference:
         for index, one in enumerate(self.made):
             for name, value in one.arguments.items():
                 kept = value if isinstance(value, (str, int, float)) else str(value)
-                values[self.is_open(Place(index + 1, name))].add(kept)
+                values[self.is_open(ArgumentPlace(index + 1, name))].add(kept)
         return values[True] - values[False]
 
     def neighbours(self, value: Any) -> list[Any]:
@@ -126,12 +137,12 @@ class Reference:
         self.states.close()
         await self.scene.close()
 
-    def answered(self, made: Sequence[Made]) -> str:
+    def answered(self, made: Sequence[PlayedCall]) -> str:
         """The reference's last words, with what a run found put in."""
         return _answer(self.scenario, results_of(made, self.results))
 
 
-async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Reference:
+async def played(stage: Playground, scenario: Scenario, *, seed: int = 0) -> ReferenceRun:
     """Launch a scenario and play its reference solution.
 
     Raises:
@@ -139,7 +150,7 @@ async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Referenc
     """
     scene = await stage.launch(setup=scenario.setup, clock=scenario.clock, seed=seed)
     async with scene.reading() as reader:
-        rows, start = Rows(reader), reader.connection.serialize("start")
+        rows, start = RowSample(reader), reader.connection.serialize("start")
     made = await play(scene, steps_of(scenario.reference()))
     answer = _answer(scenario, results_of(made))
     async with scene.reading() as reader:
@@ -149,7 +160,7 @@ async def played(stage: Stage, scenario: Scenario, *, seed: int = 0) -> Referenc
     states = States(start, final, whole=any(one.kind == "python" for one in scenario.checkpoints))
     guests = stage.worker.guests
     phrases = phrases_if_readable(environment)
-    return Reference(environment, scenario, scene, guests, made, answer, states, rows, changes, later, phrases)
+    return ReferenceRun(environment, scenario, scene, guests, made, answer, states, rows, changes, later, phrases)
 
 
 def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:
@@ -164,10 +175,10 @@ async def judged(
     checkpoints: Sequence[Checkpoint],
     *,
     answer: str,
-    made: Sequence[Made],
+    made: Sequence[PlayedCall],
     now: str,
     guests: Guests,
-) -> Judgement:
+) -> Assessment:
     """What checkpoints say of a state."""
     calls = [one.told() for one in made]
     return await judge.judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
@@ -178,7 +189,7 @@ async def failing(
     checkpoints: Sequence[Checkpoint],
     *,
     answer: str,
-    made: Sequence[Made],
+    made: Sequence[PlayedCall],
     now: str,
     guests: Guests,
 ) -> str | None:
@@ -200,7 +211,7 @@ async def fails(
     checkpoints: Sequence[Checkpoint],
     *,
     answer: str,
-    made: Sequence[Made],
+    made: Sequence[PlayedCall],
     now: str,
     guests: Guests,
 ) -> bool:
@@ -208,12 +219,12 @@ async def fails(
     return await failing(reader, checkpoints, answer=answer, made=made, now=now, guests=guests) is not None
 
 
-def is_prose(value: Any, rows: Rows) -> bool:
+def is_prose(value: Any, rows: RowSample) -> bool:
     """Whether a value is words of somebody's own, not the key of a row nor a choice."""
     return isinstance(value, str) and value not in rows.tables_of and " " in value.strip()
 
 
-def ordered(steps: Sequence[Step], first: int, second: int) -> list[Step]:
+def ordered(steps: Sequence[PlannedStep], first: int, second: int) -> list[PlannedStep]:
     """Steps with two of them in each other's place."""
     swapped = list(steps)
     swapped[first], swapped[second] = swapped[second], swapped[first]

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from servers.bundle.description import Tool
-from synth.play.value_sources import Source, singular
+from synth.play.value_sources import ValueSource, singular
 from synth.solutions.argument_sources import Arguments
 from synth.solutions.json_leaves import leaves
 from synth.solutions.plausible_values import enum_of
-from synth.solutions.row_relations import Place, World
+from synth.solutions.row_relations import Place, RowRelations
 from synth.solutions.trial_calls import Trying
 
 Item = dict[str, Any]
@@ -42,11 +42,11 @@ class Sight:
         return self.query.needs
 
 
-class Finder:
+class RowLookup:
     """Looks rows up in one scene, as it stands now. What is `known` was asked of the same rows before."""
 
     def __init__(
-        self, trying: Trying, world: World, arguments: Arguments, known: dict[str, Item | None] | None = None
+        self, trying: Trying, world: RowRelations, arguments: Arguments, known: dict[str, Item | None] | None = None
     ) -> None:
         self._trying = trying
         self._world = world
@@ -100,7 +100,7 @@ class Finder:
                     yield Query(tool.name, {argument: text})
         yield from by_place
 
-    def _words(self, place: Place, source: Source) -> list[str]:
+    def _words(self, place: Place, source: ValueSource) -> list[str]:
         """What a row may be looked for by: its labels; without any, what it says in the column that is asked for."""
         row = self._world.rows.get(place, {})
         asked = [row.get(column.name) for column in source.columns if column.table == place[0]]

@@ -4,7 +4,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from synth.play.row_view import Column, Row, Shape, View
+from synth.play.row_view import (
+    Row,
+    SchemaShape,
+    SqlColumn,
+    View,
+)
 
 Place = tuple[str, Any]
 """One row: its table and its key."""
@@ -12,10 +17,10 @@ LABELS = ("name", "full_name", "title", "label", "subject", "number", "code", "e
 
 
 @dataclass(frozen=True)
-class World:
+class RowRelations:
     """The rows of a moment."""
 
-    shape: Shape
+    shape: SchemaShape
     view: View
 
     @cached_property
@@ -28,8 +33,8 @@ class World:
         }
 
     @cached_property
-    def _points(self) -> dict[str, list[tuple[str, Column]]]:
-        found: dict[str, list[tuple[str, Column]]] = {}
+    def _points(self) -> dict[str, list[tuple[str, SqlColumn]]]:
+        found: dict[str, list[tuple[str, SqlColumn]]] = {}
         for column, aim in self.shape.points.items():
             found.setdefault(column.table, []).append((column.name, aim))
         return found

@@ -4,12 +4,14 @@ from collections.abc import Iterable, Sequence
 
 from servers.messages import RowChange
 from servers.state.row_diff import between
-from synth.play.playground import Scene
-from synth.solutions.call_run import NOTHING, Step, play
+from synth.play.playground import Session
+from synth.solutions.call_run import NOTHING, PlannedStep, play
 from synth.solutions.normalized_diff import MOMENT
 
 
-async def times_of_the_clock(scene: Scene, steps: Sequence[Step], changes: Iterable[RowChange]) -> frozenset[str]:
+async def times_of_the_clock(
+    scene: Session, steps: Sequence[PlannedStep], changes: Iterable[RowChange]
+) -> frozenset[str]:
     """The times among changes that are others when their calls are made later. Leaves the scene at the later run.
 
     It begins when the first run has ended: none of its times can be one of the first run's.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from agent_client.references import REFERENCE
 from servers.guest.sqlite.plain_text import plain_text
-from synth.solutions.call_run import Made
+from synth.solutions.call_run import PlayedCall
 from synth.solutions.value_texts import DATE, DATETIME, MONTHS, NUMBERS, in_words, is_money, money
 
 DAY_OF = re.compile(rf"\b(\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS).lower()})|\d\d:\d\d)\b", re.IGNORECASE)
@@ -19,7 +19,7 @@ DAY_OF = re.compile(rf"\b(\d{{1,2}}(?:st|nd|rd|th)?(?: of)? (?:{'|'.join(MONTHS)
 DAYS = [date(2024, 1, number).strftime("%A").lower() for number in range(1, 8)]
 
 
-class Place(NamedTuple):
+class ArgumentPlace(NamedTuple):
     """An argument of a call, which is named by its number in the solution."""
 
     call: int
@@ -29,17 +29,17 @@ class Place(NamedTuple):
         return f"{self.call}.{self.argument}"
 
 
-class Told(NamedTuple):
+class ToldValue(NamedTuple):
     """A value that the task tells and a call passes on, or a row that it speaks of."""
 
-    place: Place
+    place: ArgumentPlace
     tool: str
     value: Any
     is_row: bool
     """Whether it was looked up: the task tells by which words."""
 
 
-class Words:
+class TaskWords:
     """A task's words, for finding values in them."""
 
     def __init__(self, task: str, *, clock: str, choices: Mapping[str, str] | None = None) -> None:
@@ -109,15 +109,15 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(one)
 
 
-def told_values(made: Sequence[Made], writing: Sequence[int], words: Words) -> list[Told]:
+def told_values(made: Sequence[PlayedCall], writing: Sequence[int], words: TaskWords) -> list[ToldValue]:
     """What the commands of a solution pass on and do not leave open: what the task tells, and rows that it means."""
-    found: list[Told] = []
+    found: list[ToldValue] = []
     for index in writing:
         one = made[index]
         for name, value in one.arguments.items():
             is_row = REFERENCE.search(str(one.step.arguments.get(name))) is not None
             if words.tell(name, value) or (is_row and name not in one.step.free):
-                found.append(Told(Place(index + 1, name), one.step.tool, value, is_row))
+                found.append(ToldValue(ArgumentPlace(index + 1, name), one.step.tool, value, is_row))
     return found
 
 

@@ -5,13 +5,18 @@ from typing import Any
 import pytest
 
 from agent_client.errors import AgentError
-from agent_client.model import Answer, Message, Reply, User
+from agent_client.model import (
+    CallReply,
+    Message,
+    Reply,
+    User,
+)
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.trace import ToolCall, ToolResult
 
 LOANS = ToolResult(text="two loans", structured={"loans": [{"id": "loan_1", "days": 14, "late": False}], "note": None})
 REFUSED = ToolResult(text="no member 'eve'", is_error=True)
-MADE = [Answer(ToolCall(id=f"call_{n}", tool="t"), result) for n, result in enumerate((LOANS, REFUSED), start=1)]
+MADE = [CallReply(ToolCall(id=f"call_{n}", tool="t"), result) for n, result in enumerate((LOANS, REFUSED), start=1)]
 
 
 async def resolved(value: Any) -> Any:
@@ -26,10 +31,10 @@ async def test_a_script_is_one_call_a_turn_and_then_its_answer() -> None:
     messages: list[Message] = [User("Renew it.")]
     first = await model.reply(messages, [])
     assert first == Reply(calls=(ToolCall(id="call_1", tool="find"),))
-    messages += [first, Answer(first.calls[0], LOANS)]
+    messages += [first, CallReply(first.calls[0], LOANS)]
     second = await model.reply(messages, [])
     assert second == Reply(calls=(ToolCall(id="call_2", tool="renew", arguments={"days": 7}),))
-    messages += [second, Answer(second.calls[0], LOANS)]
+    messages += [second, CallReply(second.calls[0], LOANS)]
     assert await model.reply(messages, []) == Reply(text="Renewed.", final=True)
 
 

@@ -4,7 +4,7 @@ import io
 
 from rich.console import Console
 
-from agent_client.events import Answered, Ended, Replied
+from agent_client.events import CallAnswered, Ended, Replied
 from agent_client.play import Limits, play
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.show import show
@@ -42,7 +42,7 @@ def test_thinking_and_text_beside_calls_are_shown_and_long_things_cut() -> None:
     tell = show(screen)
     call = ToolCall(id="a", tool="find", arguments={"query": "x" * 500})
     tell(Replied(1, Turn(text="I look.", thinking="Hm.", calls=(call,))))
-    tell(Answered(call, ToolResult(text="no\nluck " + "y" * 5000, is_error=True)))
+    tell(CallAnswered(call, ToolResult(text="no\nluck " + "y" * 5000, is_error=True)))
     text = shown(screen)
     assert "Hm." in text
     assert "I look." in text

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
-from servers.answer.checks.question import Question
+from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import MOST_FACTS, MOST_WORDS, AnswerCheckpoint, Fact
@@ -19,7 +19,7 @@ NOW = datetime.fromisoformat("2026-02-11 08:00:00")  # a Wednesday
 def tells(answer: str, *facts: dict[str, Any], **fields: Any) -> bool:
     """Whether an answer tells facts."""
     named = [Fact.model_validate({"name": f"fact_{number}", **fact}) for number, fact in enumerate(facts)]
-    return verdicts([Question(tuple(wanted(fact) for fact in named), **fields)], answer, NOW)[0].holds
+    return verdicts([AnswerQuestion(tuple(wanted(fact) for fact in named), **fields)], answer, NOW)[0].holds
 
 
 DAY = {"type": "date", "value": "2026-02-13", "confusable": ["2026-02-20", "2026-02-12"]}
@@ -192,7 +192,7 @@ def test_values_of_two_questions_are_not_swapped() -> None:
     seats = ("how many seats are left", {"type": "count", "value": 14})
     room = ("how much room there is for more", {"type": "count", "value": 26})
     questions = [
-        Question((wanted(Fact.model_validate({"name": f"told_{at}", **fact})),), asked)
+        AnswerQuestion((wanted(Fact.model_validate({"name": f"told_{at}", **fact})),), asked)
         for at, (asked, fact) in enumerate((seats, room))
     ]
     for answer, holds in (

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from servers.answer.checks.question import Question
+from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import AnswerCheckpoint
@@ -63,16 +63,16 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
 
 
 @cache
-def questions() -> dict[str, tuple[tuple[Question, ...], datetime]]:
+def questions() -> dict[str, tuple[tuple[AnswerQuestion, ...], datetime]]:
     cases = (*lines("cases"), *lines("cases_messages"))
     return {case["id"]: (tuple(asked(case)), datetime.fromisoformat(case["clock"])) for case in cases}
 
 
-def asked(case: dict[str, Any]) -> Iterator[Question]:
+def asked(case: dict[str, Any]) -> Iterator[AnswerQuestion]:
     for fields in case["checkpoints"]:
         one = AnswerCheckpoint.model_validate(fields)
         facts = tuple(wanted(fact) for fact in one.facts)
-        yield Question(facts, one.question, one.tell, (*one.given, *case.get("given", ())), one.silent)
+        yield AnswerQuestion(facts, one.question, one.tell, (*one.given, *case.get("given", ())), one.silent)
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from servers.answer.checks.question import Question
+from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import Fact
@@ -23,7 +23,7 @@ DEPOSIT = "the paid deposit of 140.00 euros covers fewer heads than 8, which wou
 def tells(answer: str, fact: dict[str, Any], asked: str = "", given: tuple[str, ...] = (), **fields: Any) -> bool:
     """Whether an answer tells a fact."""
     one = wanted(Fact.model_validate({"name": "told", **fact}))
-    return verdicts([Question((one,), asked, given=given, **fields)], answer, NOW)[0].holds
+    return verdicts([AnswerQuestion((one,), asked, given=given, **fields)], answer, NOW)[0].holds
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_plate_says_what_a_value_is_of(answer: str, holds: bool) -> None:
     every = tuple(
         wanted(Fact.model_validate({"name": f"told_{at}", "type": "time", **one})) for at, one in enumerate(facts)
     )
-    assert verdicts([Question(every)], answer, NOW)[0].holds is holds
+    assert verdicts([AnswerQuestion(every)], answer, NOW)[0].holds is holds
 
 
 def test_a_value_of_the_question_itself_is_no_other_one() -> None:
@@ -138,7 +138,7 @@ def test_both_ends_of_a_span_of_days_are_read(answer: str) -> None:
     now = datetime.fromisoformat("2026-09-15 10:00:00")
     one = wanted(Fact.model_validate({"name": "told", "type": "date", "value": "2026-10-31"}))
     given = ("from 1 October", "from 15 October")
-    assert verdicts([Question((one,), "until when it is frozen", given=given)], answer, now)[0].holds
+    assert verdicts([AnswerQuestion((one,), "until when it is frozen", given=given)], answer, now)[0].holds
 
 
 def test_of_a_reason_it_may_be_said_that_it_is_not_done() -> None:
@@ -165,4 +165,7 @@ def test_a_name_that_something_is_not_done_with_is_told() -> None:
 def test_a_value_under_a_label_is_of_what_the_label_names(answer: str, holds: bool) -> None:
     days = (("2026-05-05", "Elif Sarıkaya"), ("2026-05-07", "Vera Nilsson"))
     facts = ({"name": f"told_{at}", "type": "date", "value": day, "about": [of]} for at, (day, of) in enumerate(days))
-    assert verdicts([Question(tuple(wanted(Fact.model_validate(one)) for one in facts))], answer, NOW)[0].holds is holds
+    assert (
+        verdicts([AnswerQuestion(tuple(wanted(Fact.model_validate(one)) for one in facts))], answer, NOW)[0].holds
+        is holds
+    )

@@ -10,7 +10,7 @@ from agent_client.model import Model
 from agent_client.person import Person
 from evals.runs.folder import RunFolder
 from evals.runs.players import Players
-from evals.runs.records import Played, Subject
+from evals.runs.records import RolloutRecord, Subject
 from evals.runs.suite import ScriptedAgent, Suite
 from evals.runs.suite_run import Evaluation
 from registry.client import FarmClient
@@ -52,7 +52,7 @@ class Seen:
 
     def began(self, environment: str) -> None: ...
 
-    def ended(self, played: Played, *, now: bool) -> None:
+    def ended(self, played: RolloutRecord, *, now: bool) -> None:
         (self.played if now else self.kept).append(played.key)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.demo import Shown, demo
+from evals.demo import PlayedScenario, demo
 from registry.client import FarmClient
 from registry.farm import private
 from servers.errors import BundleError
@@ -32,10 +32,10 @@ ASKED: dict[str, Any] = {
 }
 
 
-async def played(folder: Path, *scenarios: dict[str, Any]) -> tuple[list[Shown], int]:
+async def played(folder: Path, *scenarios: dict[str, Any]) -> tuple[list[PlayedScenario], int]:
     """What the demo shows of a bundle with some scenarios, and how many leases are live afterwards."""
     await write_bundle(folder / "shop", scenarios=scenarios)
-    told: list[Shown] = []
+    told: list[PlayedScenario] = []
     async with private((folder,)) as address, FarmClient(address.url, address.token) as farm:
         shown = await demo(farm, told.append)
         assert sorted(one.scenario.id for one in told) == sorted(one.scenario.id for one in shown)

@@ -19,8 +19,8 @@ from agent_client.play import Limits
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.trace import ToolCall, ToolSpec
 from evals.rollout import Rollout, rollout
-from evals.runs.progress import Tally
-from evals.runs.records import Played
+from evals.runs.progress import RolloutCounts
+from evals.runs.records import RolloutRecord
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
@@ -262,8 +262,8 @@ async def test_a_rollout_whose_checkpoint_s_guests_are_killed_is_no_zero(
         assert model.killing is not None
         await model.killing
     assert (run.outcome, run.reward, run.success) == (outcome, reward, reward and True)
-    tally = Tally()
-    tally.add(Played(attempt=0, agent="breaker", agent_digest="", suite_digest="", rollout=run))
+    tally = RolloutCounts()
+    tally.add(RolloutRecord(attempt=0, agent="breaker", agent_digest="", suite_digest="", rollout=run))
     assert tally.broken == kills - 1
 
 

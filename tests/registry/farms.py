@@ -10,7 +10,7 @@ from typing import Any
 import httpx
 
 from registry.client import FarmClient
-from registry.fleet import EmbeddedWorker, Fleet, Seat
+from registry.fleet import EmbeddedWorker, Fleet, FleetMember
 from registry.http.app import app
 from registry.leases import KEEP_SECONDS, Registry
 from registry.ledger.lease_clock import LeaseClock
@@ -75,7 +75,7 @@ async def running(
             registry = Registry(library, ledger, Fleet(), clock=lease_clock, keep_seconds=keep_seconds)
             with listen("127.0.0.1", 0) as listening:
                 url = url_of(listening)
-                await registry.join(Seat("local", url, EmbeddedWorker(worker)))
+                await registry.join(FleetMember("local", url, EmbeddedWorker(worker)))
                 door = app(registry, token=TOKEN, reap_every_seconds=NEVER)
                 async with (
                     door.router.lifespan_context(door),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from registry.fleet import EmbeddedWorker, Seat
+from registry.fleet import EmbeddedWorker, FleetMember
 from registry.remote_worker import RemoteWorker
 from servers.bundle.library import Library
 from servers.errors import CapacityError, NotFound
@@ -19,7 +19,7 @@ from tests.registry.farms import Farm
 async def second(farm: Farm, library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
     """A second worker in the fleet."""
     async with Worker(library, tmp_path / "second") as worker:
-        await farm.registry.join(Seat("second", "http://second", EmbeddedWorker(worker)))
+        await farm.registry.join(FleetMember("second", "http://second", EmbeddedWorker(worker)))
         yield worker
 
 
@@ -64,7 +64,7 @@ async def test_when_all_are_full_nothing_is_launched(farm: Farm, second: Worker)
 
 async def test_a_worker_that_does_not_answer_gets_nothing(farm: Farm) -> None:
     silent = RemoteWorker("http://127.0.0.1:9", "token")
-    await farm.registry.join(Seat("far", silent.url, silent))
+    await farm.registry.join(FleetMember("far", silent.url, silent))
     await farm.client.launch("shop", count=4)
     assert await shares(farm) == {"local": 4}
     await silent.aclose()
@@ -82,7 +82,7 @@ async def test_an_instance_whose_worker_is_away_waits_for_it(farm: Farm, second:
     del farm.registry.fleet.seats["second"]
     with pytest.raises(CapacityError, match="the worker 'second', which has this instance, has not joined"):
         await farm.client.state(away)
-    await farm.registry.join(Seat("second", "http://second", EmbeddedWorker(second)))
+    await farm.registry.join(FleetMember("second", "http://second", EmbeddedWorker(second)))
     assert (await farm.client.history(away)).total == 0
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from registry.fleet import Seat
+from registry.fleet import FleetMember
 from registry.leases import KEEP_SECONDS
 from registry.reaper import GRACE_SECONDS, Reaper, Reconciled
 from registry.remote_worker import RemoteWorker
@@ -68,7 +68,7 @@ async def test_a_lease_whose_instance_is_gone_is_dropped(farm: Farm) -> None:
 
 async def test_a_worker_that_does_not_answer_loses_no_lease_and_shows_in_the_health(farm: Farm) -> None:
     silent = RemoteWorker("http://127.0.0.1:9", "token")
-    await farm.registry.join(Seat("far", silent.url, silent))
+    await farm.registry.join(FleetMember("far", silent.url, silent))
     await farm.launched()
     await farm.reaper.reconcile()
     health = await farm.client.health()

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from registry.client import FarmClient
-from registry.fleet import Seat
+from registry.fleet import FleetMember
 from registry.remote_worker import RemoteWorker
 from registry.watchdog import Watchdog, WatchedWorker
 from servers.telemetry.loop_watchdog import watched_loop
@@ -44,7 +44,7 @@ class Silent:
 async def watched(silent: Silent, killed: list[int]) -> AsyncGenerator[WatchedWorker]:
     async with serving(silent) as url:
         door = RemoteWorker(url, "x")
-        yield WatchedWorker(Seat("one", url, door), door, lambda: killed.append(1))
+        yield WatchedWorker(FleetMember("one", url, door), door, lambda: killed.append(1))
         silent.over.set()
         await door.aclose()
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
-from rl_training.cpu.generation import Generation, Request
+from rl_training.cpu.generation import Generation, GenerationRequest
 from rl_training.cpu.warm_start import IGNORED, Lesson, example, warm_start
 from tests.rl_training.texts import DEARER, TASK
 
@@ -33,7 +33,7 @@ PROMPTS = [[5, 6, 7] * (1 + number % 5) for number in range(9)]
 
 
 def test_what_is_told_about_a_token_is_its_log_probability(generation: Generation) -> None:
-    answers = generation.together([Request(prompt, 12, 1.0) for prompt in PROMPTS])
+    answers = generation.together([GenerationRequest(prompt, 12, 1.0) for prompt in PROMPTS])
     for prompt, answer in zip(PROMPTS, answers, strict=True):
         whole = torch.tensor([prompt + answer.token_ids])
         scores = torch.log_softmax(generation.model(whole).logits[0].float(), -1)
@@ -42,14 +42,14 @@ def test_what_is_told_about_a_token_is_its_log_probability(generation: Generatio
 
 
 def test_an_answer_does_not_depend_on_who_else_asks(generation: Generation) -> None:
-    cold = [Request(prompt, 8, 0.0) for prompt in PROMPTS]
+    cold = [GenerationRequest(prompt, 8, 0.0) for prompt in PROMPTS]
     assert [one.token_ids for one in generation.together(cold)] == [
         generation.together([one])[0].token_ids for one in cold
     ]
 
 
 def test_an_answer_ends_at_its_end_or_its_limit(generation: Generation) -> None:
-    answers = generation.together([Request(PROMPTS[0], limit, 1.0) for limit in (1, 3, 400)])
+    answers = generation.together([GenerationRequest(PROMPTS[0], limit, 1.0) for limit in (1, 3, 400)])
     assert [len(answers[0].token_ids), len(answers[1].token_ids) <= 3] == [1, True]
     assert len(answers[2].token_ids) == 400 or answers[2].token_ids[-1] == 2
     assert all(2 not in answer.token_ids[:-1] for answer in answers)

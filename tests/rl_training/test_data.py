@@ -12,7 +12,7 @@ from registry.farm import private
 from registry.messages import ScenarioDetail
 from rl_training.config import load_config, overrides
 from rl_training.data.rows import rows, scenarios_of
-from rl_training.data.selection import Band, Selection, split
+from rl_training.data.selection import Band, ScenarioSelection, split
 from rl_training.data.task import Task
 from rl_training.demo.scenarios import make_room
 from rl_training.errors import RowError, TrainingError
@@ -31,32 +31,32 @@ MANY = [scenario(environment, number, calls=number) for environment in "abcdefgh
 
 
 def test_whole_environments_are_kept_apart() -> None:
-    found = split(MANY, Selection(validation_share=0.2))
+    found = split(MANY, ScenarioSelection(validation_share=0.2))
     train, apart = ({one.environment for one in part} for part in (found.train, found.validation))
     assert (len(train), len(apart), train & apart) == (8, 2, set())
-    assert split(list(reversed(MANY)), Selection(validation_share=0.2)).validation[::-1] == found.validation
-    assert split(MANY, Selection(validation_share=0.2, seed=1)).validation != found.validation
+    assert split(list(reversed(MANY)), ScenarioSelection(validation_share=0.2)).validation[::-1] == found.validation
+    assert split(MANY, ScenarioSelection(validation_share=0.2, seed=1)).validation != found.validation
 
 
 def test_or_scenarios_or_the_environments_that_are_named() -> None:
-    by_scenario = split(MANY, Selection(split="scenario", validation_share=0.2))
+    by_scenario = split(MANY, ScenarioSelection(split="scenario", validation_share=0.2))
     assert (len(by_scenario.train), len(by_scenario.validation)) == (40, 10)
-    named = split(MANY, Selection(validation_environments=("c",)))
+    named = split(MANY, ScenarioSelection(validation_environments=("c",)))
     assert {one.environment for one in named.validation} == {"c"}
     with pytest.raises(RowError, match=r"no selected scenario is of z; there are: a, b"):
-        split(MANY, Selection(validation_environments=("z",)))
+        split(MANY, ScenarioSelection(validation_environments=("z",)))
 
 
 def test_only_what_is_asked_for_is_taken() -> None:
-    found = split(MANY, Selection(environments=("a", "b"), calls=Band(low=2, high=3), validation_share=0))
+    found = split(MANY, ScenarioSelection(environments=("a", "b"), calls=Band(low=2, high=3), validation_share=0))
     assert [(one.environment, one.scenario.id) for one in found.train] == [
         ("a", "s2"), ("a", "s3"), ("b", "s2"), ("b", "s3"),
     ]  # fmt: skip
     assert found.left_out == 46
     with pytest.raises(RowError, match="of 50 scenarios 0 are selected and none is left to learn from"):
-        split(MANY, Selection(tag="hard"))
+        split(MANY, ScenarioSelection(tag="hard"))
     with pytest.raises(RowError, match="0 are selected"):
-        split(MANY, Selection(kill_score=0.5))
+        split(MANY, ScenarioSelection(kill_score=0.5))
 
 
 async def test_a_row_shows_what_the_agent_is_shown_and_no_answer(shelf: Path) -> None:

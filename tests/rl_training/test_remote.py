@@ -27,7 +27,10 @@ HEAVY = {
     "starlette", "typer", "uvicorn", "uvloop",
 }  # fmt: skip
 """What only a farm needs. The trainer's side of it lives among the packages that a trainer has."""
-IMPORTS = "import rl_training.episode.attempt, rl_training.episode.farm_connection, sys; print(*{name.partition('.')[0] for name in sys.modules})"
+IMPORTS = (
+    "import rl_training.episode.attempt, rl_training.episode.farm_connection, sys; "
+    "print(*{name.partition('.')[0] for name in sys.modules})"
+)
 
 
 class Hosts(NamedTuple):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from servers.bundle.library import Library
 from servers.errors import GuestError
 from servers.messages import Launch, OutcomeKind, RowChange
-from servers.worker.instance import Instance, Outcome
+from servers.worker.instance import CallOutcome, Instance
 from servers.worker.worker import Worker
 from tests.bundles import SEED, SOUND_SCENARIO, TOOLS, write_bundle
 from tests.processes import offspring
@@ -482,7 +482,7 @@ class Kit:
         [zygote] = {one.parent for one in offspring(os.getpid())} - {os.getpid()}
         self._facts["zygote"] = zygote
 
-    async def tried(self, number: int) -> tuple[Outcome, list[str]]:
+    async def tried(self, number: int) -> tuple[CallOutcome, list[str]]:
         """Make one attempt; what it came to, and every harm that it did."""
         attempt = ATTEMPTS[number]
         outcome = await self._instance(self.attacker).call(

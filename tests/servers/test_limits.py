@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from registry.client import FarmClient
 from registry.farm import Options, running
 from servers.bundle.library import Library
-from servers.doors.http_limits import SMALL_PIECE, Connections
+from servers.doors.http_limits import SMALL_PIECE, ServerConnections
 from servers.doors.server import listen, serving, url_of
 from servers.errors import BundleError
 from servers.guest.sqlite.start_image import build
@@ -143,7 +143,7 @@ async def hasty(
     most: int = 100,
     most_received: int = 10_000_000,
     most_unread: int = 100_000_000,
-    connections: Connections | None = None,
+    connections: ServerConnections | None = None,
 ) -> AsyncGenerator[Callable[[], Awaitable[Streams]]]:
     """A server with tight limits; gives what opens a connection to it."""
     listening = listen("127.0.0.1", 0)
@@ -155,7 +155,7 @@ async def hasty(
         return opened[-1]
 
     if connections is None:
-        connections = Connections(
+        connections = ServerConnections(
             most=most, most_received=most_received, most_unread=most_unread, seconds=seconds, look_seconds=0.02
         )
     async with asyncio.timeout(30), serving(app, listening, connections):
@@ -375,7 +375,7 @@ async def test_a_burst_of_requests_is_started_in_turns_and_what_is_answered_at_o
         seen.append(len(started))
         await asyncio.sleep(0)
     assert (seen, started.clear()) == ([1, 2, 3, 4], None)
-    connections = Connections(at_once=frozenset({"/health"}))
+    connections = ServerConnections(at_once=frozenset({"/health"}))
     connections.turns = Turns(0)  # nobody else's turn ever comes
     async with hasty(app, connections=connections) as connection:
         _, busy = await connection()
@@ -387,7 +387,7 @@ async def test_a_burst_of_requests_is_started_in_turns_and_what_is_answered_at_o
 
 
 async def test_long_pieces_are_parsed_in_turns_and_short_ones_wait_for_none() -> None:
-    connections = Connections()
+    connections = ServerConnections()
     connections.pieces = Turns(0)  # nobody's turn ever comes
     long = GET.replace(b"\r\n\r\n", b"\r\nX: " + b"y" * SMALL_PIECE + b"\r\n\r\n")
     async with hasty(fine, connections=connections, seconds=60) as connection:

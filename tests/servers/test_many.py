@@ -6,7 +6,7 @@ from pathlib import Path
 
 from servers.bundle.library import Library
 from servers.messages import Launch
-from servers.worker.instance import Outcome
+from servers.worker.instance import CallOutcome
 from servers.worker.instance_cache import FILES_EACH, LEAST_HELD
 from servers.worker.worker import Worker
 
@@ -17,7 +17,7 @@ async def test_more_instances_than_stay_open_can_be_in_use_at_once(library: Libr
     async with Worker(library, tmp_path / "state", most_held=MOST) as worker:
         tickets = await worker.launch(Launch(environment="shop", count=MOST + 40))
 
-        async def called(instance_id: str) -> Outcome:
+        async def called(instance_id: str) -> CallOutcome:
             return await worker.find(instance_id).call("price", {"id": "t1", "cents": 100})
 
         for _ in range(2):

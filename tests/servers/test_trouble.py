@@ -11,7 +11,7 @@ import pytest_asyncio
 
 from servers.bundle.library import Library
 from servers.errors import GuestError
-from servers.messages import Judge, Judgement, Launch
+from servers.messages import Assessment, Judge, Launch
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
@@ -49,7 +49,7 @@ async def instance(worker: Worker) -> Instance:
     return worker.find(ticket.instance)
 
 
-async def judged(worker: Worker, instance: Instance) -> Judgement:
+async def judged(worker: Worker, instance: Instance) -> Assessment:
     one = {"id": "c", "question": "?", "role": "goal", "kind": "python", "python": SLOW}
     return await worker.judge(instance.id, Judge.model_validate({"checkpoints": [one]}))
 

@@ -3,9 +3,15 @@
 import re
 from collections.abc import Iterator, Sequence
 
-from servers.answer.checks.question import Question, codes, content_words, label_words, letters
-from servers.answer.checks.reply import Reply
-from servers.answer.expected_fact import READ_AS, Wanted
+from servers.answer.checks.question import (
+    AnswerQuestion,
+    codes,
+    content_words,
+    label_words,
+    letters,
+)
+from servers.answer.checks.reply import FoldedReply
+from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.names import named, occurrences, stem
 from servers.answer.text import folded
 from servers.answer.vocabulary import LABELS
@@ -19,10 +25,12 @@ _HEAD = re.compile(r"[^:|\n]{1,80}(?:: |\|)")
 _NO_NAMES = frozenset({"told", "fact", "reason", "asked", "value"})
 """Words in the names of facts that say nothing of what they are of."""
 Place = tuple[int, int]
-Asked = tuple[Question, Wanted]
+Asked = tuple[AnswerQuestion, ExpectedFact]
 
 
-def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, asked: Sequence[Asked]) -> bool:
+def is_of_another(
+    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, place: Place, asked: Sequence[Asked]
+) -> bool:
     """Whether a value is swapped with another fact's: beside each stand the words that ask for the other."""
     own = _words(one, question)
     not_own = frozenset(word for text in one.fact.not_about for word in _tokens(folded(text)))
@@ -46,13 +54,13 @@ def is_of_another(reply: Reply, one: Wanted, question: Question, place: Place, a
     return bool(not_own - own) and _is_nearer(reply, place, own - not_own, not_own - own, None)
 
 
-def _subjects(one: Wanted, question: Question) -> frozenset[str]:
+def _subjects(one: ExpectedFact, question: AnswerQuestion) -> frozenset[str]:
     """The names of what a value is of: given with its fact, or else those in its question."""
     names = [text for text in one.fact.about if not text.islower()]
     return frozenset(word for text in names for word in label_words(folded(text))) or question.own_names
 
 
-def _is_under(reply: Reply, place: Place, own: frozenset[str], theirs: frozenset[str]) -> bool:
+def _is_under(reply: FoldedReply, place: Place, own: frozenset[str], theirs: frozenset[str]) -> bool:
     """Whether a value stands under a label and behind the name of what another value is of, far from its own."""
     mine, others = own - theirs, theirs - own
     first, last = reply.text.sentence(place[0])
@@ -63,7 +71,7 @@ def _is_under(reply: Reply, place: Place, own: frozenset[str], theirs: frozenset
     return bool(before & others) and not mine & set(label_words(reply.folded[first:last]))
 
 
-def is_of_a_stranger(reply: Reply, question: Question, place: Place) -> bool:
+def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place) -> bool:
     """Whether a name that the task has for something else stands beside a value, and none of the question's."""
     if question.tell == "any" or not (question.own_names and question.other_names):
         return False
@@ -76,7 +84,7 @@ def is_of_a_stranger(reply: Reply, question: Question, place: Place) -> bool:
     return False
 
 
-def _places(reply: Reply, one: Wanted) -> Iterator[Place]:
+def _places(reply: FoldedReply, one: ExpectedFact) -> Iterator[Place]:
     """Where an answer has a value of a fact."""
     for value in one.values:
         if one.fact.type in READ_AS:
@@ -85,14 +93,14 @@ def _places(reply: Reply, one: Wanted) -> Iterator[Place]:
             yield from named(reply.folded, str(value))
 
 
-def _words(one: Wanted, question: Question) -> frozenset[str]:
+def _words(one: ExpectedFact, question: AnswerQuestion) -> frozenset[str]:
     about = frozenset(word for text in one.about for word in label_words(text))
     if about or len(question.wanted) == 1:
         return about or question.words
     return frozenset(content_words(one.fact.name.replace("_", " "))) - _NO_NAMES
 
 
-def _are_alike(one: Wanted, other: Wanted) -> bool:
+def _are_alike(one: ExpectedFact, other: ExpectedFact) -> bool:
     """Whether the values of two facts are of one type."""
     of_names = ("name", "choice", "list")
     return (one.fact.type in of_names and other.fact.type in of_names) or bool(
@@ -100,7 +108,9 @@ def _are_alike(one: Wanted, other: Wanted) -> bool:
     )
 
 
-def _is_nearer(reply: Reply, place: Place, own: frozenset[str], theirs: frozenset[str], other: Wanted | None) -> bool:
+def _is_nearer(
+    reply: FoldedReply, place: Place, own: frozenset[str], theirs: frozenset[str], other: ExpectedFact | None
+) -> bool:
     """Whether the nearest words that tell the one from the other are those of the other."""
     *near, sentence = reply.windows(*place)
     for window in near:
@@ -140,12 +150,14 @@ def _tokens(text: str) -> Iterator[str]:
     yield from codes(text)
 
 
-def _names_it(window: str, other: Wanted) -> bool:
+def _names_it(window: str, other: ExpectedFact) -> bool:
     """Whether another fact's own name stands beside its words, so that they are not about this one."""
     return any(isinstance(value, str) and any(True for _ in occurrences(window, value)) for value in other.values)
 
 
-def is_labelled(reply: Reply, one: Wanted, question: Question, place: Place, asked: Sequence[Asked]) -> bool:
+def is_labelled(
+    reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, place: Place, asked: Sequence[Asked]
+) -> bool:
     """Whether the words beside a value say that it is of something that was not asked for."""
     if question.tell == "any" or not (question.words or one.about):
         return False

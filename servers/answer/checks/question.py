@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from servers.answer.expected_fact import Wanted
+from servers.answer.expected_fact import ExpectedFact
 from servers.answer.names import stem
 from servers.answer.text import folded, plain
 from servers.answer.vocabulary import CURRENCY_OF, EMPTY, LABELS, MONTHS, TENS, UNITS, WEEKDAYS
@@ -33,7 +33,7 @@ _NAME = re.compile(
 _FRAME = re.compile(r"^does the answer (?:tell|name|say|give|state|mention)\b(?: that\b)?")
 
 
-class Told(NamedTuple):
+class FactVerdict(NamedTuple):
     """Whether a fact is told, and if not, why."""
 
     holds: bool
@@ -41,10 +41,10 @@ class Told(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Question:
+class AnswerQuestion:
     """The facts of one checkpoint, and the texts whose values may be told beside them."""
 
-    wanted: tuple[Wanted, ...]
+    wanted: tuple[ExpectedFact, ...]
     asked: str = ""
     """The question in words: what its values are of."""
     tell: str = "all"

@@ -20,7 +20,7 @@ _LABEL_AFTER = re.compile(r"^ ?(?:\(|: |- )((?:[^\W\d]+ ?){1,3})(?=[,:()|\n.;]|$
 
 
 @dataclass(frozen=True)
-class Reply:
+class FoldedReply:
     """A folded answer to some questions."""
 
     text: Text
@@ -84,7 +84,7 @@ class Reply:
         return [clause, *beside, f"{before} {after}"]
 
 
-def sentences(reply: Reply) -> list[str]:
+def sentences(reply: FoldedReply) -> list[str]:
     """The sentences of an answer."""
     starts = [*reply.text.starts, len(reply.folded)]
     return [part for a, b in itertools.pairwise(starts) if (part := reply.folded[a:b].strip())]

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from servers.answer.checks.question import Question, content_words
-from servers.answer.checks.reply import Reply
+from servers.answer.checks.question import AnswerQuestion, content_words
+from servers.answer.checks.reply import FoldedReply
 from servers.answer.mention import Mention
 from servers.answer.text import Text
 
@@ -20,7 +20,7 @@ REACH = 40
 """So many characters before a date or a time say whether something starts or ends there."""
 
 
-def plays_another_part(reply: Reply, question: Question, mention: Mention) -> bool:
+def plays_another_part(reply: FoldedReply, question: AnswerQuestion, mention: Mention) -> bool:
     """Whether a text that is given uses the value otherwise: as a start and not as an end, or of another thing."""
     for text in question.given:
         given = _reply_of(text, reply.now)
@@ -30,18 +30,18 @@ def plays_another_part(reply: Reply, question: Question, mention: Mention) -> bo
     return False
 
 
-def _is_turned(reply: Reply, given: Reply, mention: Mention, same: Sequence[Mention]) -> bool:
+def _is_turned(reply: FoldedReply, given: FoldedReply, mention: Mention, same: Sequence[Mention]) -> bool:
     """Whether something ends in an answer on the day on which it starts in a text, or the other way round."""
     told, true = _side(reply, mention), {_side(given, other) for other in same}
     return told != "" and len(true) == 1 and "" not in true and told not in true
 
 
-def _side(reply: Reply, mention: Mention) -> str:
+def _side(reply: FoldedReply, mention: Mention) -> str:
     before = reply.folded[max(0, mention.start - REACH) : mention.start]
     return "start" if _START.search(before) else "end" if _END.search(before) else ""
 
 
-def _is_exchanged(reply: Reply, given: Reply, mention: Mention, same: Sequence[Mention]) -> bool:
+def _is_exchanged(reply: FoldedReply, given: FoldedReply, mention: Mention, same: Sequence[Mention]) -> bool:
     """Whether the words beside two values of a text stand beside each other's in an answer."""
     own = {word for other in same for word in _beside(given, other)}
     for rival in given.mentions:
@@ -60,16 +60,16 @@ def _are_alike(one: Mention, other: Mention) -> bool:
     return one.type == other.type or {one.type, other.type} == {"amount", "number"}
 
 
-def _leans(reply: Reply, mention: Mention, to: set[str], away: set[str]) -> bool:
+def _leans(reply: FoldedReply, mention: Mention, to: set[str], away: set[str]) -> bool:
     """Whether more words beside a value are of the one set than of the other."""
     beside = _beside(reply, mention)
     return len(beside & to) > len(beside & away)
 
 
-def _beside(reply: Reply, mention: Mention) -> set[str]:
+def _beside(reply: FoldedReply, mention: Mention) -> set[str]:
     return set(content_words(reply.clause(mention.start, mention.end)))
 
 
 @lru_cache(maxsize=256)
-def _reply_of(text: str, now: datetime) -> Reply:
-    return Reply(Text.of(text), now)
+def _reply_of(text: str, now: datetime) -> FoldedReply:
+    return FoldedReply(Text.of(text), now)

@@ -5,24 +5,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from servers.answer.checks.labels import Asked
-from servers.answer.checks.question import Question, Told
-from servers.answer.checks.reply import Reply
-from servers.answer.expected_fact import Wanted
+from servers.answer.checks.question import AnswerQuestion, FactVerdict
+from servers.answer.checks.reply import FoldedReply
+from servers.answer.expected_fact import ExpectedFact
 
 
 @dataclass(frozen=True)
 class FactTold(ABC):
     """What an answer says of one fact."""
 
-    reply: Reply
-    one: Wanted
-    question: Question
+    reply: FoldedReply
+    one: ExpectedFact
+    question: AnswerQuestion
     asked: Sequence[Asked]
 
-    def verdict(self) -> Told:
+    def verdict(self) -> FactVerdict:
         """Whether the answer tells the fact."""
         fault = next(self.faults(), "")
-        return Told(not fault, fault and f"{self.one.fact.name}: {fault}")
+        return FactVerdict(not fault, fault and f"{self.one.fact.name}: {fault}")
 
     @abstractmethod
     def faults(self) -> Iterator[str]:

@@ -10,66 +10,70 @@ from datetime import datetime
 from servers.answer.checks.form import read_form, unreadable
 from servers.answer.checks.labels import Asked
 from servers.answer.checks.names import UNDECIDED, NameTold
-from servers.answer.checks.question import Question, Told
-from servers.answer.checks.reply import Reply
+from servers.answer.checks.question import AnswerQuestion, FactVerdict
+from servers.answer.checks.reply import FoldedReply
 from servers.answer.checks.values import ValueTold
 from servers.answer.checks.yes_no import tells_none, tells_side
-from servers.answer.expected_fact import READ_AS, Wanted
+from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.names import occurrences
 from servers.answer.text import Text, folded
 
 
-def verdicts(questions: Sequence[Question], answer: str, now: datetime) -> list[Told]:
+def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) -> list[FactVerdict]:
     """What an answer tells of several questions. The facts of each may be told beside those of the others."""
     asked = [(question, one) for question in questions for one in question.wanted]
     problem = unreadable(answer, len(asked))
     if problem:
-        return [Told(not question.wanted and not answer.strip(), problem) for question in questions]
+        return [FactVerdict(not question.wanted and not answer.strip(), problem) for question in questions]
     form = read_form(answer, {one.fact.name for _, one in asked})
     text = folded(answer)
-    reply = Reply(Text.of(form.text), now, has_sides=any(one.fact.type == "yes_no" for _, one in asked))
+    reply = FoldedReply(Text.of(form.text), now, has_sides=any(one.fact.type == "yes_no" for _, one in asked))
     return [
-        Told(False, f"it tells {word!r}, which nobody may be told")
+        FactVerdict(False, f"it tells {word!r}, which nobody may be told")
         if (word := _secret(question, text))
         else _verdict(question, reply, form.submitted, asked)
         for question in questions
     ]
 
 
-def _secret(question: Question, text: str) -> str:
+def _secret(question: AnswerQuestion, text: str) -> str:
     """A word that nobody may be told, and that a text has."""
     return next((word for word in question.silent if any(True for _ in occurrences(text, word))), "")
 
 
-def _verdict(question: Question, reply: Reply, submitted: dict[str, str] | None, asked: Sequence[Asked]) -> Told:
+def _verdict(
+    question: AnswerQuestion, reply: FoldedReply, submitted: dict[str, str] | None, asked: Sequence[Asked]
+) -> FactVerdict:
     if not question.wanted:
-        return Told(True)
-    seen: list[Told] = []
+        return FactVerdict(True)
+    seen: list[FactVerdict] = []
     for one in question.wanted:
         if submitted is None:
             seen.append(_tells(reply, one, question, asked))
         else:
-            part = Reply(Text.of(submitted.get(one.fact.name, "")), reply.now)
+            part = FoldedReply(Text.of(submitted.get(one.fact.name, "")), reply.now)
             seen.append(_tells(part, one, question, [(question, one)]))
     if question.tell == "any":
         return _any_of(reply, question, seen, asked)
     return next((told for told in seen if not told.holds), seen[0])
 
 
-def _any_of(reply: Reply, question: Question, seen: Sequence[Told], asked: Sequence[Asked]) -> Told:
+def _any_of(
+    reply: FoldedReply, question: AnswerQuestion, seen: Sequence[FactVerdict], asked: Sequence[Asked]
+) -> FactVerdict:
     """Whether one of several facts is told, and no value that is none of the others' stands in their place."""
     is_undecided = UNDECIDED.search(reply.folded) is not None
     for one, told in zip(question.wanted, seen, strict=True):
         if one.fact.type in READ_AS and (is_undecided or not told.holds):
             strangers = ValueTold(reply, one, question, asked).strangers()
             if strangers and (is_undecided or told.why.endswith("is not told")):
-                return Told(
+                return FactVerdict(
                     False, f"{one.fact.name}: it tells {strangers[0]!r} {'as well' if told.holds else 'instead'}"
                 )
     return next((told for told in seen if told.holds), seen[0])
 
 
-def _tells(reply: Reply, one: Wanted, question: Question, asked: Sequence[Asked]) -> Told:
+def _tells(reply: FoldedReply, one: ExpectedFact, question: AnswerQuestion, asked: Sequence[Asked]) -> FactVerdict:
     """Whether an answer tells a fact."""
     match one.fact.type:
         case "name" | "choice" | "list":

@@ -2,9 +2,9 @@
 
 import re
 
-from servers.answer.checks.question import Told
-from servers.answer.checks.reply import Reply, sentences
-from servers.answer.expected_fact import Wanted
+from servers.answer.checks.question import FactVerdict
+from servers.answer.checks.reply import FoldedReply, sentences
+from servers.answer.expected_fact import ExpectedFact
 from servers.answer.names import named
 from servers.answer.stance import DOUBT, REFUSAL
 
@@ -27,29 +27,29 @@ _DENIAL = re.compile(
 _EXCEPT = re.compile(r"\b(?:but|except|apart from|besides|other than)\b")
 
 
-def tells_side(reply: Reply, one: Wanted) -> Told:
+def tells_side(reply: FoldedReply, one: ExpectedFact) -> FactVerdict:
     """Whether it answers a question of yes or no by such a word, and stays with it."""
     name = one.fact.name
     parts = [part for part in sentences(reply) if not part.endswith("?") and not REFUSAL.search(part)]
     found = [match["word"] or "no" for part in parts for match in _SIDE.finditer(part)]
     sides = {word in _YES for word in found}
     if not sides:
-        return Told(False, f"{name}: neither yes nor no")
+        return FactVerdict(False, f"{name}: neither yes nor no")
     if len(sides) > 1:
-        return Told(False, f"{name}: both yes and no")
+        return FactVerdict(False, f"{name}: both yes and no")
     if _is_taken_back(reply, found) or any(DOUBT.search(part) for part in sentences(reply)):
-        return Told(False, f"{name}: it hedges")
+        return FactVerdict(False, f"{name}: it hedges")
     is_so = sides == {bool(one.values[0])}
-    return Told(is_so, "" if is_so else f"{name}: it tells the opposite")
+    return FactVerdict(is_so, "" if is_so else f"{name}: it tells the opposite")
 
 
-def _is_taken_back(reply: Reply, found: list[str]) -> bool:
+def _is_taken_back(reply: FoldedReply, found: list[str]) -> bool:
     """Whether a correction stands behind the word that answers, or in the middle of a sentence."""
     first = min(reply.folded.find(word) for word in (*found, "not yet") if word in reply.folded)
     return any(at > first or len(reply.folded[reply.text.sentence(at)[0] : at].split()) > 1 for at in reply.corrections)
 
 
-def tells_none(reply: Reply, one: Wanted) -> Told:
+def tells_none(reply: FoldedReply, one: ExpectedFact) -> FactVerdict:
     """Whether it tells that there is nothing such, and names nothing."""
     name = one.fact.name
     others = [str(value) for value in one.confusable]
@@ -59,11 +59,11 @@ def tells_none(reply: Reply, one: Wanted) -> Told:
             sentence = reply.folded[first:last]
             denied = _DENIAL.search(sentence) and not _EXCEPT.search(sentence)
             if reply.stance(start, end) in ("told", "doubted") and not denied:
-                return Told(False, f"{name}: it tells {other!r}")
+                return FactVerdict(False, f"{name}: it tells {other!r}")
     parts = sentences(reply)
     said = [part for part in parts if _NONE.search(part) and not REFUSAL.search(part)]
     if not said:
-        return Told(False, f"{name}: it does not tell that there is none")
+        return FactVerdict(False, f"{name}: it does not tell that there is none")
     if reply.corrections or "?" in reply.folded or any(DOUBT.search(part) for part in said):
-        return Told(False, f"{name}: it hedges")
-    return Told(True)
+        return FactVerdict(False, f"{name}: it hedges")
+    return FactVerdict(True)

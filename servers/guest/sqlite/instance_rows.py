@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import apsw
 
 from servers.guest.sqlite.connection import PAGE_SIZE, connect, shrink
-from servers.guest.sqlite.tables import Table, Tables, tables_of
+from servers.guest.sqlite.tables import Table, UncheckedTables, tables_of
 
 MOST_BYTES = 15 * 1024 * 1024
 """Bytes of start images that are kept."""
@@ -68,7 +68,7 @@ class Hydrated:
         """Apply changes whose rules were asked when they were made."""
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         self.connection.execute("PRAGMA ignore_check_constraints = ON; BEGIN", can_cache=False).fetchall()
-        Tables(self.connection, tables).apply(changes)
+        UncheckedTables(self.connection, tables).apply(changes)
         self.connection.execute("COMMIT; PRAGMA ignore_check_constraints = OFF", can_cache=False).fetchall()
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 1)
 
@@ -95,7 +95,7 @@ class Hydrated:
 
 
 @dataclass
-class Rows:
+class InstanceRows:
     """The start images and the instances that this guest knows; the least recently used are forgotten first."""
 
     images: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])

@@ -32,7 +32,7 @@ class ChangesError(Exception):
     """A changeset does not fit the rows, or leaves rows that break a rule of the schema."""
 
 
-class Reference(NamedTuple):
+class ForeignKey(NamedTuple):
     """A foreign key of a table: the places of its columns, and the query that finds the row they point to."""
 
     places: Places
@@ -53,7 +53,7 @@ class Table:
     name: str
     columns: tuple[str, ...]
     keys: Places
-    references: tuple[Reference, ...]
+    references: tuple[ForeignKey, ...]
     referenced: tuple[Referenced, ...]
     _updates: dict[Places, str] = field(default_factory=dict[Places, str], init=False, repr=False, compare=False)
 
@@ -117,7 +117,7 @@ class Edit(NamedTuple):
     """The columns that an update changes."""
 
 
-class Tables:
+class UncheckedTables:
     """The tables of a connection on which triggers and the enforcement of foreign keys are switched off."""
 
     def __init__(self, connection: apsw.Connection, tables: dict[str, Table]) -> None:
@@ -271,7 +271,7 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
         columns[name] = tuple(str(column) for column, _ in found)
         places = sorted((int(str(number)), place) for place, (_, number) in enumerate(found) if number)
         keys[name] = tuple(place for _, place in places)
-    references: dict[str, list[Reference]] = {name: [] for name in names}
+    references: dict[str, list[ForeignKey]] = {name: [] for name in names}
     referenced: dict[str, list[Referenced]] = {name: [] for name in names}
     by_lower = {name.lower(): name for name in names}
     for name in names:
@@ -286,7 +286,7 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
             )
             where = " AND ".join(f"{quoted(columns[parent][place])} = ?" for place in targets)
             sql = f"SELECT 1 FROM main.{quoted(parent)} WHERE {where}"
-            references[name].append(Reference(tuple(here.index(own.lower()) for own, _ in pairs), sql))
+            references[name].append(ForeignKey(tuple(here.index(own.lower()) for own, _ in pairs), sql))
             referenced[parent].append(Referenced(targets, name))
     return {
         name: Table(name, columns[name], keys[name], tuple(references[name]), tuple(referenced[name])) for name in names

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from servers.errors import BundleError
 from servers.guest.sqlite.tables import quoted
 from synth.play.experience import PARTICULAR
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.play.row_view import shape_of, view_of
-from synth.solutions.row_relations import Place, World
+from synth.solutions.row_relations import Place, RowRelations
 from synth.solutions.value_texts import is_money, literal
 
 MOST_TRIALS = 120
 
 
 @dataclass(frozen=True)
-class Refusal:
+class RefusedCall:
     """A call that was refused: from where it was made, and what the tool said."""
 
     tool: str
@@ -45,18 +45,18 @@ class Cell(NamedTuple):
 class Otherwise:
     """One refused call and the rows that it was made over. After so many trials every further one stays refused."""
 
-    stage: Stage
-    refusal: Refusal
-    world: World
+    stage: Playground
+    refusal: RefusedCall
+    world: RowRelations
     _known: dict[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
-    async def of(cls, stage: Stage, refusal: Refusal) -> "Otherwise":
+    async def of(cls, stage: Playground, refusal: RefusedCall) -> "Otherwise":
         """Read the rows that it was made over."""
         scene = await stage.launch(setup=refusal.setup, clock=refusal.clock)
         async with scene.reading() as reader:
             shape = shape_of(reader)
-            world = World(shape, view_of(reader, shape))
+            world = RowRelations(shape, view_of(reader, shape))
         await scene.close()
         return cls(stage, refusal, world)
 

@@ -13,9 +13,9 @@ from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from servers.answer.fact import Fact
-from synth.backward.refusals.counterfactuals import Cell, Otherwise, Refusal
+from synth.backward.refusals.counterfactuals import Cell, Otherwise, RefusedCall
 from synth.play.days import day_in, later
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.value_texts import NUMBERS, is_money
 
 INSTANT = re.compile(r"\b(\d{4}-\d\d-\d\d)(?:(?: at)? (\d\d:\d\d)(?::\d\d)?)?\b|\b(\d\d:\d\d)(?::\d\d)?\b")
@@ -65,7 +65,7 @@ def values_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(found[0] for found in INSTANT.finditer(text)), *MONEY.findall(text)]))
 
 
-async def obstacles(stage: Stage, refusal: Refusal) -> list[Fact]:
+async def obstacles(stage: Playground, refusal: RefusedCall) -> list[Fact]:
     """The values of a refusal that bar the call, as facts that an answer can tell. Each of them does so alone.
 
     There are none where the refusal says how a row stands that the call names, apart from since or until when: who
@@ -88,7 +88,7 @@ async def _instants(otherwise: Otherwise) -> AsyncIterator[Fact]:
         yield _fact_of(one, found.get(one, ()), refusal.now.date())
 
 
-def _instants_in(refusal: Refusal) -> Iterator[Instant]:
+def _instants_in(refusal: RefusedCall) -> Iterator[Instant]:
     """The days and times that a refusal tells, apart from the clock's own day."""
     today = refusal.now.date()
     for found in INSTANT.finditer(refusal.text):
@@ -97,7 +97,7 @@ def _instants_in(refusal: Refusal) -> Iterator[Instant]:
             yield Instant(day, time.fromisoformat(hour) if hour else None)
 
 
-def _counted_from(instant: Instant, refusal: Refusal) -> Iterator[Instant]:
+def _counted_from(instant: Instant, refusal: RefusedCall) -> Iterator[Instant]:
     """An instant, and those that lie as long before or after it as the refusal says."""
     yield instant
     for number, unit in SPAN.findall(refusal.text):

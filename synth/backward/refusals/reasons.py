@@ -7,14 +7,14 @@ that stayed judges whether it was left alone.
 from collections.abc import Sequence
 
 from servers.answer.fact import AnswerCheckpoint, Cell, Fact
-from synth.backward.refusals.counterfactuals import Refusal
+from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.obstacles import obstacles
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.answer_facts import answer_goal, gives
 
 
 async def reasons_of(
-    stage: Stage, refusals: Sequence[Refusal], given: str, told: Sequence[Fact] = ()
+    stage: Playground, refusals: Sequence[RefusedCall], given: str, told: Sequence[Fact] = ()
 ) -> list[list[Fact]]:
     """The facts of each refusal that bar it, apart from those that are given or told anyway; none if one has none."""
     found: list[list[Fact]] = []
@@ -42,7 +42,7 @@ def why_goals(reasons: Sequence[Sequence[Fact]], given: tuple[str, ...]) -> list
     ]
 
 
-def told_beside(task: str, refusals: Sequence[Refusal]) -> tuple[str, ...]:
+def told_beside(task: str, refusals: Sequence[RefusedCall]) -> tuple[str, ...]:
     """The texts that an answer may repeat beside what is looked for: the task, and what was refused."""
     return tuple(dict.fromkeys((task, *(one.text.rstrip(".") for one in refusals))))
 

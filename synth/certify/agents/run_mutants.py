@@ -5,12 +5,18 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from servers.state.readonly_query import Reader
-from synth.solutions.call_run import NOTHING, Made, Step, play, steps_of
+from synth.solutions.call_run import (
+    NOTHING,
+    PlannedStep,
+    PlayedCall,
+    play,
+    steps_of,
+)
 from synth.solutions.final_states import rows_changed
 from synth.solutions.normalized_diff import exactly
 from synth.solutions.plausible_values import other_arguments
-from synth.solutions.reference_run import Reference, failing, ordered
-from synth.solutions.told_values import Place
+from synth.solutions.reference_run import ReferenceRun, failing, ordered
+from synth.solutions.told_values import ArgumentPlace
 
 MOST_SWAPS = 12
 LEFT_OUT = "left out"
@@ -25,7 +31,7 @@ class Tried:
     must_fail: bool
     fails: bool
     differs: str = ""
-    place: Place | None = None
+    place: ArgumentPlace | None = None
     """The argument whose value was changed, if the task tells it."""
     held_by: str = ""
     """The checkpoint that fails."""
@@ -37,11 +43,11 @@ class _Mistake:
 
     what: str
     at: int
-    steps: list[Step]
-    place: Place | None = None
+    steps: list[PlannedStep]
+    place: ArgumentPlace | None = None
 
 
-async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
+async def mistaken(reference: ReferenceRun) -> AsyncIterator[Tried]:
     """Play the reference with one mistake at a time. A mistake that changes nothing is none, and is not told."""
     steps = steps_of(reference.scenario.reference())
     told = {one.place for one in reference.told}
@@ -72,7 +78,7 @@ async def mistaken(reference: Reference) -> AsyncIterator[Tried]:
             )
 
 
-async def harmless(reference: Reference) -> AsyncIterator[Tried]:
+async def harmless(reference: ReferenceRun) -> AsyncIterator[Tried]:
     """Play the reference in other ways that are as good: with a query more, without its queries, in another order.
 
     Two neighbours that cannot change places without another result are a mistake instead, and must fail. Queries more
@@ -92,7 +98,7 @@ async def harmless(reference: Reference) -> AsyncIterator[Tried]:
         yield replace(tried.told, must_fail=not tried.is_same)
 
 
-def _with_other_queries(reference: Reference, steps: list[Step]) -> Iterator[tuple[str, list[Step]]]:
+def _with_other_queries(reference: ReferenceRun, steps: list[PlannedStep]) -> Iterator[tuple[str, list[PlannedStep]]]:
     query = _query(reference)
     if query is not None:
         yield f"with {query.tool} called first", [query, *steps]
@@ -108,7 +114,7 @@ class _OtherWay(NamedTuple):
     is_same: bool
 
 
-async def _other_way(reference: Reference, what: str, steps: list[Step]) -> _OtherWay:
+async def _other_way(reference: ReferenceRun, what: str, steps: list[PlannedStep]) -> _OtherWay:
     made = await Replay(reference).play(0, steps)
     difference = reference.scene.instance.state.changes_since_start()
     with reference.states.after(difference) as reader:
@@ -123,13 +129,13 @@ async def _other_way(reference: Reference, what: str, steps: list[Step]) -> _Oth
 class Replay:
     """Plays variations in the reference's instance, beginning where they part from it."""
 
-    def __init__(self, reference: Reference) -> None:
+    def __init__(self, reference: ReferenceRun) -> None:
         self._reference = reference
         self._steps = steps_of(reference.scenario.reference())
         self._same = 0
         """So many calls of the instance's history are the reference's."""
 
-    async def play(self, at: int, steps: list[Step]) -> list[Made]:
+    async def play(self, at: int, steps: list[PlannedStep]) -> list[PlayedCall]:
         """Play steps in place of the reference's, which they equal before `at`."""
         reference = self._reference
         same = min(at, self._same)
@@ -140,7 +146,7 @@ class Replay:
         return [*reference.made[:at], *made]
 
 
-async def _failing(reference: Reference, reader: Reader, answer: str, made: list[Made]) -> str | None:
+async def _failing(reference: ReferenceRun, reader: Reader, answer: str, made: list[PlayedCall]) -> str | None:
     return await failing(
         reader,
         reference.scenario.checkpoints,
@@ -151,12 +157,12 @@ async def _failing(reference: Reference, reader: Reader, answer: str, made: list
     )
 
 
-def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[_Mistake]:
+def _mistakes(reference: ReferenceRun, steps: list[PlannedStep]) -> Iterator[_Mistake]:
     for index in reference.writing:
         step = steps[index]
         name = f"call {index + 1} ({step.tool})"
         yield _Mistake(f"{LEFT_OUT} {name}", index, [*steps[:index], NOTHING, *steps[index + 1 :]])
-        again = Step(0, step.tool, reference.made[index].arguments)
+        again = PlannedStep(0, step.tool, reference.made[index].arguments)
         yield _Mistake(f"repeated {name}", index + 1, [*steps[: index + 1], again, *steps[index + 1 :]])
         for place, value, other in other_values(reference, index):
             changed = step._replace(arguments={**step.arguments, place.argument: other})
@@ -168,30 +174,30 @@ def _mistakes(reference: Reference, steps: list[Step]) -> Iterator[_Mistake]:
             )
 
 
-def other_values(reference: Reference, index: int) -> Iterator[tuple[Place, Any, Any]]:
+def other_values(reference: ReferenceRun, index: int) -> Iterator[tuple[ArgumentPlace, Any, Any]]:
     """Near misses for the arguments of a call, but for those that are left to the agent."""
     made = reference.made[index]
     schema = reference.environment.tools[made.step.tool].properties
     for argument, value in made.arguments.items():
-        place = Place(index + 1, argument)
+        place = ArgumentPlace(index + 1, argument)
         if argument not in schema or reference.is_open(place):
             continue
         for other in other_arguments(schema[argument], value, reference.rows, reference.neighbours(value)):
             yield place, value, other
 
 
-def _query(reference: Reference) -> Step | None:
+def _query(reference: ReferenceRun) -> PlannedStep | None:
     """A query that can be asked without arguments, or one that the reference asks."""
     for name, tool in reference.environment.tools.items():
         if not tool.writes and not tool.required:
-            return Step(0, name, {})
+            return PlannedStep(0, name, {})
     for one in reference.made:
         if not reference.environment.tools[one.step.tool].writes and one.outcome.kind == "ok":
-            return Step(0, one.step.tool, one.arguments)
+            return PlannedStep(0, one.step.tool, one.arguments)
     return None
 
 
-def _difference(_exact: str, changes: Any, reference: Reference) -> str:
+def _difference(_exact: str, changes: Any, reference: ReferenceRun) -> str:
     """Which tables and columns a run left otherwise than the reference."""
     mine = {_line(change) for change in changes}
     theirs = {_line(change) for change in reference.changes}

@@ -16,8 +16,8 @@ from servers.state.readonly_query import Reader
 from synth.certify.agents.run_mutants import Tried
 from synth.solutions.normalized_diff import made_up
 from synth.solutions.plausible_values import moved, near_misses
-from synth.solutions.reference_run import Reference, failing
-from synth.solutions.told_values import Place, plain
+from synth.solutions.reference_run import ReferenceRun, failing
+from synth.solutions.told_values import ArgumentPlace, plain
 
 SMALLEST = 10
 """A number below this may stand in a row by chance: it is no sign that it was told."""
@@ -32,11 +32,11 @@ class Damage:
     what: str
     sql: str
     values: tuple[Any, ...]
-    place: Place | None = None
+    place: ArgumentPlace | None = None
     """The argument that the task tells and from which the value comes that is wrong now."""
 
 
-async def damaged(reference: Reference) -> list[Tried]:
+async def damaged(reference: ReferenceRun) -> list[Tried]:
     """Judge wrong final states. One that the database refuses, or that is the same, is left out."""
     draw = random.Random(reference.scenario.id)  # noqa: S311 - a choice that can be repeated, no secret
     must_be_tried = [*_of_changed_rows(reference), *_of_other_rows(reference, draw)]
@@ -71,7 +71,7 @@ def _done(reader: Reader, damage: Damage) -> bool:
         return False
 
 
-def _of_changed_rows(reference: Reference) -> Iterator[Damage]:
+def _of_changed_rows(reference: ReferenceRun) -> Iterator[Damage]:
     """Rows that should have changed left as they were, or changed otherwise."""
     ids = made_up(reference.changes)
     for change in reference.changes:
@@ -93,7 +93,7 @@ def _of_changed_rows(reference: Reference) -> Iterator[Damage]:
             yield from _otherwise(reference, change, name, ids)
 
 
-def _otherwise(reference: Reference, change: RowChange, name: str, ids: set[str]) -> Iterator[Damage]:
+def _otherwise(reference: ReferenceRun, change: RowChange, name: str, ids: set[str]) -> Iterator[Damage]:
     where, values = _key(change.key)
     for column, value in change.after.items():
         place = _stems_from(reference, value)
@@ -111,7 +111,7 @@ def _otherwise(reference: Reference, change: RowChange, name: str, ids: set[str]
             )
 
 
-def _stems_from(reference: Reference, value: Any) -> Place | None:
+def _stems_from(reference: ReferenceRun, value: Any) -> ArgumentPlace | None:
     """The argument that the task tells and whose value a row has; a small number may be there by chance."""
     if not isinstance(value, str) and (not isinstance(value, int) or abs(value) < SMALLEST):
         return None
@@ -126,7 +126,7 @@ def has_value(there: Any, value: Any) -> bool:
     return there == value and there is not None
 
 
-def _of_other_rows(reference: Reference, draw: random.Random) -> Iterator[Damage]:
+def _of_other_rows(reference: ReferenceRun, draw: random.Random) -> Iterator[Damage]:
     """Rows that should not have changed, changed or deleted; and rows too many."""
     touched = {(change.table, tuple(change.key.values())) for change in reference.changes}
     tables = sorted({change.table for change in reference.changes})
@@ -143,7 +143,9 @@ def _of_other_rows(reference: Reference, draw: random.Random) -> Iterator[Damage
             yield _inserted(f"{table}: one row too many", table, _copied(reference, table, row))
 
 
-def _spoilt(reference: Reference, table: str, row: dict[str, Any], name: str, draw: random.Random) -> Iterator[Damage]:
+def _spoilt(
+    reference: ReferenceRun, table: str, row: dict[str, Any], name: str, draw: random.Random
+) -> Iterator[Damage]:
     keys = reference.rows.keys[table]
     where, values = _key({key: row[key] for key in keys})
     columns = [column for column, value in row.items() if column not in keys and value is not None]
@@ -163,7 +165,7 @@ def _inserted(what: str, table: str, row: dict[str, Any]) -> Damage:
     return Damage(what, f"INSERT INTO main.{quoted(table)} ({columns}) VALUES ({places})", tuple(row.values()))
 
 
-def _copied(reference: Reference, table: str, row: dict[str, Any]) -> dict[str, Any]:
+def _copied(reference: ReferenceRun, table: str, row: dict[str, Any]) -> dict[str, Any]:
     """A row like another, under a key of its own."""
     copy = dict(row)
     for key in reference.rows.keys[table]:
@@ -174,7 +176,7 @@ def _copied(reference: Reference, table: str, row: dict[str, Any]) -> dict[str, 
     return copy
 
 
-def _others(reference: Reference, table: str, column: str, value: Any) -> list[Any]:
+def _others(reference: ReferenceRun, table: str, column: str, value: Any) -> list[Any]:
     if isinstance(value, str):
         if value in reference.of_the_clock:
             return [other for other in moved(value) if other[:10] != value[:10]]
@@ -186,7 +188,7 @@ def _others(reference: Reference, table: str, column: str, value: Any) -> list[A
     return near_misses(value) if isinstance(value, int | float) else []
 
 
-def _composed(reference: Reference, value: Any) -> bool:
+def _composed(reference: ReferenceRun, value: Any) -> bool:
     """Whether a text is prose that a tool put together, so that no agent can bring about another."""
     if not isinstance(value, str) or value.count(" ") < 2:
         return False

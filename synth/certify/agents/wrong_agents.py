@@ -15,10 +15,15 @@ from servers.bundle.description import Tool
 from servers.errors import BundleError
 from synth.certify.agents.run_mutants import Replay, other_values
 from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered
-from synth.solutions.call_run import NOTHING, Made, Step, steps_of
+from synth.solutions.call_run import (
+    NOTHING,
+    PlannedStep,
+    PlayedCall,
+    steps_of,
+)
 from synth.solutions.final_states import rows_changed
-from synth.solutions.reference_run import Reference, fails, judged
-from synth.solutions.told_values import Place
+from synth.solutions.reference_run import ReferenceRun, fails, judged
+from synth.solutions.told_values import ArgumentPlace
 
 MOST_RUNS = 6
 """So many runs of one wrong agent are played in one scenario."""
@@ -33,7 +38,7 @@ class Script:
 
     task: str
     tools: Mapping[str, Tool]
-    steps: tuple[Step, ...]
+    steps: tuple[PlannedStep, ...]
     """The right calls; their strings may refer to earlier results as `${2.loans[0].loan_id}`."""
     commands: tuple[int, ...]
     """The indices of those among them that write."""
@@ -47,29 +52,29 @@ class Script:
     """The right last words."""
     contradiction: str
     """The same with other numbers, dates and names."""
-    near: Mapping[Place, Sequence[Any]] = field(default_factory=dict[Place, Sequence[Any]])
+    near: Mapping[ArgumentPlace, Sequence[Any]] = field(default_factory=dict[ArgumentPlace, Sequence[Any]])
     """Near misses for the arguments of the commands, but for those that the task leaves open."""
-    told: frozenset[Place] = frozenset()
+    told: frozenset[ArgumentPlace] = frozenset()
     """The arguments whose values the task tells."""
 
-    def with_other(self, index: int, others: Mapping[str, Any]) -> Step:
+    def with_other(self, index: int, others: Mapping[str, Any]) -> PlannedStep:
         """A right call with other arguments."""
         step = self.steps[index]
         return step._replace(arguments={**step.arguments, **others})
 
-    def queries(self) -> list[Step]:
+    def queries(self) -> list[PlannedStep]:
         """The right calls that only read."""
         return [step for index, step in enumerate(self.steps) if index not in self.commands]
 
 
-class Run(NamedTuple):
+class AgentRun(NamedTuple):
     """What an agent does: its calls, and its last words."""
 
-    steps: Sequence[Step]
+    steps: Sequence[PlannedStep]
     answer: str
 
 
-WrongAgent = Callable[[Script], Iterable[Run]]
+WrongAgent = Callable[[Script], Iterable[AgentRun]]
 """The runs that an agent would make; what it earns is what the best of them earns."""
 
 
@@ -80,7 +85,7 @@ class Earned:
     agent: str
     reward: float = 0.0
     counts: bool = False
-    run: Run | None = None
+    run: AgentRun | None = None
 
     def finding(self) -> str:
         """What is wrong where it earned everything."""
@@ -89,7 +94,7 @@ class Earned:
         return f"the {self.agent} earns {self.reward:g} with {calls} calls, saying {said[:80]!r}"
 
 
-def near_miss(script: Script) -> Iterator[Run]:
+def near_miss(script: Script) -> Iterator[AgentRun]:
     """Take the task's values for their neighbours, in one command at a time."""
     for index in script.commands:
         others = {
@@ -99,90 +104,92 @@ def near_miss(script: Script) -> Iterator[Run]:
         }
         if others:
             steps = [*script.steps[:index], script.with_other(index, others), *script.steps[index + 1 :]]
-            yield Run(steps, script.answer)
+            yield AgentRun(steps, script.answer)
 
 
-def paster(script: Script) -> Iterator[Run]:
+def paster(script: Script) -> Iterator[AgentRun]:
     """Give all results read for an answer."""
-    yield Run(script.steps, "\n".join(script.texts))
-    yield Run(script.steps, "\n".join([script.answer, *script.texts]))
+    yield AgentRun(script.steps, "\n".join(script.texts))
+    yield AgentRun(script.steps, "\n".join([script.answer, *script.texts]))
 
 
-def lister(script: Script) -> Iterator[Run]:
+def lister(script: Script) -> Iterator[AgentRun]:
     """Tell all candidates: every value of each property that a look-up showed."""
     values: dict[str, list[str]] = {}
     for result in script.results:
         for name, value in _properties(result):
             values.setdefault(name, []).append(str(value))
     lines = [f"{name.replace('_', ' ')}: {', '.join(dict.fromkeys(told))}" for name, told in values.items()]
-    yield Run(script.steps, "\n".join(lines))
-    yield Run(script.steps, "\n".join([script.answer, "All that there are:", *lines]))
+    yield AgentRun(script.steps, "\n".join(lines))
+    yield AgentRun(script.steps, "\n".join([script.answer, "All that there are:", *lines]))
 
 
-def hedger(script: Script) -> Iterator[Run]:
+def hedger(script: Script) -> Iterator[AgentRun]:
     """Say the right thing and its contrary, and leave the choice to who reads it."""
     if script.contradiction != script.answer:
-        yield Run(script.steps, f"Either this: {script.answer} Or this: {script.contradiction} It is one of the two.")
-        yield Run(script.steps, f"{script.answer} No, sorry, that was wrong. {script.contradiction}")
+        yield AgentRun(
+            script.steps, f"Either this: {script.answer} Or this: {script.contradiction} It is one of the two."
+        )
+        yield AgentRun(script.steps, f"{script.answer} No, sorry, that was wrong. {script.contradiction}")
 
 
-def echo(script: Script) -> Iterator[Run]:
+def echo(script: Script) -> Iterator[AgentRun]:
     """Say the task again."""
-    yield Run(script.steps, script.task)
+    yield AgentRun(script.steps, script.task)
 
 
-def claimer(script: Script) -> Iterator[Run]:
+def claimer(script: Script) -> Iterator[AgentRun]:
     """Claim that all is done: nothing is, or nothing more is said."""
-    yield Run((), CLAIM)
-    yield Run(script.steps, CLAIM)
+    yield AgentRun((), CLAIM)
+    yield AgentRun(script.steps, CLAIM)
 
 
-def refuser(script: Script) -> Iterator[Run]:
+def refuser(script: Script) -> Iterator[AgentRun]:
     """Refuse, before anything is done or behind it."""
-    yield Run((), REFUSAL)
-    yield Run(script.steps, REFUSAL)
+    yield AgentRun((), REFUSAL)
+    yield AgentRun(script.steps, REFUSAL)
 
 
-def first_match(script: Script) -> Iterator[Run]:
+def first_match(script: Script) -> Iterator[AgentRun]:
     """Take the first row of each list."""
     steps = [step._replace(arguments=_of_the_first(step.arguments)) for step in script.steps]
     if steps != list(script.steps):
-        yield Run(steps, script.answer)
+        yield AgentRun(steps, script.answer)
 
 
-def half(script: Script) -> Iterator[Run]:
+def half(script: Script) -> Iterator[AgentRun]:
     """Stop after a command, and speak as if all were done."""
     for index in script.commands[:-1]:
-        yield Run(script.steps[: index + 1], script.answer)
+        yield AgentRun(script.steps[: index + 1], script.answer)
 
 
-def over_doer(script: Script) -> Iterator[Run]:
+def over_doer(script: Script) -> Iterator[AgentRun]:
     """Do the same for the next row too."""
     for index in script.commands:
         for other in _elsewhere(script, index):
-            yield Run([*script.steps[: index + 1], other, *script.steps[index + 1 :]], script.answer)
+            yield AgentRun([*script.steps[: index + 1], other, *script.steps[index + 1 :]], script.answer)
 
 
-def undoer(script: Script) -> Iterator[Run]:
+def undoer(script: Script) -> Iterator[AgentRun]:
     """Do it, take it back, and do it elsewhere."""
     for index in script.commands:
         for other in _elsewhere(script, index):
             for back in _taking_back(script, index):
-                yield Run([*script.steps[: index + 1], back, other, *script.steps[index + 1 :]], script.answer)
+                yield AgentRun([*script.steps[: index + 1], back, other, *script.steps[index + 1 :]], script.answer)
 
 
-def reader(script: Script) -> Iterator[Run]:
+def reader(script: Script) -> Iterator[AgentRun]:
     """Only look things up, and give the right answer."""
-    yield Run(script.queries(), script.answer)
+    yield AgentRun(script.queries(), script.answer)
 
 
-def twice(script: Script) -> Iterator[Run]:
+def twice(script: Script) -> Iterator[AgentRun]:
     """Make each command once more."""
-    steps: list[Step] = []
+    steps: list[PlannedStep] = []
     for index, step in enumerate(script.steps):
-        again = Step(0, step.tool, script.arguments[index])
+        again = PlannedStep(0, step.tool, script.arguments[index])
         steps += [step, again] if index in script.commands else [step]
-    yield Run(steps, script.answer)
+    yield AgentRun(steps, script.answer)
 
 
 COMPANY: tuple[WrongAgent, ...] = (
@@ -202,16 +209,16 @@ COMPANY: tuple[WrongAgent, ...] = (
 )
 
 
-async def company(reference: Reference, others: Sequence[WrongAgent] = ()) -> list[Earned]:
+async def company(reference: ReferenceRun, others: Sequence[WrongAgent] = ()) -> list[Earned]:
     """Have the company, and `others`, play a scenario."""
     script = script_of(reference)
-    player = Player(reference)
+    player = WrongAgentPlayer(reference)
     return [await player.play(agent, script) for agent in (*COMPANY, *others)]
 
 
-def script_of(reference: Reference) -> Script:
+def script_of(reference: ReferenceRun) -> Script:
     """What a scenario tells a wrong agent."""
-    near: dict[Place, list[Any]] = {}
+    near: dict[ArgumentPlace, list[Any]] = {}
     for index in reference.writing:
         for place, _, other in other_values(reference, index):
             near.setdefault(place, []).append(other)
@@ -230,10 +237,10 @@ def script_of(reference: Reference) -> Script:
     )
 
 
-class Player:
+class WrongAgentPlayer:
     """Plays runs of wrong agents in the reference's instance, and says what they earn."""
 
-    def __init__(self, reference: Reference) -> None:
+    def __init__(self, reference: ReferenceRun) -> None:
         self._reference = reference
         self._replay = Replay(reference)
         self._steps = steps_of(reference.scenario.reference())
@@ -249,7 +256,7 @@ class Player:
                 best = Earned(name, reward, counts=True, run=run)
         return best
 
-    async def reward(self, run: Run) -> float | None:
+    async def reward(self, run: AgentRun) -> float | None:
         """What a run earns; None where it is right: it leaves what the reference leaves, and says what it says."""
         reference = self._reference
         if list(run.steps) == self._steps:
@@ -268,13 +275,13 @@ class Player:
                 return None
             return await self._judged(reader, run, made)
 
-    def _same(self, run: Run) -> int:
+    def _same(self, run: AgentRun) -> int:
         """How many calls of a run are the reference's."""
         pairs = zip(run.steps, self._steps, strict=False)
         parts = (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs)
         return next(parts, min(len(run.steps), len(self._steps)))
 
-    async def _judged(self, reader: Any, run: Run, made: Sequence[Made]) -> float:
+    async def _judged(self, reader: Any, run: AgentRun, made: Sequence[PlayedCall]) -> float:
         reference = self._reference
         said = await judged(
             reader,
@@ -319,21 +326,21 @@ def _of_the_first(arguments: dict[str, Any]) -> dict[str, Any]:
     return json.loads(_FIRST.sub(lambda found: f"{found[1]}[0]", json.dumps(arguments)))
 
 
-def _elsewhere(script: Script, index: int) -> Iterator[Step]:
+def _elsewhere(script: Script, index: int) -> Iterator[PlannedStep]:
     """A command as it would be made for the next row, if it is about one."""
     for place, near in script.near.items():
         if place.call == index + 1 and near and _is_looked_up(script.steps[index].arguments.get(place.argument)):
-            yield Step(0, script.steps[index].tool, {**script.arguments[index], place.argument: near[0]})
+            yield PlannedStep(0, script.steps[index].tool, {**script.arguments[index], place.argument: near[0]})
             return
 
 
-def _taking_back(script: Script, index: int) -> Iterator[Step]:
+def _taking_back(script: Script, index: int) -> Iterator[PlannedStep]:
     """A call that may take a command back, put together of what the command took and gave."""
     known = {**script.arguments[index], **dict(_properties(script.results[index]))}
     for name, tool in script.tools.items():
         takes_back = any(word in name for word in UNDOING) and name != script.steps[index].tool
         if tool.writes and takes_back and tool.required and tool.required <= known.keys():
-            yield Step(0, name, {argument: known[argument] for argument in sorted(tool.required)})
+            yield PlannedStep(0, name, {argument: known[argument] for argument in sorted(tool.required)})
             return
 
 

@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 
 from synth.play.days import day_in, later
-from synth.solutions.plausible_values import Rows
+from synth.solutions.plausible_values import RowSample
 from synth.solutions.value_texts import MONTHS
 
 IDLE = ""
@@ -28,7 +28,7 @@ def asks(task: str) -> bool:
     return ASKS.search(task) is not None
 
 
-def altered(answer: str, task: str, rows: Rows) -> str:
+def altered(answer: str, task: str, rows: RowSample) -> str:
     """The same words with every number, date and name of a row that the task did not give changed to another."""
     text = ISO.sub(lambda found: _later(found[0]), answer)
     if text == answer:
@@ -54,7 +54,7 @@ def reworded(answer: str) -> list[str]:
     return found
 
 
-def _names(answer: str, task: str, rows: Rows) -> list[tuple[str, str]]:
+def _names(answer: str, task: str, rows: RowSample) -> list[tuple[str, str]]:
     """The texts of rows that an answer tells and the task does not, each with another of its column."""
     found: dict[str, str] = {}
     for table, lines in rows.rows.items():

@@ -7,8 +7,8 @@ from typing import Any
 
 from servers.bundle.description import Description, Provenance, Tool
 from servers.bundle.environment import as_json
-from servers.bundle.examples import EXAMPLES, EXAMPLES_FILE, Example
-from servers.bundle.rules import RULES, RULES_FILE, Rule
+from servers.bundle.examples import EXAMPLES, EXAMPLES_FILE, BundleExample
+from servers.bundle.rules import RULES, RULES_FILE, BundleRule
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Texts:
     seed: str
     source: str
     tools: Sequence[dict[str, Any]]
-    rules: Sequence[Rule]
-    examples: Sequence[Example] = ()
+    rules: Sequence[BundleRule]
+    examples: Sequence[BundleExample] = ()
 
     def files(self, provenance: Provenance) -> dict[str, str]:
         """The files of the bundle by name. It has no scenarios yet."""

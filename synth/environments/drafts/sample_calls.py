@@ -12,9 +12,9 @@ import jsonschema_rs
 from servers.bundle.tool_schema import validator
 from servers.errors import BundleError
 from servers.messages import RowChange
-from servers.worker.instance import Outcome
+from servers.worker.instance import CallOutcome
 from synth.environments.drafts.bundle_folder import Texts
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 
 LONGEST_SHOWN = 900
 
@@ -32,7 +32,7 @@ class Ask:
 class Did:
     """What a call did. `wrong` says why it could not be made, or what is wrong with what it gave."""
 
-    outcome: Outcome | None
+    outcome: CallOutcome | None
     changes: tuple[RowChange, ...] = ()
     wrong: str = ""
 
@@ -58,11 +58,11 @@ class Did:
 async def played(texts: Texts, asks: Sequence[Ask]) -> list[Did]:
     """Make each call on a copy of its own."""
     with tempfile.TemporaryDirectory(prefix="farm-bundle-") as folder:
-        async with Stage(texts.write(Path(folder))) as stage:
+        async with Playground(texts.write(Path(folder))) as stage:
             return [await _made(stage, ask) for ask in asks]
 
 
-async def _made(stage: Stage, ask: Ask) -> Did:
+async def _made(stage: Playground, ask: Ask) -> Did:
     arguments, wrong = arguments_of(ask.arguments)
     if arguments is None:
         return Did(None, wrong=wrong)

@@ -21,7 +21,7 @@ CUT = f"(Shortened, here only: where {MORE} stands at the end of a text or of a 
 
 
 @dataclass(frozen=True)
-class Column:
+class ColumnShape:
     """One column of a table. `choices` are the texts that a CHECK (column IN (…)) allows."""
 
     name: str
@@ -32,7 +32,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Link:
+class ColumnLink:
     """A column that points to a row of another table, or of its own."""
 
     columns: tuple[str, ...]
@@ -41,13 +41,13 @@ class Link:
 
 
 @dataclass(frozen=True)
-class Table:
+class TableShape:
     """One table: what was written to create it, its columns, its links, and which columns are unique together."""
 
     name: str
     sql: str
-    columns: tuple[Column, ...]
-    links: tuple[Link, ...]
+    columns: tuple[ColumnShape, ...]
+    links: tuple[ColumnLink, ...]
     unique: tuple[tuple[str, ...], ...]
 
     @property
@@ -56,19 +56,19 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Shape:
+class ImageShape:
     """The tables of an image, the texts of its triggers and unique indexes by name, and the rows of each table."""
 
-    tables: dict[str, Table]
+    tables: dict[str, TableShape]
     triggers: dict[str, str]
     indexes: dict[str, str]
     rows: dict[str, list[dict[str, Any]]]
 
-    def parents_first(self) -> list[Table]:
+    def parents_first(self) -> list[TableShape]:
         """The tables, each after those that it points to, where that can be."""
-        placed: dict[str, Table] = {}
+        placed: dict[str, TableShape] = {}
 
-        def place(table: Table, above: frozenset[str]) -> None:
+        def place(table: TableShape, above: frozenset[str]) -> None:
             for link in table.links:
                 if link.parent in self.tables and link.parent not in above and link.parent not in placed:
                     place(self.tables[link.parent], above | {table.name})
@@ -79,7 +79,7 @@ class Shape:
         return list(placed.values())
 
 
-def shape_of(image: bytes) -> Shape:
+def shape_of(image: bytes) -> ImageShape:
     """Read an image that a guest built."""
     with closing(connect()) as connection:
         connection.deserialize("main", image)
@@ -93,7 +93,7 @@ def shape_of(image: bytes) -> Shape:
         ]
         tables = {name: _table(connection, name, sql) for kind, name, sql in made if kind == "table"}
         rows = {name: _rows(connection, table) for name, table in tables.items()}
-    return Shape(
+    return ImageShape(
         tables=tables,
         triggers={name: sql for kind, name, sql in made if kind == "trigger"},
         indexes={name: sql for kind, name, sql in made if kind == "index" and "unique" in sql.lower()},
@@ -101,13 +101,13 @@ def shape_of(image: bytes) -> Shape:
     )
 
 
-def as_text(shape: Shape, *, most: int, tables: Sequence[str] = ()) -> str:
+def as_text(shape: ImageShape, *, most: int, tables: Sequence[str] = ()) -> str:
     """The rows for a reader: a heading and one line a row, at most so many of each table."""
     text = "\n\n".join(_table_text(shape, name, most) for name in shape.tables if not tables or name in tables)
     return f"{CUT}\n\n{text}" if MORE in text else text
 
 
-def _table_text(shape: Shape, name: str, most: int) -> str:
+def _table_text(shape: ImageShape, name: str, most: int) -> str:
     rows = shape.rows[name]
     lines = [f"{name} ({len(rows)} rows): " + " | ".join(column.name for column in shape.tables[name].columns)]
     lines += [" | ".join(_cell(value) for value in row.values()) for row in rows[:most]]
@@ -121,10 +121,10 @@ def _cell(value: Any) -> str:
     return text if len(text) <= LONGEST_CELL else f"{text[:LONGEST_CELL]}{MORE}"
 
 
-def _table(connection: apsw.Connection, name: str, sql: str) -> Table:
+def _table(connection: apsw.Connection, name: str, sql: str) -> TableShape:
     choices = {column: tuple(TEXTS.findall(listed)) for column, listed in CHOICES.findall(sql)}
     columns = tuple(
-        Column(
+        ColumnShape(
             name=str(column),
             type=str(kind).upper(),
             required=bool(required) or bool(key),
@@ -145,19 +145,19 @@ def _table(connection: apsw.Connection, name: str, sql: str) -> Table:
         tuple(str(column) for (column,) in connection.execute("SELECT name FROM pragma_index_info(?)", (index,)))
         for (index,) in connection.execute('SELECT name FROM pragma_index_list(?) WHERE "unique"', (name,)).fetchall()
     ]
-    return Table(
+    return TableShape(
         name=name,
         sql=sql,
         columns=columns,
         links=tuple(
-            Link(tuple(one[0] for one in parts), parts[0][1], tuple(one[2] for one in parts))
+            ColumnLink(tuple(one[0] for one in parts), parts[0][1], tuple(one[2] for one in parts))
             for parts in links.values()
         ),
         unique=tuple(unique),
     )
 
 
-def _rows(connection: apsw.Connection, table: Table) -> list[dict[str, Any]]:
+def _rows(connection: apsw.Connection, table: TableShape) -> list[dict[str, Any]]:
     names = [column.name for column in table.columns]
     listed, order = ", ".join(map(quoted, names)), ", ".join(map(quoted, table.key))
     found = connection.execute(f"SELECT {listed} FROM {quoted(table.name)} ORDER BY {order}")

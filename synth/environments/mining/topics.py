@@ -26,7 +26,7 @@ MOST_COMPARED = 4000
 """Texts of a large file, evenly spread over it, from which those that are judged are chosen."""
 
 
-class Judgement(Record):
+class TaskJudgement(Record):
     """What the writer says of one text."""
 
     number: int
@@ -38,13 +38,13 @@ class Judgement(Record):
     modelability: int
 
 
-class Judgements(Record):
+class TaskJudgements(Record):
     """What the writer gives for some texts."""
 
-    judgements: tuple[Judgement, ...]
+    judgements: tuple[TaskJudgement, ...]
 
 
-class Selection(NamedTuple):
+class TopicSelection(NamedTuple):
     """The topics without near-duplicates, the best first, their vectors, and the places of those that are chosen."""
 
     every: list[Topic]
@@ -78,7 +78,7 @@ async def mine(
     return [every[place] for place in chosen]
 
 
-async def select(topics: Sequence[Topic], n: int, embedder: Embedder | None = None) -> Selection:
+async def select(topics: Sequence[Topic], n: int, embedder: Embedder | None = None) -> TopicSelection:
     """Choose n topics that differ most, by their embeddings if there are any, else by their words."""
     ranked = sorted(topics, key=lambda one: (-(one.modelability or 0), -(one.usefulness or 0), one.title, one.task))
     once = list({one.title.casefold(): one for one in reversed(ranked)}.values())[::-1]
@@ -90,10 +90,10 @@ async def select(topics: Sequence[Topic], n: int, embedder: Embedder | None = No
         every = dense(await embedder.vectors([f"{one.title}\n{one.introduction}" for one in once]))
         kept = distinct(every, most_alike=MOST_ALIKE_EMBEDDED)
         space = [every[place] for place in kept]
-    return Selection([once[place] for place in kept], space, diverse(space, n))
+    return TopicSelection([once[place] for place in kept], space, diverse(space, n))
 
 
-def topics_of(answer: Judgements, texts: Sequence[str]) -> list[Topic]:
+def topics_of(answer: TaskJudgements, texts: Sequence[str]) -> list[Topic]:
     """The topics of judged texts that are worth an environment."""
     return [
         Topic(
@@ -117,16 +117,16 @@ def _words(topic: Topic) -> str:
     return f"{topic.title} {topic.title} {topic.introduction}"
 
 
-async def _judged(texts: Sequence[str], asker: Asker) -> Judgements:
+async def _judged(texts: Sequence[str], asker: Asker) -> TaskJudgements:
     listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
 
-    async def accept(answer: Judgements) -> list[str]:
+    async def accept(answer: TaskJudgements) -> list[str]:
         return judgement_findings(answer.judgements, len(texts))
 
-    return await asker.ask(PROMPT.fill(texts=listed), Judgements, accept)
+    return await asker.ask(PROMPT.fill(texts=listed), TaskJudgements, accept)
 
 
-def judgement_findings(judgements: Sequence[Judgement], count: int) -> list[str]:
+def judgement_findings(judgements: Sequence[TaskJudgement], count: int) -> list[str]:
     """What is wrong with the judgements of so many texts."""
     given = [one.number for one in judgements]
     wanted = range(1, count + 1)

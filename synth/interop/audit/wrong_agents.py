@@ -10,7 +10,7 @@ from servers.bundle.environment import load_scenarios
 from servers.errors import BundleError, CheckpointError
 from servers.records import Record
 from synth.certify.agents.wrong_agents import company
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 
 
@@ -26,7 +26,7 @@ class WrongAgents(Record):
 async def earned_in(folder: Path) -> list[WrongAgents]:
     """Have the company play the scenarios of a bundle that have a reference solution."""
     found: list[WrongAgents] = []
-    async with Stage(folder) as stage:
+    async with Playground(folder) as stage:
         for scenario in load_scenarios(stage.environment).values():
             if scenario.solution is None:
                 continue

@@ -25,7 +25,7 @@ OWN = ("clock", "calls")
 
 
 @dataclass
-class Exported:
+class ExportedBundle:
     """The entries of both files, and what their format cannot say."""
 
     environments: dict[str, Any] = field(default_factory=dict[str, Any])
@@ -33,13 +33,13 @@ class Exported:
     lost: list[str] = field(default_factory=list[str])
 
 
-async def export(environment: Environment, scenarios: list[Scenario], guests: Guests) -> Exported:
+async def export(environment: Environment, scenarios: list[Scenario], guests: Guests) -> ExportedBundle:
     """Both files of a bundle.
 
     Raises:
         BundleError: schema, seed or a setup does not run, or a table holds what JSON does not.
     """
-    exported = Exported()
+    exported = ExportedBundle()
     clock = environment.description.clock
     taken = sorted(defined(environment.source) & (defined(text_of("database")) | defined(text_of("environment"))))
     if taken:

@@ -17,7 +17,7 @@ class TrialError(FarmError):
     """The class did not do what was asked of it: it raised, hung, or ended its process."""
 
 
-class Trial:
+class ClassTrial:
     """One guest that holds a module of tools and an empty database. Ended by leaving `open_trial`."""
 
     def __init__(self, guest: Guest, *, clock: str, seconds: float) -> None:
@@ -49,7 +49,7 @@ class Trial:
 @asynccontextmanager
 async def open_trial(
     guests: Guests, source: str, *, clock: str, seconds: float, scripts: tuple[str, str, str] = ("", "", "")
-) -> AsyncGenerator[Trial]:
+) -> AsyncGenerator[ClassTrial]:
     """A guest that has loaded a module, and the rows of schema, seed and setup; no rows by default.
 
     Raises:
@@ -69,4 +69,4 @@ async def open_trial(
         if built["findings"]:
             raise TrialError(str(built["findings"][0]))
         await guest.ask({"do": "image", "digest": "empty"}, parts[0], seconds=START_SECONDS)
-        yield Trial(guest, clock=clock, seconds=seconds)
+        yield ClassTrial(guest, clock=clock, seconds=seconds)

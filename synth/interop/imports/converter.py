@@ -7,7 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from servers.authoring.check import derived
-from servers.bundle.description import Description, Imported, Provenance, Tool
+from servers.bundle.description import (
+    Description,
+    ImportedOrigin,
+    Provenance,
+    Tool,
+)
 from servers.bundle.environment import as_json
 from servers.bundle.scenario import PythonCheckpoint, Scenario
 from servers.errors import BundleError
@@ -23,7 +28,7 @@ LONGEST_TITLE = 72
 
 
 @dataclass(frozen=True)
-class Origin:
+class ImportOrigin:
     """What is said about where the files came from."""
 
     date: str
@@ -46,7 +51,7 @@ class Arrival:
 
 
 async def convert(
-    files: Files, out: Path, origin: Origin, guests: Guests, on_arrival: Callable[[Arrival], None]
+    files: Files, out: Path, origin: ImportOrigin, guests: Guests, on_arrival: Callable[[Arrival], None]
 ) -> list[Arrival]:
     """Write a bundle for each environment that can be one. Those that were there before are written anew."""
     arrivals: list[Arrival] = []
@@ -66,7 +71,7 @@ async def _convert(
     environment: ForeignEnvironment,
     scenarios: list[ForeignScenario],
     folder: Path,
-    origin: Origin,
+    origin: ImportOrigin,
     guests: Guests,
     arrival: Arrival,
 ) -> None:
@@ -180,7 +185,9 @@ def _policy(environment: ForeignEnvironment) -> str:
     return f"# {environment.title}\n\n{rules or 'There are no rules beyond what the tools say.'}\n"
 
 
-def _description(name: str, environment: ForeignEnvironment, tools: tuple[Tool, ...], origin: Origin) -> Description:
+def _description(
+    name: str, environment: ForeignEnvironment, tools: tuple[Tool, ...], origin: ImportOrigin
+) -> Description:
     return Description(
         id=name,
         title=environment.title,
@@ -194,7 +201,7 @@ def _description(name: str, environment: ForeignEnvironment, tools: tuple[Tool, 
             date=origin.date,
             notes="Imported by `farm import envscaler`; the files do not say which model wrote it.",
         ),
-        imported=Imported(schemas="kept" if origin.keep_schemas else "rebuilt"),
+        imported=ImportedOrigin(schemas="kept" if origin.keep_schemas else "rebuilt"),
     )
 
 

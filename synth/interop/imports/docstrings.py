@@ -12,14 +12,14 @@ ARGUMENT = re.compile(r"^\s*[-*]?\s*`?\*{0,2}(\w+)`?\s*(\([^)]*\))?\s*:\s*(.*)$"
 
 
 @dataclass(frozen=True)
-class Words:
+class DocstringText:
     """What a docstring says: of the whole, and of each parameter."""
 
     text: str
     of: dict[str, str]
 
 
-def words_of(method: ast.FunctionDef) -> Words:
+def words_of(method: ast.FunctionDef) -> DocstringText:
     """What a docstring says, section by section; what it says of results and errors is left out."""
     sections: dict[str, list[str]] = {"": []}
     current = ""
@@ -37,7 +37,7 @@ def words_of(method: ast.FunctionDef) -> Words:
     listed = [rule for rule in rules if rule and rule.lower() != "none"]
     if listed:
         text += "\n\n" + "\n".join(f"- {rule}" for rule in listed)
-    return Words(_for_callers(text), _arguments(sections.get("args", [])))
+    return DocstringText(_for_callers(text), _arguments(sections.get("args", [])))
 
 
 def _for_callers(text: str) -> str:

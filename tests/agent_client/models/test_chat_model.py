@@ -9,7 +9,13 @@ import pytest
 from fastapi.responses import HTMLResponse, Response
 
 from agent_client.errors import ConversationTooLong, EndpointError
-from agent_client.model import Answer, Instructions, Message, Reply, User
+from agent_client.model import (
+    CallReply,
+    Instructions,
+    Message,
+    Reply,
+    User,
+)
 from agent_client.models.chat_model import ChatModel
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
 from tests.doubles import Endpoint, refused, said
@@ -74,7 +80,7 @@ async def test_without_tools_or_settings_none_are_sent() -> None:
 
 async def test_every_call_is_shown_with_its_answer() -> None:
     calls = (ToolCall(id="a", tool="borrow", arguments={"book": "Dune"}), ToolCall.read("b", "öd tool", "{oops"))
-    answers = [Answer(call, ToolResult(text=f"result of {call.id}")) for call in calls]
+    answers = [CallReply(call, ToolResult(text=f"result of {call.id}")) for call in calls]
     _, endpoint = await ask(said("Done."), messages=[*TASK, Reply(thinking="Hm.", calls=calls), *answers])
     assert endpoint.requests[0]["messages"][2:] == [
         {

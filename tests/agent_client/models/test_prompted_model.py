@@ -7,7 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_client.model import Answer, Instructions, Message, Reply, User
+from agent_client.model import (
+    CallReply,
+    Instructions,
+    Message,
+    Reply,
+    User,
+)
 from agent_client.models.call_text import HERMES, JSON, UNREADABLE, CallText
 from agent_client.models.prompted_model import PromptedModel
 from agent_client.play import Limits, play
@@ -146,7 +152,7 @@ def test_no_text_breaks_the_reading(form: CallText, text: str) -> None:
 
 async def test_results_of_separate_turns_stay_separate() -> None:
     call = ToolCall(id="a", tool="borrow")
-    messages = [User("Go."), Reply(calls=(call,)), Answer(call, ToolResult(text="1")), User("Now?")]
+    messages = [User("Go."), Reply(calls=(call,)), CallReply(call, ToolResult(text="1")), User("Now?")]
     writer = Writer("Yes.")
     await PromptedModel(writer, HERMES).reply(messages, [BORROW])
     _, _, _, result, now = writer.shown[0]

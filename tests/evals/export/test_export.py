@@ -11,7 +11,7 @@ import pytest
 from agent_client.trace import End, ToolCall, ToolResult, ToolSpec, Trace, Turn
 from evals.export.chat_template import ChatTemplate, lost
 from evals.export.formats import FORMS, losses
-from evals.export.selection import Selection, condition
+from evals.export.selection import RolloutSelection, condition
 from evals.export.training_example import example, messages
 from evals.rollout import Outcome, Rollout
 from servers.errors import RequestError
@@ -143,7 +143,7 @@ def test_what_is_left_out_is_counted_with_its_reason() -> None:
         run([Turn(text="B")]),
         run([Turn(text="C" * 5000)], scenario="other"),
     ]
-    selection = Selection(per_scenario=2, most_characters=4000)
+    selection = RolloutSelection(per_scenario=2, most_characters=4000)
     taken = list(selection.taken((str(number), "m", one) for number, one in enumerate(rollouts)))
     assert [one.name for one in taken] == ["0", "6"]
     assert selection.dropped == {

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evals.runs.scenario_choice import chosen
-from evals.runs.suite import Choice
+from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient
 from registry.farm import private
 from servers.errors import BundleError, FarmError, RequestError
@@ -33,26 +33,28 @@ async def market(folder: Path) -> AsyncGenerator[FarmClient]:
 @pytest.mark.parametrize(
     ("choice", "names"),
     [
-        (Choice(), ["shop/a", "shop/b", "shop/c", "stall/a"]),
-        (Choice(environments=("stall",)), ["stall/a"]),
-        (Choice(ids=("shop/a", "b")), ["shop/a", "shop/b"]),
-        (Choice(ids=("a",)), ["shop/a", "stall/a"]),
-        (Choice(tags=("price",), without_tags=("hard",)), ["shop/a", "stall/a"]),
-        (Choice(search="ONCE"), ["shop/c"]),
-        (Choice(min_calls=2), ["shop/b"]),
-        (Choice(max_calls=1, environments=("shop",)), ["shop/a", "shop/c"]),
-        (Choice(sample=9, environments=("stall",)), ["stall/a"]),
+        (ScenarioChoice(), ["shop/a", "shop/b", "shop/c", "stall/a"]),
+        (ScenarioChoice(environments=("stall",)), ["stall/a"]),
+        (ScenarioChoice(ids=("shop/a", "b")), ["shop/a", "shop/b"]),
+        (ScenarioChoice(ids=("a",)), ["shop/a", "stall/a"]),
+        (ScenarioChoice(tags=("price",), without_tags=("hard",)), ["shop/a", "stall/a"]),
+        (ScenarioChoice(search="ONCE"), ["shop/c"]),
+        (ScenarioChoice(min_calls=2), ["shop/b"]),
+        (ScenarioChoice(max_calls=1, environments=("shop",)), ["shop/a", "shop/c"]),
+        (ScenarioChoice(sample=9, environments=("stall",)), ["stall/a"]),
     ],
     ids=str,
 )
-async def test_every_filter_must_be_passed(tmp_path: Path, choice: Choice, names: list[str]) -> None:
+async def test_every_filter_must_be_passed(tmp_path: Path, choice: ScenarioChoice, names: list[str]) -> None:
     async with market(tmp_path) as farm:
         assert [one.name for one in await chosen(farm, choice)] == names
 
 
 async def test_a_sample_depends_on_its_seed_alone(tmp_path: Path) -> None:
     async with market(tmp_path) as farm:
-        samples = [[one.name for one in await chosen(farm, Choice(sample=2, seed=seed % 5))] for seed in range(10)]
+        samples = [
+            [one.name for one in await chosen(farm, ScenarioChoice(sample=2, seed=seed % 5))] for seed in range(10)
+        ]
         assert samples[:5] == samples[5:]
         assert len({str(sample) for sample in samples}) > 1
         assert all(len(set(sample)) == 2 for sample in samples)
@@ -61,14 +63,14 @@ async def test_a_sample_depends_on_its_seed_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        (Choice(environments=("zoo",)), "no environment 'zoo' on this farm; there are: shop, stall"),
-        (Choice(environments=("stal",)), "no environment 'stal' on this farm; did you mean 'stall'?"),
-        (Choice(ids=("a", "shop/z")), "scenarios.ids: no scenario 'shop/z' among 4; did you mean"),
-        (Choice(tags=("easy",)), "no scenario of 4 passes the filters of [scenarios]: tags = ('easy',)"),
+        (ScenarioChoice(environments=("zoo",)), "no environment 'zoo' on this farm; there are: shop, stall"),
+        (ScenarioChoice(environments=("stal",)), "no environment 'stal' on this farm; did you mean 'stall'?"),
+        (ScenarioChoice(ids=("a", "shop/z")), "scenarios.ids: no scenario 'shop/z' among 4; did you mean"),
+        (ScenarioChoice(tags=("easy",)), "no scenario of 4 passes the filters of [scenarios]: tags = ('easy',)"),
     ],
     ids=str,
 )
-async def test_what_is_not_there_is_said(tmp_path: Path, choice: Choice, said: str) -> None:
+async def test_what_is_not_there_is_said(tmp_path: Path, choice: ScenarioChoice, said: str) -> None:
     async with market(tmp_path) as farm:
         with pytest.raises(RequestError) as found:
             await chosen(farm, choice)
@@ -79,11 +81,11 @@ async def test_a_bundle_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -
     async with market(tmp_path) as farm:
         (tmp_path / "stall" / "policy.md").unlink()
         with pytest.raises(BundleError, match=r"policy.md: the file is missing \(name the environments"):
-            await chosen(farm, Choice())
-        assert len(await chosen(farm, Choice(environments=("shop",)))) == 3
+            await chosen(farm, ScenarioChoice())
+        assert len(await chosen(farm, ScenarioChoice(environments=("shop",)))) == 3
 
 
 async def test_a_farm_that_is_not_there_is_said() -> None:
     async with FarmClient("http://127.0.0.1:9", "token") as nobody:
         with pytest.raises(FarmError, match="no farm answers"):
-            await chosen(nobody, Choice())
+            await chosen(nobody, ScenarioChoice())

@@ -11,7 +11,7 @@ from agent_client.errors import EndpointError
 from agent_client.model import Message, Reply
 from agent_client.trace import ToolSpec
 from evals.runs.folder import RunFolder
-from evals.runs.suite import Choice
+from evals.runs.suite import ScenarioChoice
 from evals.runs.suite_run import MOST_BROKEN_IN_A_ROW
 from registry.client import FarmClient
 from registry.farm import private
@@ -137,7 +137,7 @@ async def test_a_farm_that_dies_in_the_middle_stops_the_run_and_another_farm_goe
                     await up.ended_by(signal.SIGKILL)
                 return Reply(text="I did nothing.")
 
-        chosen = told.model_copy(update={"scenarios": Choice(environments=("shop",))})
+        chosen = told.model_copy(update={"scenarios": ScenarioChoice(environments=("shop",))})
         with pytest.raises(InfraError, match="in a row broke, the last one by: InfraError: no farm answers"):
             await evaluated(client, tmp_path / "run", chosen, model=Killer)
     before = [at.played.rollout.outcome for at in RunFolder(tmp_path / "run").rollouts()]

@@ -27,7 +27,7 @@ from servers.bundle.library import OWN_LIBRARY, Library
 from servers.errors import BundleError
 from servers.messages import Launch
 from servers.sandbox.guest_pool import Guests
-from servers.sandbox.source_inspection import Source, inspected
+from servers.sandbox.source_inspection import SourceText, inspected
 from servers.state.state_file import SUFFIX, StateFile
 from servers.worker.worker import Worker
 from synth.prove.proof import load_proof
@@ -328,6 +328,8 @@ async def test_a_source_that_exhausts_the_parser_is_a_finding(shop: Path) -> Non
     sources = {"deep": "(" * 100_000, "deeper": "x = " + "-" * 500_000 + "1", "deep calls": "f(" * 90 + ")" * 90}
     async with Guests() as guests:
         for source in sources.values():
-            [seen, after] = await inspected([Source(source, "tools"), Source("def f(db): ...", "tools")], guests)
+            [seen, after] = await inspected(
+                [SourceText(source, "tools"), SourceText("def f(db): ...", "tools")], guests
+            )
             assert seen.not_python or seen.problems
             assert (after.not_python, after.functions[0].name) == (None, "f")

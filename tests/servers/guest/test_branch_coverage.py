@@ -7,7 +7,7 @@ import pytest
 from servers.bundle.library import Library
 from servers.guest.branch_coverage import branches, notes, noting
 from servers.messages import Launch
-from servers.worker.instance import Instance, Outcome
+from servers.worker.instance import CallOutcome, Instance
 from servers.worker.worker import Worker
 from tests.bundles import write_bundle
 
@@ -69,7 +69,7 @@ def test_each_way_to_go_is_noted(source: str, values: list[int], taken: list[str
     assert taken_by(source, *values) == taken
 
 
-async def outcomes(worker: Worker) -> list[Outcome]:
+async def outcomes(worker: Worker) -> list[CallOutcome]:
     [ticket] = await worker.launch(Launch(environment="shop"))
     instance: Instance = worker.find(ticket.instance)
     calls: list[tuple[int, list[str]]] = [(0, []), (-4, [""]), (3, ["ab", ""]), (25, ["x"])]

@@ -11,7 +11,12 @@ from pydantic import ValidationError
 from servers.bundle.library import Library
 from servers.bundle.scenario import FootprintCheckpoint
 from servers.errors import CheckpointError
-from servers.messages import Judge, Judgement, Launch, Verdict
+from servers.messages import (
+    Assessment,
+    Judge,
+    Launch,
+    Verdict,
+)
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 
@@ -25,7 +30,7 @@ async def worker(library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
         yield worker
 
 
-async def judged(worker: Worker, instance: Instance, *checkpoints: Mapping[str, Any], answer: str = "") -> Judgement:
+async def judged(worker: Worker, instance: Instance, *checkpoints: Mapping[str, Any], answer: str = "") -> Assessment:
     named = [{"id": f"c{number}", "question": "?", **checkpoint} for number, checkpoint in enumerate(checkpoints)]
     return await worker.judge(instance.id, Judge.model_validate({"checkpoints": named, "answer": answer}))
 

@@ -12,7 +12,7 @@ import pytest_asyncio
 from servers.bundle.library import Library
 from servers.errors import GuestError
 from servers.messages import Launch
-from servers.worker.instance import Instance, Outcome
+from servers.worker.instance import CallOutcome, Instance
 from servers.worker.worker import Worker
 from tests.bundles import write_bundle
 from tests.processes import LONG, until
@@ -475,7 +475,7 @@ async def test_tools_that_cannot_be_loaded_are_an_error_and_no_outcome(tmp_path:
 
 async def test_calls_of_one_instance_take_turns_and_too_many_are_told_so(instance: Instance, worker: Worker) -> None:
     calls = (instance.call("make", {"name": f"thing {number}"}) for number in range(40))
-    outcomes: list[Outcome] = await asyncio.gather(*calls)
+    outcomes: list[CallOutcome] = await asyncio.gather(*calls)
     kinds = [outcome.kind for outcome in outcomes]
     assert kinds == ["ok"] * 32 + ["invalid"] * 8
     assert outcomes[-1].text == "more than 32 calls at once; wait for the earlier ones"

@@ -12,7 +12,7 @@ from servers.bundle.library import OWN_LIBRARY, Library
 from servers.bundle.scenario import Scenario
 from servers.errors import BundleError
 from synth.backward.generator import Shelf, Yield, backward
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write, write_bundle
 from tests.processes import farm
 
@@ -75,7 +75,7 @@ def lease(db: Database, *, id: str) -> dict:
 
 async def made(folder: Path, out: Path, n: int, seed: int = 1, jobs: int = 1) -> Yield:
     """Make scenarios of a bundle into a file."""
-    async with Stage(folder) as stage:
+    async with Playground(folder) as stage:
         shelf = Shelf(out, stage)
 
         return await backward(
@@ -101,7 +101,7 @@ async def test_however_many_processes_walk_the_bytes_are_the_same(tmp_path: Path
 async def test_a_deadline_that_is_counted_from_a_call_is_judged_by_its_day(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", tools=LEASES, scenarios=())
     await made(shop, shop / "scenarios.jsonl", 1)
-    async with Stage(shop) as stage:
+    async with Playground(shop) as stage:
         [scenario] = load_scenarios(stage.environment).values()
     assert scenario.certificate is not None
     assert re.search(r"""date\(\\?"made_at\\?"\) = '""", scenario.checkpoints[0].model_dump_json())
@@ -126,7 +126,7 @@ async def test_a_run_that_was_stopped_goes_on_without_loss_or_duplicates(tmp_pat
 async def test_a_bundle_without_phrases_has_its_tasks_from_its_descriptions(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop")
     await made(shop, shop / "scenarios.jsonl", 4)
-    async with Stage(shop) as stage:
+    async with Playground(shop) as stage:
         scenarios = list(load_scenarios(stage.environment).values())
         assert scenarios[0].id == "dearer"
         assert len({one.task for one in scenarios}) == len(scenarios) == 5
@@ -174,7 +174,7 @@ async def test_a_bundle_whose_commands_all_refuse_says_so(tmp_path: Path) -> Non
 async def test_a_refusal_that_tells_a_date_is_a_task_in_which_nothing_may_change(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", tools=REFUSES, scenarios=())
     await made(shop, shop / "scenarios.jsonl", 1)
-    async with Stage(shop) as stage:
+    async with Playground(shop) as stage:
         [scenario] = load_scenarios(stage.environment).values()
     why, guard = scenario.checkpoints
     assert (why.id, why.role, why.kind) == ("why_1", "goal", "answer")

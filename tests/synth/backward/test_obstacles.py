@@ -10,12 +10,12 @@ from servers.bundle.scenario import Scenario
 from synth.backward.generator import Shelf, backward
 from synth.backward.goal_repair import mended
 from synth.backward.profile import Profile
-from synth.backward.refusals.counterfactuals import Refusal
+from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.obstacles import obstacles
 from synth.backward.refusals.reasons import reasons_of, told_beside, why_goals
 from synth.certify.certifier import examine
 from synth.phrasing.task_text import without_question
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from tests.bundles import write_bundle
 
 CLOCK = "2026-03-16 09:00:00"
@@ -138,16 +138,16 @@ if bell["ends_on"] > "2026-04-30":
 async def barring(folder: Path, check: str) -> list[tuple[str, Any, tuple[Any, ...]]]:
     """What bars the ringing of Agnes, with what is as right."""
     bundle = await write_bundle(folder / "tower", tools=refusing(check), schema=SCHEMA, seed=SEED, scenarios=())
-    async with Stage(bundle) as stage:
+    async with Playground(bundle) as stage:
         return [(one.type, one.value, one.also) for one in await obstacles(stage, await refused(stage))]
 
 
-async def refused(stage: Stage) -> Refusal:
+async def refused(stage: Playground) -> RefusedCall:
     """The refusal to ring Agnes."""
     scene = await stage.launch()
     outcome = await scene.call("ring", {"id": "b1"})
     assert outcome.kind == "refused"
-    return Refusal("ring", {"id": "b1"}, outcome.text, CLOCK)
+    return RefusedCall("ring", {"id": "b1"}, outcome.text, CLOCK)
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ async def test_what_bars_is_what_the_refusal_hinges_on(tmp_path: Path, check: st
 
 async def test_what_the_task_gives_or_asks_to_be_told_is_no_reason_to_look_for(tmp_path: Path) -> None:
     bundle = await write_bundle(tmp_path / "tower", tools=refusing(SAME_PRICE), schema=SCHEMA, seed=SEED, scenarios=())
-    async with Stage(bundle) as stage:
+    async with Playground(bundle) as stage:
         refusal = await refused(stage)
         [facts] = await reasons_of(stage, [refusal], "Ring the bell of 42 euros.")
         assert [one.value for one in facts] == [29.0]
@@ -195,7 +195,7 @@ async def test_what_the_task_gives_or_asks_to_be_told_is_no_reason_to_look_for(t
 )
 async def test_of_the_clocks_own_day_the_time_must_be_told(tmp_path: Path, answer: str, holds: bool) -> None:
     bundle = await write_bundle(tmp_path / "tower", tools=refusing(WINDOW), schema=SCHEMA, seed=SEED, scenarios=())
-    async with Stage(bundle) as stage:
+    async with Playground(bundle) as stage:
         refusal = await refused(stage)
         reasons = await reasons_of(stage, [refusal], "Please ring Agnes.")
         goals = why_goals(reasons, told_beside("Please ring Agnes.", [refusal]))
@@ -206,7 +206,7 @@ async def test_of_the_clocks_own_day_the_time_must_be_told(tmp_path: Path, answe
 async def made(folder: Path, check: str) -> Scenario:
     """The first scenario of two commands in which something is refused."""
     bundle = await write_bundle(folder / "tower", tools=refusing(check), schema=SCHEMA, seed=SEED, scenarios=())
-    async with Stage(bundle) as stage:
+    async with Playground(bundle) as stage:
         shelf = Shelf(bundle / "scenarios.jsonl", stage)
         await backward(
             stage, n=8, seed=1, there=(), on_certified=shelf.add, on_walk=lambda _: None, profile=Profile((2, 2))
@@ -217,7 +217,7 @@ async def made(folder: Path, check: str) -> Scenario:
 async def test_a_task_that_asks_for_no_reason_is_given_no_goal_over_one(tmp_path: Path) -> None:
     scenario = await made(tmp_path, NOT_BEFORE)
     plain = scenario.model_copy(update={"task": without_question(scenario.task)})
-    async with Stage(tmp_path / "tower") as stage:
+    async with Playground(tmp_path / "tower") as stage:
         better = await mended(stage, plain)
     assert better.task == plain.task
     assert not [one for one in better.checkpoints if one.kind == "answer"]
@@ -262,7 +262,7 @@ async def test_mending_makes_the_reasons_anew_and_takes_back_a_question_without_
     why = {"id": "why_1", "role": "goal", "question": "Why?", "kind": "answer", "facts": near, "tell": "any"}
     *goals, guard = scenario.model_dump(mode="json")["checkpoints"]
     faulty = {**scenario.model_dump(mode="json"), "task": leave + ask + close, "checkpoints": [*goals, why, guard]}
-    async with Stage(tmp_path / "tower") as stage:
+    async with Playground(tmp_path / "tower") as stage:
         better = await mended(stage, Scenario.model_validate(faulty))
         seen = await examine(stage, better)
     assert better.task == scenario.task

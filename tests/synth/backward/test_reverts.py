@@ -10,7 +10,7 @@ from servers.bundle.scenario import Scenario
 from servers.messages import RowChange
 from synth.backward.generator import backward
 from synth.backward.reverts import undoes
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from tests.bundles import TOOLS, write, write_bundle
 
 FLIPS = (
@@ -73,7 +73,7 @@ async def made(shop: Path) -> list[Scenario]:
     """Scenarios in which prices may be lowered once they were raised."""
     write(shop, {"phrases.json": json.dumps({"chains": [["raise_price", "lower_price"]]})})
     found: list[Scenario] = []
-    async with Stage(shop) as stage:
+    async with Playground(shop) as stage:
         await backward(stage, n=7, seed=1, there=[], on_certified=found.append, on_walk=lambda _: None)
     return found
 

@@ -10,7 +10,7 @@ from servers.bundle.certificate import is_current
 from servers.bundle.environment import load_scenarios
 from servers.bundle.library import OWN_LIBRARY
 from synth.certify.certifier import examine
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from tests.bundles import TOOLS
 from tests.servers.authoring.test_checkpoint_findings import WRONG
 from tests.servers.authoring.test_checkpoint_findings import with_checkpoints as with_checkpoint
@@ -110,7 +110,7 @@ async def test_what_check_finds_about_a_checkpoint_certify_finds_in_the_same_wor
 ) -> None:
     shop = with_checkpoint(shelf, tmp_path, WRONG[name][0])
     where = f"{shop / 'scenarios.jsonl'}: scenario 'dearer': "
-    async with Stage(shop, call_seconds=0.5) as stage:
+    async with Playground(shop, call_seconds=0.5) as stage:
         found = await findings(shop, stage.worker.guests)
         [scenario] = load_scenarios(stage.environment).values()
         seen = await examine(stage, scenario)
@@ -201,7 +201,7 @@ async def test_what_the_task_leaves_open_is_no_mutant(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["library_loans", "hotel_bookings"])
 async def test_a_certificate_of_the_library_comes_out_the_same_again(name: str) -> None:
-    async with Stage(OWN_LIBRARY / name) as stage:
+    async with Playground(OWN_LIBRARY / name) as stage:
         scenarios = list(load_scenarios(stage.environment).values())
         assert len(scenarios) >= 68
         assert [one.id for one in scenarios if not is_current(stage.environment, one)] == []

@@ -23,7 +23,7 @@ from servers.bundle.scenario import Scenario
 from synth.certify.certifier import Examined, examine
 from synth.certify.paraphrases import EVERYDAY, paraphrases_of
 from synth.certify.value_forms import ValueForms
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 from tests.bundles import write, write_bundle
 from tests.processes import farm
@@ -73,13 +73,13 @@ async def shop(folder: Path, told: dict[str, Any], **files: Any) -> Path:
 
 async def examined(folder: Path, told: dict[str, Any], **files: Any) -> Examined:
     """What is seen of the scenario."""
-    async with Stage(await shop(folder, told, **files)) as stage:
+    async with Playground(await shop(folder, told, **files)) as stage:
         return await examine(stage, Scenario.model_validate(told))
 
 
 async def words(folder: Path, told: dict[str, Any], **files: Any) -> OtherWords:
     """The answers with which the scenario is tried."""
-    async with Stage(await shop(folder, told, **files)) as stage:
+    async with Playground(await shop(folder, told, **files)) as stage:
         reference = await played(stage, Scenario.model_validate(told))
         found = paraphrases_of(reference)
         await reference.close()
@@ -210,7 +210,7 @@ def test_everyday_templates_are_enough_for_each_type_and_have_its_forms() -> Non
 
 @pytest.mark.parametrize("name", sorted(one.name for one in OWN_LIBRARY.iterdir() if (one / "tools.py").exists()))
 async def test_the_library_has_paraphrases_for_what_it_asks(name: str) -> None:
-    async with Stage(OWN_LIBRARY / name) as stage:
+    async with Playground(OWN_LIBRARY / name) as stage:
         environment = stage.environment
         scenarios = load_scenarios(environment)
         assert paraphrase_findings(environment, scenarios.keys()) == []
@@ -224,7 +224,7 @@ async def test_the_library_has_paraphrases_for_what_it_asks(name: str) -> None:
 
 async def test_a_certificate_of_another_judge_is_out_of_date(tmp_path: Path) -> None:
     made = await shop(tmp_path, SOUND)
-    async with Stage(made) as stage:
+    async with Playground(made) as stage:
         kept = (await examine(stage, Scenario.model_validate(SOUND))).certificate
         assert kept is not None
         assert kept.judge == JUDGE_VERSION

@@ -9,7 +9,7 @@ import pytest
 from servers.bundle.scenario import Scenario
 from synth.certify.agents.exploit_search import search
 from synth.certify.certifier import examine
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from tests.bundles import write_bundle
 from tests.processes import farm
 from tests.synth.solutions.shops import GOAL, GUARD, LOGGED, SOUND, examined, with_checkpoints
@@ -118,7 +118,7 @@ async def test_scenarios_of_one_name_in_two_bundles_are_two(tmp_path: Path) -> N
 
 async def test_a_sound_scenario_has_no_hole_and_a_search_is_the_same_each_time(tmp_path: Path) -> None:
     await write_bundle(tmp_path / "shop", scenarios=[])
-    async with Stage(tmp_path / "shop") as stage:
+    async with Playground(tmp_path / "shop") as stage:
         first, second = [await search(stage, Scenario.model_validate(SOUND), 40) for _ in range(2)]
     assert first == second
     assert first.holes == ()
@@ -139,6 +139,6 @@ async def test_a_solution_that_cannot_be_played_is_misuse(tmp_path: Path, text: 
 
 async def test_re_examining_is_the_same_each_time(tmp_path: Path) -> None:
     await write_bundle(tmp_path / "shop", scenarios=[])
-    async with Stage(tmp_path / "shop") as stage:
+    async with Playground(tmp_path / "shop") as stage:
         first, second = [await examine(stage, Scenario.model_validate(SOUND)) for _ in range(2)]
     assert first.certificate == second.certificate

@@ -14,7 +14,7 @@ from servers.bundle.library import OWN_LIBRARY
 from servers.bundle.scenario import Scenario
 from synth.conversation.choices import Needed, needed
 from synth.conversation.talk import Talk, findings
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 from tests.processes import Done, farm
 from tests.synth.conversation.talking_model import TalkingModel
@@ -152,7 +152,7 @@ async def test_what_nobody_solves_twice_is_dropped_and_tried_again_only_when_ask
     assert list(there(bundle)) == ["renew_card", ORIGIN, NAME]
 
 
-async def known(stage: Stage, name: str = ORIGIN) -> tuple[Needed, list[str]]:
+async def known(stage: Playground, name: str = ORIGIN) -> tuple[Needed, list[str]]:
     """What only the person can tell in a scenario, and all that a reader of it may name."""
     reference = await played(stage, own()[name])
     await reference.close()
@@ -161,7 +161,7 @@ async def known(stage: Stage, name: str = ORIGIN) -> tuple[Needed, list[str]]:
 
 
 async def refusals(talk: dict[str, Any]) -> list[str]:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         reference = await played(stage, own()[ORIGIN])
         await reference.close()
         return findings(Talk.model_validate(talk), reference.scenario.task, needed(reference), stage, reference.rows)
@@ -175,7 +175,7 @@ def with_fact(at: int, **changes: str) -> dict[str, Any]:
 
 
 async def test_what_only_the_person_can_tell_is_seen_in_the_reference() -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         found, choices = await known(stage)
         assert choices == ["Yuki Tanabe", "Dune, Yuki Tanabe", "Klara and the Sun, Central"]
         assert found.is_enough
@@ -184,7 +184,7 @@ async def test_what_only_the_person_can_tell_is_seen_in_the_reference() -> None:
 
 
 async def test_a_row_is_open_as_long_as_another_fits_what_was_said() -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         found, _ = await known(stage)
         person, _, copy_to_lend = found.choices
         assert copy_to_lend.is_open("Klara and the Sun, please.")

@@ -11,9 +11,9 @@ from typing import Any
 
 from synth.environments.stages import STAGES
 from synth.llm.recording import RecordingWriter
-from synth.llm.writer import Answer, Message
-from synth.pipeline.environment_run import Environment
-from synth.pipeline.stage import Made, Stage, Wishes
+from synth.llm.writer import Message, WriterAnswer
+from synth.pipeline.environment_run import EnvironmentRun
+from synth.pipeline.stage import Artefacts, Stage, Wishes
 from synth.pipeline.topic import Topic
 
 RECORDINGS = Path(__file__).parent.parent / "recordings"
@@ -61,27 +61,29 @@ class OldAnswers:
     name: str
     asked: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict[str, list[str]](list))
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         kind = str(schema["title"])
         self.asked[kind].append(messages[-1].content)
         here = lines_of([message.model_dump() for message in messages[1:]])
         _, text = max(exchanges(self.name, kind), key=lambda one: len(one[0] & here) / len(one[0] | here))
-        return Answer(value=json.loads(text), model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
+        return WriterAnswer(
+            value=json.loads(text), model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False
+        )
 
 
-def environment(name: str, title: str, folder: Path) -> Environment:
+def environment(name: str, title: str, folder: Path) -> EnvironmentRun:
     """A recorded environment, before anything of it was made."""
-    made = Environment(name, folder / name, STAGES, recording(name), Wishes())
+    made = EnvironmentRun(name, folder / name, STAGES, recording(name), Wishes())
     made.begin(Topic(title=title))
     return made
 
 
-async def made_of(folder: Path, stages: Sequence[Stage]) -> Made:
+async def made_of(folder: Path, stages: Sequence[Stage]) -> Artefacts:
     """The clinic as far as some stages bring it, of the answers that were once given to them."""
-    clinic = Environment("veterinary_clinic", folder / "clinic", stages, OldAnswers("veterinary_clinic"), Wishes())
+    clinic = EnvironmentRun("veterinary_clinic", folder / "clinic", stages, OldAnswers("veterinary_clinic"), Wishes())
     clinic.begin(Topic(title="Veterinary clinic"))
     end = await clinic.advance()
     assert end.state == "accepted", end.why
     kinds = zip(clinic.line.stages, clinic.line.standing(), strict=True)
     artefacts = {stage.kind: stage.kind.model_validate(artefact.value) for stage, artefact in kinds}
-    return Made(clinic.id, clinic.folder, "2026-11-21", artefacts=artefacts)
+    return Artefacts(clinic.id, clinic.folder, "2026-11-21", artefacts=artefacts)

@@ -10,20 +10,20 @@ from synth.environments.code import Bench, Example, Written, groups
 from synth.environments.drafts.tool_module import Module
 from synth.environments.interface import Interface, Plan
 from synth.environments.stages import STAGES
-from synth.pipeline.stage import Made
+from synth.pipeline.stage import Artefacts
 from tests.synth.environments.replay import all_answers, made_of
 
 FIRST = ("find_owners", "find_animals", "list_vets", "list_visit_kinds", "find_appointments")
 
 
 @pytest.fixture
-async def made(tmp_path: Path) -> Made:
+async def made(tmp_path: Path) -> Artefacts:
     """The clinic up to its interface."""
     return await made_of(tmp_path, STAGES[:4])
 
 
 @pytest.fixture
-async def bench(made: Made) -> AsyncGenerator[Bench]:
+async def bench(made: Artefacts) -> AsyncGenerator[Bench]:
     async with Guests() as guests:
         yield Bench(made, guests, "")
 
@@ -40,7 +40,7 @@ async def findings(bench: Bench, answer: Written) -> list[str]:
     return await bench.findings(answer, Module(bench.made[Interface].stubs_py), group, again=False)
 
 
-def test_queries_are_written_before_the_commands_that_use_what_they_need(made: Made) -> None:
+def test_queries_are_written_before_the_commands_that_use_what_they_need(made: Artefacts) -> None:
     parts = groups(made[Interface].tools)
     assert tuple(plan.name for plan in parts[0]) == FIRST
     assert {len(part) for part in parts} <= {5, 6}
@@ -137,7 +137,7 @@ async def test_hostile_code_that_the_gate_lets_pass_finds_walls_in_the_guest(ben
         assert any("list_vets" in one and ("the tool broke" in one or told in one) for one in found), found
 
 
-async def test_hostile_sql_runs_in_a_guest_and_nowhere_else(made: Made, tmp_path: Path) -> None:
+async def test_hostile_sql_runs_in_a_guest_and_nowhere_else(made: Artefacts, tmp_path: Path) -> None:
     async with Guests() as guests:
         bench = Bench(made, guests, "")
         attack = f"ATTACH '{tmp_path / 'evil.db'}' AS evil; CREATE TABLE evil.x (id INTEGER PRIMARY KEY);"

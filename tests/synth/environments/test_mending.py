@@ -19,9 +19,9 @@ from synth.environments.interface import Interface, interface
 from synth.environments.schema import Schema
 from synth.environments.seed import More, Rows, more_findings, seed
 from synth.environments.stages import STAGES
-from synth.llm.writer import Answer, Message
+from synth.llm.writer import Message, WriterAnswer
 from synth.pipeline.asker import Asker
-from synth.pipeline.stage import GoBack, Made
+from synth.pipeline.stage import Artefacts, GoBack
 from tests.synth.environments.replay import all_answers, made_of
 
 
@@ -32,9 +32,9 @@ class OneAnswer:
     value: dict[str, Any]
     asked: list[Sequence[Message]] = field(default_factory=list[Sequence[Message]])
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         self.asked.append(messages)
-        return Answer(value=self.value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
+        return WriterAnswer(value=self.value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
 
 
 async def test_a_tool_that_was_found_wanting_is_written_again_with_the_evidence(tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ async def test_a_tool_that_was_found_wanting_is_written_again_with_the_evidence(
 NEW = "INSERT INTO owners (id, name, phone) VALUES ('own_new', 'Aurelio Zanetti', '030 5550177');"
 
 
-def with_rows(clinic: Made, more: str) -> Made:
+def with_rows(clinic: Artefacts, more: str) -> Artefacts:
     """The clinic with rows more, and what comes after them still to be made."""
     rows = clinic[Rows]
     added = rows.model_copy(update={"seed_sql": f"{rows.seed_sql}{more}\n"})
@@ -122,7 +122,7 @@ class Judge:
     arguments: str = ""
     asked: list[str] = field(default_factory=list[str])
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         text = messages[-1].content
         self.asked.append(text)
         if schema["title"] == "Judgements":
@@ -136,14 +136,14 @@ class Judge:
                     for number, expect in enumerate(("ok", "ok", "refused"))
                 ]
             }
-        return Answer(value=value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
+        return WriterAnswer(value=value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
 
 
-async def inspected(clinic: Made, writer: Judge, **change: Any) -> Inspection:
+async def inspected(clinic: Artefacts, writer: Judge, **change: Any) -> Inspection:
     return await inspect(replace(clinic, **change), Asker(writer, environment="clinic", stage="inspect"))
 
 
-def changed(clinic: Made, old: str, new: str) -> Made:
+def changed(clinic: Artefacts, old: str, new: str) -> Artefacts:
     source = clinic[Code].source.replace(old, new, 1)
     assert source != clinic[Code].source
     return replace(clinic, artefacts={**clinic.artefacts, Code: clinic[Code].model_copy(update={"source": source})})

@@ -19,7 +19,12 @@ from agent_client.models.endpoint import Endpoint
 from servers.errors import NotFound, RequestError
 from synth.environments.mining.similarity import cosine, distinct, diverse, map_svg, vectors
 from synth.environments.mining.tasks import read_tasks
-from synth.environments.mining.topics import Judgement, judgement_findings, mine, select
+from synth.environments.mining.topics import (
+    TaskJudgement,
+    judgement_findings,
+    mine,
+    select,
+)
 from synth.llm.embedding import Embedder
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import WriterRefused, WriterUnreachable
@@ -193,7 +198,7 @@ async def test_of_one_title_the_best_stays() -> None:
 
 
 def test_every_text_is_judged_once_with_scores_and_a_setting() -> None:
-    fine = Judgement(
+    fine = TaskJudgement(
         number=1, stateful=True, reason="", title="Archive", introduction="x" * 80, usefulness=7, modelability=8
     )
     assert judgement_findings([fine], 1) == []

@@ -11,8 +11,8 @@ from typing import Any
 from servers.bundle.environment import load
 from synth.environments.proof import destination
 from synth.environments.stages import STAGES
-from synth.llm.writer import Answer, Message
-from synth.pipeline.environment_run import Environment
+from synth.llm.writer import Message, WriterAnswer
+from synth.pipeline.environment_run import EnvironmentRun
 from synth.pipeline.topic import Topic
 from synth.prove.proof import Coverage, Finding, Proof, ToolShown, load_proof
 from tests.synth.environments.replay import OldAnswers
@@ -29,7 +29,7 @@ class Blind:
     counts: Counter[str] = field(default_factory=Counter[str])
     judged: list[int] = field(default_factory=list[int])
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         kind, text = str(schema["title"]), messages[1].content
         self.counts[kind] += 1
         if kind == "More":
@@ -53,13 +53,13 @@ class Blind:
         arguments = json.loads(call["arguments"])
         return {**call, "arguments": json.dumps({**arguments, "invoice_id": f"{arguments['invoice_id']}_x"})}
 
-    def _said(self, value: Any) -> Answer:
-        return Answer(value=value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
+    def _said(self, value: Any) -> WriterAnswer:
+        return WriterAnswer(value=value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
 
 
 async def test_a_tool_that_no_row_lets_succeed_gets_rows_and_the_rest_stands(tmp_path: Path) -> None:
     writer = Blind()
-    clinic = Environment("veterinary_clinic", tmp_path / "clinic", STAGES, writer)
+    clinic = EnvironmentRun("veterinary_clinic", tmp_path / "clinic", STAGES, writer)
     clinic.begin(Topic(title="Veterinary clinic"))
     end = await clinic.advance()
     assert end.state == "accepted", end.why

@@ -15,7 +15,7 @@ from servers.bundle.scenario import Scenario
 from synth.forward.checks import Checks
 from synth.forward.checks import findings as check_findings
 from synth.forward.proposal import Proposal, findings
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from tests.processes import Done, farm
 from tests.synth.forward.recorded_model import Key, RecordedModel, answered
 
@@ -207,13 +207,13 @@ async def test_a_task_that_cannot_be_done_is_mended_once_and_played_anew(bundle:
     ],
 )
 async def test_a_proposal_is_refused_in_words(change: dict[str, Any], finding: str) -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         found = await findings(Proposal.model_validate({**proposed(), **change}), stage, [])
         assert any(finding in one for one in found), found
 
 
 async def test_a_proposal_like_one_that_there_is_is_refused() -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         proposal = Proposal.model_validate(proposed())
         assert await findings(proposal, stage, ["Move Dune to the Central branch."]) == []
         assert "nearly the same" in (await findings(proposal, stage, [proposal.task + " Thanks."]))[0]
@@ -251,7 +251,7 @@ def of_kind(kind: str, **said: Any) -> dict[str, Any]:
     ],
 )
 async def test_checkpoints_are_refused_in_words(checks: dict[str, Any], finding: str) -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         found = await check_findings(Checks.model_validate(checks), Proposal.model_validate(proposed()), stage)
         assert any(finding in one for one in found), found
 

@@ -11,7 +11,7 @@ from servers.messages import Launch
 from servers.sandbox.guest_pool import Guests
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
-from synth.interop.imports.converter import Arrival, Origin, convert
+from synth.interop.imports.converter import Arrival, ImportOrigin, convert
 from synth.interop.imports.dataset import read
 from tests.synth.interop.entries import environment, scenario, write
 
@@ -23,7 +23,7 @@ async def imported(
     paths = write(folder, environments or [environment()], [scenario()] if scenarios is None else scenarios)
     out = folder / "out"
     out.mkdir(exist_ok=True)
-    origin = Origin(date="2026-11-21", licence="MIT", notice="MIT License\n", keep_schemas=keep_schemas)
+    origin = ImportOrigin(date="2026-11-21", licence="MIT", notice="MIT License\n", keep_schemas=keep_schemas)
     async with Guests() as guests:
         return await convert(read(*paths), out, origin, guests, lambda arrival: None)
 

@@ -13,20 +13,20 @@ from servers.bundle.library import OWN_LIBRARY
 from servers.bundle.scenario import Scenario
 from servers.errors import BundleError
 from servers.sandbox.guest_pool import Guests
-from synth.interop.exports.exporter import Exported, export
+from synth.interop.exports.exporter import ExportedBundle, export
 from synth.interop.imports.dataset import read
 from tests.bundles import write_bundle
 from tests.synth.interop.entries import write
 
 
-async def exported(folder: Path) -> tuple[Exported, dict[str, Scenario]]:
+async def exported(folder: Path) -> tuple[ExportedBundle, dict[str, Scenario]]:
     environment = load(folder)
     scenarios = load_scenarios(environment)
     async with Guests() as guests:
         return await export(environment, list(scenarios.values()), guests), scenarios
 
 
-async def loaded_as_they_do(found: Exported, number: int, calls: list[dict[str, Any]]) -> dict[str, Any]:
+async def loaded_as_they_do(found: ExportedBundle, number: int, calls: list[dict[str, Any]]) -> dict[str, Any]:
     """What their loader makes of a scenario and some calls, in a process of its own."""
     scenario = found.scenarios[number]
     told = {"environment": found.environments[scenario["env_id"]], "scenario": scenario, "calls": calls}

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from servers.authoring.check import findings
-from servers.messages import Judge, Judgement
+from servers.messages import Assessment, Judge
 from servers.sandbox.guest_pool import Guests
 from synth.interop.imports.converter import Arrival
 from tests.synth.interop.arriving import imported, played, rows_changed
 from tests.synth.interop.entries import ADDED, CODE, LENT, THERE, WRONG, config, environment, scenario
 
 
-async def judged(folder: Path, *calls: tuple[str, dict[str, Any]]) -> Judgement:
+async def judged(folder: Path, *calls: tuple[str, dict[str, Any]]) -> Assessment:
     async with played(folder) as (instance, worker, first):
         for tool, arguments in calls:
             assert (await instance.call(tool, arguments)).kind == "ok"

@@ -19,10 +19,10 @@ from synth.llm.endpoint import EndpointWriter, Sampling
 from synth.llm.exchange import Recorder
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import (
-    Answer,
     BadAnswer,
     Message,
     PromptTooLong,
+    WriterAnswer,
     WriterRefused,
     WriterUnreachable,
 )
@@ -56,7 +56,7 @@ async def ask(
     seconds: float = 300.0,
     attempts: int = 6,
     **settings: Any,
-) -> tuple[list[Answer], Endpoint]:
+) -> tuple[list[WriterAnswer], Endpoint]:
     """Ask the same so many times, one after another."""
     endpoint = Endpoint(list(answers))
     async with AsyncExitStack() as stack:

@@ -13,8 +13,8 @@ from servers.bundle.paraphrases import read_paraphrases
 from servers.bundle.phrases import read_phrases
 from servers.bundle.scenario import Scenario
 from synth.backward.generator import Shelf, backward
-from synth.llm.writer import Answer, Message
-from synth.play.playground import Stage
+from synth.llm.writer import Message, WriterAnswer
+from synth.play.playground import Playground
 from synth.scenarios.phrase_stage import NotWritten, written
 from tests.bundles import write, write_bundle
 
@@ -59,12 +59,12 @@ class Scripted:
         self._others = list(others)
         self.asked: list[str] = []
 
-    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> Answer:
+    async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
         """The next answer; the last one for ever."""
         self.asked.append(messages[-1].content)
         answers = self._others if label.endswith("/paraphrases") else self._answers
         value = answers.pop(0) if len(answers) > 1 else answers[0]
-        return Answer.nothing("0" * 64).model_copy(update={"value": value, "model": "scripted"})
+        return WriterAnswer.nothing("0" * 64).model_copy(update={"value": value, "model": "scripted"})
 
 
 def without(*path: str, **instead: Any) -> dict[str, Any]:
@@ -113,7 +113,7 @@ async def test_words_that_cannot_serve_are_told_to_the_writer(
 async def test_what_is_accepted_is_the_bundles_phrases_and_says_what_made_it(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", scenarios=())
     await written(shop, tmp_path / "work", shop / "phrases.json", Scripted(WORDS))
-    async with Stage(shop) as stage:
+    async with Playground(shop) as stage:
         problems, phrases = read_phrases(shop, stage.environment)
         assert problems == []
         assert phrases is not None
@@ -146,7 +146,7 @@ async def test_after_four_attempts_nothing_is_written(tmp_path: Path) -> None:
 async def tasks(shop: Path, senders: list[dict[str, Any]], n: int) -> list[Scenario]:
     """Tasks made with other senders."""
     write(shop, {"phrases.json": json.dumps(without("senders", senders=senders))})
-    async with Stage(shop) as stage:
+    async with Playground(shop) as stage:
         shelf = Shelf(shop / "scenarios.jsonl", stage)
         await backward(stage, n=n, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
         return list(load_scenarios(stage.environment).values())

@@ -10,7 +10,7 @@ import pytest
 from servers.bundle.description import Tool
 from servers.bundle.phrases import Phrases, Voice
 from synth.phrasing.plain_sentences import Thing, plain_ask
-from synth.phrasing.task_text import Values, composed, filled
+from synth.phrasing.task_text import TemplateValues, composed, filled
 from synth.solutions.value_texts import said
 
 
@@ -25,7 +25,7 @@ from synth.solutions.value_texts import said
     ],
 )
 def test_what_is_put_into_holes_reads_well(template: str, words: dict[str, str], task: str) -> None:
-    clause = filled(template, Values(words, dict(words)))
+    clause = filled(template, TemplateValues(words, dict(words)))
     assert clause is not None
     assert one_errand(clause) in (task, task.replace("Please ", "I'd like you to "))
 
@@ -91,4 +91,4 @@ def test_without_templates_a_description_becomes_a_request(
     tool = Tool(name="do", description=description, arguments={"properties": DECISION}, result={}, writes=True)
     words = {name: said(name, value, clock="2026-01-01 09:00:00") for name, value in given.items()}
     nouns = {name: PERSON if name == "member" else Thing(name, is_person=False) for name in things}
-    assert plain_ask(tool, Values(words, given), nouns) == clause
+    assert plain_ask(tool, TemplateValues(words, given), nouns) == clause

@@ -10,8 +10,8 @@ from synth.llm.exchange import sent
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import Message
 from synth.pipeline.asker import Asker
-from synth.pipeline.environment_run import End, Environment
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun
+from synth.pipeline.stage import Artefacts, Stage
 from synth.pipeline.topic import Topic
 
 
@@ -27,11 +27,11 @@ async def not_one(value: Names) -> list[str]:
     return ["one name is too few"] if len(value.names) < 2 else []
 
 
-def question(made: Made) -> tuple[Message, ...]:
+def question(made: Artefacts) -> tuple[Message, ...]:
     return (Message(role="user", content=f"Names for {made[Topic].title}?"),)
 
 
-async def name(made: Made, asker: Asker) -> Names:
+async def name(made: Artefacts, asker: Asker) -> Names:
     return await asker.ask(question(made), Names, not_one)
 
 
@@ -55,11 +55,11 @@ async def test_an_environment_is_made_and_what_was_rejected_is_in_its_record(tmp
     )
     lines = [exchange(first, {"names": ["a"]}), exchange(again, {"names": ["a", "b"]})]
     (tmp_path / "r.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
-    made = Environment(
+    made = EnvironmentRun(
         "loans", tmp_path / "loans", [Stage("names", Names, name)], RecordingWriter(tmp_path / "r.jsonl")
     )
     made.begin(Topic(title="Loans"))
-    assert await made.advance() == End("accepted")
+    assert await made.advance() == EnvironmentEnd("accepted")
     artefact = json.loads((tmp_path / "loans" / "01-names.json").read_text())
     assert artefact["value"] == {"names": ["a", "b"]}
     assert [one["reasons"] for one in artefact["exchanges"]] == [["one name is too few"], []]

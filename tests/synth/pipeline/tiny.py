@@ -13,10 +13,10 @@ from synth.llm.embedding import Embedder
 from synth.llm.writer import Message
 from synth.pipeline.asker import Asker
 from synth.pipeline.gather import together
-from synth.pipeline.plan import Plan
-from synth.pipeline.stage import Made, Stage
+from synth.pipeline.plan import RunPlan
+from synth.pipeline.stage import Artefacts, Stage
 from synth.pipeline.topic import Topic
-from synth.runner.launch import Start
+from synth.runner.launch import RunSettings
 
 
 class Tables(Record):
@@ -51,16 +51,16 @@ def user(text: str) -> tuple[Message, ...]:
     return (Message(role="user", content=text),)
 
 
-async def tables(made: Made, asker: Asker) -> Tables:
+async def tables(made: Artefacts, asker: Asker) -> Tables:
     return await asker.ask(user(f"Which tables has {made[Topic].title}?"), Tables, two_at_least)
 
 
-async def tools(made: Made, asker: Asker) -> Tools:
+async def tools(made: Artefacts, asker: Asker) -> Tools:
     asked = f"Which tools has {made[Topic].title} with the tables {', '.join(made[Tables].names)}?"
     return await asker.ask(user(asked), Tools, two_at_least)
 
 
-async def code(made: Made, asker: Asker) -> Code:
+async def code(made: Artefacts, asker: Asker) -> Code:
     wanted = [user(f"Write {name} of {made[Topic].title}.") for name in made[Tools].names]
     functions = await together(asker.ask(one, Function, a_function) for one in wanted)
     text = "\n\n".join(function.text for function in functions)
@@ -68,7 +68,7 @@ async def code(made: Made, asker: Asker) -> Code:
     return Code(functions=tuple(function.text for function in functions))
 
 
-async def bundle(made: Made, _asker: Asker) -> Bundle:
+async def bundle(made: Artefacts, _asker: Asker) -> Bundle:
     return Bundle(files=len(list(made.bundle.iterdir())))
 
 
@@ -98,8 +98,8 @@ def titles_in(tasks: Path) -> list[str]:
 
 def main() -> int:
     try:
-        plan = Plan.of(Path(sys.argv[1]), {})
-        return asyncio.run(Start(STAGES, Lines(), "key-1", Console(highlight=False)).run(plan))
+        plan = RunPlan.of(Path(sys.argv[1]), {})
+        return asyncio.run(RunSettings(STAGES, Lines(), "key-1", Console(highlight=False)).run(plan))
     except FarmError as error:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         return 1

@@ -13,8 +13,8 @@ from typing import Any
 from rich.console import Console
 
 from servers.errors import FarmError
-from synth.pipeline.plan import Plan
-from synth.runner.launch import Start
+from synth.pipeline.plan import RunPlan
+from synth.runner.launch import RunSettings
 from tests.processes import LONG, Done
 from tests.synth.pipeline.tiny import STAGES, Lines
 
@@ -58,8 +58,8 @@ async def ran(home: Path, **plan: Any) -> Done:
     """Run to the end, in this process: that takes less time."""
     out = StringIO()
     try:
-        asked = Plan.of(written(home, plan), {})
-        code = await Start(STAGES, Lines(), "key-1", Console(file=out, width=400, highlight=False)).run(asked)
+        asked = RunPlan.of(written(home, plan), {})
+        code = await RunSettings(STAGES, Lines(), "key-1", Console(file=out, width=400, highlight=False)).run(asked)
     except FarmError as error:
         return Done(1, out.getvalue(), f"{type(error).__name__}: {error}\n")
     return Done(code, out.getvalue(), "")

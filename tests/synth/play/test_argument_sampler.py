@@ -9,8 +9,8 @@ import pytest
 
 from servers.bundle.library import OWN_LIBRARY
 from servers.messages import OutcomeKind
-from synth.play.argument_sampler import Drawer, Mode
-from synth.play.playground import Scene, Stage
+from synth.play.argument_sampler import ArgumentSampler, Mode
+from synth.play.playground import Playground, Session
 from synth.play.value_sources import Kind
 from synth.play.values import likely_moment
 from tests.bundles import SCHEMA, write_bundle
@@ -19,13 +19,13 @@ Made = tuple[str, dict[str, Any], OutcomeKind]
 
 
 async def played(
-    stage: Stage, *, seed: int = 0, walks: int = 10, mode: Mode = "plausible", only: str | None = None
+    stage: Playground, *, seed: int = 0, walks: int = 10, mode: Mode = "plausible", only: str | None = None
 ) -> list[Made]:
     """Walks of ten drawn calls."""
-    scene: Scene = await stage.launch()
+    scene: Session = await stage.launch()
     shape = await scene.shape()
     random = Random(seed)  # noqa: S311 - a seed is what repeats
-    drawer = Drawer(stage.environment, shape, random)
+    drawer = ArgumentSampler(stage.environment, shape, random)
     made: list[Made] = []
     for _ in range(walks):
         await scene.rewind()
@@ -42,7 +42,7 @@ async def played(
 
 @pytest.mark.parametrize("environment", ["library_loans", "hotel_bookings"])
 async def test_the_same_seed_draws_the_same_calls(environment: str) -> None:
-    async with Stage(OWN_LIBRARY / environment) as stage:
+    async with Playground(OWN_LIBRARY / environment) as stage:
         first = await played(stage, seed=7, walks=3)
         assert await played(stage, seed=7, walks=3) == first
         assert await played(stage, seed=8, walks=3) != first
@@ -50,14 +50,14 @@ async def test_the_same_seed_draws_the_same_calls(environment: str) -> None:
 
 @pytest.mark.parametrize("mode", ["plausible", "near_miss", "wild"])
 async def test_every_mode_keeps_to_the_schema(mode: Mode) -> None:
-    async with Stage(OWN_LIBRARY / "hotel_bookings") as stage:
+    async with Playground(OWN_LIBRARY / "hotel_bookings") as stage:
         made = await played(stage, mode=mode, walks=20)
     kinds = Counter(kind for _, _, kind in made)
     assert kinds["invalid"] == 0
 
 
 async def test_likely_calls_succeed_more_often_than_those_with_a_mistake() -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         likely = Counter(kind for _, _, kind in await played(stage, walks=20))
         mistaken = Counter(kind for _, _, kind in await played(stage, walks=20, mode="near_miss"))
     assert likely["ok"] > mistaken["ok"]
@@ -65,13 +65,13 @@ async def test_likely_calls_succeed_more_often_than_those_with_a_mistake() -> No
 
 
 async def test_what_succeeded_is_drawn_more_often() -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         made = [kind == "ok" for _, _, kind in await played(stage, walks=30, only="pay_fine")]
     assert sum(made[200:]) > sum(made[:100])
 
 
 async def test_ids_come_from_the_tables_that_they_point_to() -> None:
-    async with Stage(OWN_LIBRARY / "library_loans") as stage:
+    async with Playground(OWN_LIBRARY / "library_loans") as stage:
         scene = await stage.launch()
         async with scene.reading() as reader:
             copies = {row[0] for row in reader.select("SELECT id FROM copies").rows}
@@ -80,10 +80,10 @@ async def test_ids_come_from_the_tables_that_they_point_to() -> None:
 
 
 async def test_what_a_call_showed_is_used_by_later_ones(shelf: Path) -> None:
-    async with Stage(shelf / "shop") as stage:
+    async with Playground(shelf / "shop") as stage:
         scene = await stage.launch()
         shape = await scene.shape()
-        drawer = Drawer(stage.environment, shape, Random(0))  # noqa: S311
+        drawer = ArgumentSampler(stage.environment, shape, Random(0))  # noqa: S311
         drawer.look(await scene.view(shape), scene.now)
         drawer.draw("price")
         made = await scene.call("make", {"name": "drum"})
@@ -123,10 +123,10 @@ def favour(db: Database, *, favoured_by: str, name: str, noted_by: str) -> dict:
 async def test_an_argument_whose_name_is_no_column_is_drawn_from_what_its_description_names(tmp_path: Path) -> None:
     schema = SCHEMA.replace("note TEXT", "note TEXT, noted_by_id TEXT REFERENCES things (id)")
     await write_bundle(tmp_path / "shop", tools=FAVOURS, scenarios=(), schema=schema)
-    async with Stage(tmp_path / "shop") as stage:
+    async with Playground(tmp_path / "shop") as stage:
         scene = await stage.launch()
         shape = await scene.shape()
-        drawer = Drawer(stage.environment, shape, Random(0))  # noqa: S311
+        drawer = ArgumentSampler(stage.environment, shape, Random(0))  # noqa: S311
         drawer.look(await scene.view(shape), scene.now)
         drawn = [drawer.draw("favour") for _ in range(40)]
     ids = {"t1", "t2", "t3"}

@@ -6,13 +6,13 @@ import pytest
 
 from servers.bundle.scenario import SqlCheckpoint
 from servers.errors import BundleError, Conflict
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 
 MAKE = ("make", {"name": "drum", "cents": 5})
 
 
 async def test_the_same_calls_from_the_start_give_the_same_texts_and_rows(shelf: Path) -> None:
-    async with Stage(shelf / "shop") as stage:
+    async with Playground(shelf / "shop") as stage:
         scene = await stage.launch(seed=3)
         start = await scene.digest()
         first = await scene.call(*MAKE)
@@ -24,7 +24,7 @@ async def test_the_same_calls_from_the_start_give_the_same_texts_and_rows(shelf:
 
 
 async def test_another_seed_gives_other_ids_and_another_clock_other_times(shelf: Path) -> None:
-    async with Stage(shelf / "shop") as stage:
+    async with Playground(shelf / "shop") as stage:
         scenes = [
             await stage.launch(seed=1),
             await stage.launch(seed=2),
@@ -36,7 +36,7 @@ async def test_another_seed_gives_other_ids_and_another_clock_other_times(shelf:
 
 
 async def test_scenes_share_nothing(shelf: Path) -> None:
-    async with Stage(shelf / "shop") as stage:
+    async with Playground(shelf / "shop") as stage:
         one, other = await stage.launch(), await stage.launch(setup="DELETE FROM parts")
         await one.call(*MAKE)
         [fork] = await one.fork()
@@ -50,7 +50,7 @@ async def test_a_scene_is_read_judged_and_told_what_a_call_changed(shelf: Path) 
     goal = SqlCheckpoint(
         id="cheap", role="goal", question="?", kind="sql", sql="SELECT cents FROM things WHERE id = 't2'", expect=[[1]]
     )
-    async with Stage(shelf / "shop") as stage:
+    async with Playground(shelf / "shop") as stage:
         scene = await stage.launch()
         assert (await scene.judge([goal])).reward == 0
         outcome = await scene.call("price", {"id": "t2", "cents": 1})
@@ -66,5 +66,5 @@ async def test_what_is_no_bundle_is_said_before_anything_is_started(tmp_path: Pa
     (tmp_path / "empty").mkdir()
     (tmp_path / "empty" / "environment.json").write_text("{}")
     with pytest.raises(BundleError):
-        async with Stage(tmp_path / "empty"):
+        async with Playground(tmp_path / "empty"):
             pass

@@ -11,15 +11,15 @@ import pytest
 from servers.bundle.scenario import Scenario
 from servers.errors import BundleError, FarmError
 from synth.backward.job import Stretch, Walking
-from synth.backward.usage_counts import Tally
+from synth.backward.usage_counts import UsageCounts
 from synth.pipeline.gather import together
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.job import WorkerFault
 from synth.processes.process_pool import hands
-from synth.prove.job import Proving
+from synth.prove.job import ProofJob
 from synth.prove.proof import write_proof
 from synth.prove.prover import prove
-from synth.scenarios.certify_job import Case, Examining, Searching
+from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.processes import farm, until, watching_for_orphans
 from tests.synth.jobs import Doubling, Endless, Locked
@@ -75,10 +75,10 @@ async def test_whoever_cannot_begin_says_why() -> None:
 
 
 JOBS: list[tuple[Callable[[PinnedBundle], Any], Callable[[PinnedBundle], Any]]] = [
-    (lambda _: Proving(calls=5, seed=0), lambda bundle: bundle),
-    (lambda _: Examining(), lambda bundle: Case(bundle, Scenario.model_validate(SOUND_SCENARIO))),
-    (lambda _: Searching(budget=1), lambda bundle: Case(bundle, Scenario.model_validate(SOUND_SCENARIO))),
-    (lambda bundle: Walking(bundle, seed=1), lambda _: Stretch(0, Tally())),
+    (lambda _: ProofJob(calls=5, seed=0), lambda bundle: bundle),
+    (lambda _: Examining(), lambda bundle: CertifyOrder(bundle, Scenario.model_validate(SOUND_SCENARIO))),
+    (lambda _: Searching(budget=1), lambda bundle: CertifyOrder(bundle, Scenario.model_validate(SOUND_SCENARIO))),
+    (lambda bundle: Walking(bundle, seed=1), lambda _: Stretch(0, UsageCounts())),
 ]
 
 

@@ -5,11 +5,11 @@ import io
 import pytest
 from rich.console import Console
 
-from synth.pipeline.asker import Exchange
-from synth.pipeline.progress import Prices, Progress
+from synth.pipeline.asker import WriterExchange
+from synth.pipeline.progress import Prices, RunProgress
 from synth.runner.table import table
 
-ASKED = Exchange(
+ASKED = WriterExchange(
     prompt="p", model="m", prompt_tokens=900_000, completion_tokens=99_999, cached=False, reasons=(), attempt=1
 )
 LONG = "blood_bank_of_a_university_hospital"
@@ -17,7 +17,7 @@ LONG = "blood_bank_of_a_university_hospital"
 
 @pytest.mark.parametrize("prices", [Prices(), Prices(prompt=1.0, completion=2.0)])
 def test_no_cell_is_cut_in_80_columns(prices: Prices) -> None:
-    progress = Progress(prices)
+    progress = RunProgress(prices)
     for name, state in ((LONG, "accepted"), ("shop", "stopped"), ("zoo", "rejected")):
         progress.stage(name, "acceptance")
         for _ in range(3):

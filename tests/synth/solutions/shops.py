@@ -6,7 +6,7 @@ from typing import Any
 
 from servers.bundle.scenario import Scenario
 from synth.certify.certifier import Examined, examine
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from tests.bundles import write_bundle
 
 GOAL: dict[str, Any] = {
@@ -63,5 +63,5 @@ def with_checkpoints(*checkpoints: dict[str, Any], **changes: Any) -> dict[str, 
 async def examined(folder: Path, scenario: dict[str, Any], **bundle: Any) -> Examined:
     """What is seen of a scenario of a shop."""
     await write_bundle(folder / "shop", scenarios=[], **bundle)
-    async with Stage(folder / "shop", call_seconds=2) as stage:
+    async with Playground(folder / "shop", call_seconds=2) as stage:
         return await examine(stage, Scenario.model_validate(scenario))

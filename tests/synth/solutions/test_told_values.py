@@ -12,9 +12,9 @@ from servers.bundle.scenario import Scenario
 from servers.guest.sqlite.plain_text import LONGEST_PLAIN_TEXT, plain_text
 from synth.backward.goal_repair import mended
 from synth.certify.certifier import examine
-from synth.play.playground import Stage
+from synth.play.playground import Playground
 from synth.solutions.plausible_values import near_misses
-from synth.solutions.told_values import Words
+from synth.solutions.told_values import TaskWords
 from tests.bundles import write_bundle
 from tests.processes import farm
 from tests.synth.solutions.shops import GOAL, GUARD, SOUND, examined, with_checkpoints
@@ -53,7 +53,7 @@ ADDED = {**GUARD, "allow": [{"table": "things", "operation": "insert", "rows": 1
     ],
 )
 def test_a_value_is_found_in_the_forms_that_people_use(task: str, name: str, value: Any) -> None:
-    assert Words(task, clock=CLOCK).tell(name, value)
+    assert TaskWords(task, clock=CLOCK).tell(name, value)
 
 
 @pytest.mark.parametrize(
@@ -70,11 +70,11 @@ def test_a_value_is_found_in_the_forms_that_people_use(task: str, name: str, val
     ],
 )
 def test_a_value_that_is_only_part_of_another_is_not_found(task: str, name: str, value: Any) -> None:
-    assert not Words(task, clock=CLOCK).tell(name, value)
+    assert not TaskWords(task, clock=CLOCK).tell(name, value)
 
 
 def test_words_for_choices_are_those_of_the_environment() -> None:
-    assert Words("as a walk-in", clock=CLOCK, choices={"wi": "a walk-in"}).tell("kind", "wi")
+    assert TaskWords("as a walk-in", clock=CLOCK, choices={"wi": "a walk-in"}).tell("kind", "wi")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ async def test_what_the_task_does_not_tell_may_be_free(tmp_path: Path) -> None:
 async def test_mending_makes_a_goal_for_what_nothing_held(tmp_path: Path) -> None:
     await write_bundle(tmp_path / "shop", scenarios=[])
     scenario = making("red drum", TOLD, "name")
-    async with Stage(tmp_path / "shop", call_seconds=2) as stage:
+    async with Playground(tmp_path / "shop", call_seconds=2) as stage:
         better = await mended(stage, Scenario.model_validate(scenario))
         seen = await examine(stage, better)
     assert seen.findings == []
@@ -186,7 +186,7 @@ async def test_no_near_miss_of_300_drawn_scenarios_earns_everything(name: str) -
 
 async def hold(name: str, drawn: slice) -> None:
     """Each told value of drawn scenarios, changed to its near misses, one at a time."""
-    async with Stage(OWN_LIBRARY / name) as stage:
+    async with Playground(OWN_LIBRARY / name) as stage:
         for scenario in list(load_scenarios(stage.environment).values())[drawn]:
             seen = await examine(stage, scenario)
             assert [one.finding() for one in seen.told if one.alive] == []
