@@ -1,0 +1,94 @@
+"""The rooms of the product: their sizes, their words, no two that import each other, one meaning for a class name."""
+
+import ast
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PARTS = ("servers", "synth", "evals", "registry", "rl_training", "agent_client")
+MOST_MODULES = 15
+BUNDLES = {ROOT / "servers" / "library", ROOT / "servers" / "authoring" / "template"}
+EXPORTED = ROOT / "synth" / "interop" / "exports" / "exported"
+"""Texts that stand in for the toolkit where what is exported runs: they must bear its names."""
+FILES = [
+    path
+    for part in PARTS
+    for path in sorted((ROOT / part).rglob("*.py"))
+    if not BUNDLES & {path, *path.parents} and "stubs" not in path.parts
+]
+ROOMS = sorted({path.parent for path in FILES if path.name == "__init__.py"})
+Graph = dict[str, set[str]]
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_no_room_is_crowded() -> None:
+    sizes = Counter(named(path.parent) for path in FILES if path.name != "__init__.py")
+    assert {room: size for room, size in sizes.items() if size > MOST_MODULES} == {}
+
+
+@pytest.mark.parametrize("room", ROOMS, ids=named)
+def test_a_room_says_what_lives_there_and_hands_nothing_on(room: Path) -> None:
+    body = tree(room / "__init__.py").body
+    assert ast.get_docstring(tree(room / "__init__.py")), "one or two sentences: what lives there, and what must not"
+    assert not [node for node in body if isinstance(node, ast.ImportFrom)]
+
+
+def test_every_room_is_listed() -> None:
+    page = (ROOT / "docs" / "explanation" / "architecture.md").read_text(encoding="utf-8")
+    assert [named(room) for room in ROOMS if f"| `{named(room)}/` |" not in page] == []
+
+
+def test_no_two_rooms_import_each_other() -> None:
+    """Also not in a circle over others. A module that lies at the top of a part is a room of its own."""
+    assert circle(imports_of_rooms()) == []
+
+
+def imports_of_rooms() -> Graph:
+    modules = {named(path).removesuffix(".py").replace("/", "."): path for path in FILES}
+    found: Graph = defaultdict(set[str])
+    for name, path in modules.items():
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.ImportFrom) and node.module:
+                for alias in node.names:
+                    whole = f"{node.module}.{alias.name}"
+                    other = whole if whole in modules else node.module
+                    if other in modules and room_of(other) != room_of(name):
+                        found[room_of(name)].add(room_of(other))
+    return found
+
+
+def room_of(module: str) -> str:
+    return module if module.count(".") == 1 else module.rpartition(".")[0]
+
+
+def circle(graph: Graph) -> list[str]:
+    """What is left when rooms that import no other, or that no other imports, are taken away, again and again."""
+    left = {room: set(others) for room, others in graph.items()}
+    while True:
+        imported = set[str]().union(*left.values())
+        kept = {
+            room: others & left.keys() for room, others in left.items() if room in imported and others & left.keys()
+        }
+        if kept == left:
+            return sorted(left)
+        left = kept
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    names = Counter(
+        node.name
+        for path in FILES
+        if path.parent != EXPORTED
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ClassDef)
+    )
+    assert {name: count for name, count in names.items() if count > 1} == {}
