@@ -14,7 +14,7 @@ from agent_client.play import Limits
 from agent_client.show import show
 from evals.effects import made
 from evals.report.rollout_view import changed_rows, verdicts_of
-from evals.rollout import Rollout, closed, rollout
+from evals.rollout import Rollout, rollout
 from evals.runs.folder import RunFolder
 from evals.runs.players import ModelEndpoint, players
 from evals.runs.records import Header, RolloutRecord, Subject
@@ -165,8 +165,8 @@ async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kep
 
 async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, seed: int) -> None:
     """Launch an instance and close it. Raises BundleError where a file of the bundle keeps it from starting."""
-    [lease] = await farm.launch(detail.environment, detail.scenario.id, seed=seed)
-    await closed(farm, lease)
+    async with farm.leased(detail.environment, detail.scenario.id, seed=seed):
+        pass
 
 
 def _check_user(suite: Suite, detail: ScenarioDetail) -> None:

@@ -17,7 +17,7 @@ from tests.test_docs import DOCS, Block, blocks
 INSTALLS = "not run: pip install "
 EXAMPLES = {
     shlex.split(block.mark.removeprefix(INSTALLS))[0]: block
-    for block in blocks(DOCS / "agents.md")
+    for block in blocks(DOCS / "how-to" / "agents.md")
     if block.mark.startswith(INSTALLS)
 }
 SAYS = {"openai-agents": "Ada Lindqvist", "langchain": "Ada Lindqvist", "pydantic-ai-slim[mcp]": "48 Orchard Road"}
