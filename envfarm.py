@@ -34,10 +34,11 @@ from evals.runs.suite import Suite, read_suite
 from registry.client import FarmClient, LeasedInstance
 from registry.farm import Address, address_of, private
 from registry.messages import Lease, ScenarioDetail, Score
-from servers.bundle.environment import Environment, load, load_scenarios
-from servers.bundle.library import OWN_LIBRARY, Library
-from servers.bundle.scenario import Scenario, Solution
+from servers.bundle.environment import Environment, load
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError, CapacityError, FarmError, InfraError, NotFound, RequestError
+from servers.scenario.scenario import Scenario, Solution
+from servers.scenario.scenario_file import load_scenarios
 
 __all__ = [
     "OWN_LIBRARY",

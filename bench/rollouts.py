@@ -32,7 +32,7 @@ from registry.farm import Address
 from rl_training.cpu.tiny_model import Size, make_model
 from rl_training.data.task import Task
 from rl_training.episode.farm_connection import Farm, close_links, link_to
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 
 EPISODES, ROUNDS, GROUP, LEASES = 64, 3, 8, 512
 GENERATION = 2.0

@@ -14,7 +14,7 @@ from evals.demo import demo as play_demo
 from evals.rollout import Rollout
 from registry.client import FarmClient
 from registry.farm import private
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.text.plural import counted
 from servers.text.terminal import Terminal, hints, marked
 

@@ -15,8 +15,8 @@ from agent_client.wire import shared_http
 from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.messages import EnvironmentDetail
-from servers.bundle.scenario import Scenario, Solution
 from servers.errors import BundleError
+from servers.scenario.scenario import Scenario, Solution
 
 AT_ONCE = 8
 FIRST_FEW = 2

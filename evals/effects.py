@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from agent_client.trace import ToolCall, ToolResult, Trace
 from registry.client import FarmClient
 from registry.paging import every_item
-from servers.messages import CallRecord, OutcomeKind, RowChange
+from servers.messages import CallRecord, OutcomeKind
 from servers.records import Record
+from servers.state.row_diff import RowChange
 
 PART = 200
 

@@ -16,7 +16,7 @@ from evals.runs.suite import ChatAgent, Suite, read_suite
 from evals.runs.suite_run import Evaluation
 from registry.client import FarmClient, WrongToken
 from registry.farm import Address, Options, private, running
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import AsJson, shelves
 from servers.cli.endpoint_option import BaseUrl
 from servers.cli.endpoint_url import OPENAI

@@ -32,13 +32,13 @@ from evals.runs.suite_run import reference_of
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
-from servers.bundle.library import Library
-from servers.bundle.scenario import Solution
+from servers.bundle_library import Library
 from servers.cli.command_options import bundle_of
 from servers.cli.endpoint_option import BaseUrl, well_formed
 from servers.cli.endpoint_url import OPENAI
 from servers.cli.secret_options import ApiKey, UserApiKey
 from servers.errors import RequestError
+from servers.scenario.scenario import Solution
 from servers.text.terminal import Terminal
 from servers.validation import first_problem
 

@@ -15,11 +15,11 @@ from registry.messages import (
     ScenarioPart,
 )
 from servers.bundle.environment import Environment
-from servers.bundle.library import Library
-from servers.bundle.scenario import Scenario
+from servers.bundle_library import Library
 from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
 from servers.messages import Page
+from servers.scenario.scenario import Scenario
 
 MOST_THREADS = 2
 """Threads that answer questions about a library: other work keeps the rest, however long reading takes."""

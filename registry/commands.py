@@ -19,7 +19,7 @@ from registry.farm import TOKEN_FILE, URL_FILE, Options, address_of, running
 from registry.leases import KEEP_SECONDS
 from registry.messages import Lease, LeaseStatus
 from registry.paging import every_item
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.cli.command_options import AsJson, bundle_of, shelves
 from servers.cli.secret_options import Token, TokenFile, token_from, without_password
 from servers.doors.server import run

@@ -26,7 +26,7 @@ from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import Ledger
 from registry.remote_worker import RemoteWorker
 from registry.watchdog import Watchdog, WatchedWorker
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors.http_limits import ServerConnections
 from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user

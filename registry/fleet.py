@@ -8,18 +8,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from servers.errors import CapacityError, FarmError
-from servers.messages import (
-    Assessment,
-    CallRecord,
-    InstanceStatus,
-    Judge,
-    Launch,
-    Page,
-    QueryRows,
-    RowChange,
-    TableRows,
-    Ticket,
-)
+from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
+from servers.state.row_diff import RowChange
 from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker
 

@@ -18,7 +18,7 @@ from registry.ledger.lease_clock import LeaseClock, dated
 from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
 from registry.messages import LaunchRequest, Lease, LeasePart, Score, WorkerCard
 from registry.scoring import judged
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, FarmError, NotFound
 from servers.messages import Launch, Page, Ticket
 

@@ -8,16 +8,11 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
 
 from servers.bundle.description import Provenance, Tool
-from servers.bundle.scenario import Scenario
 from servers.errors import InfraError
-from servers.messages import (
-    CallRecord,
-    InstanceId,
-    RowChange,
-    TableRows,
-    Verdict,
-)
+from servers.messages import CallRecord, InstanceId, TableRows, Verdict
 from servers.records import Clock, Name, Record
+from servers.scenario.scenario import Scenario
+from servers.state.row_diff import RowChange
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of the body of a score, which has an answer in it."""

@@ -5,9 +5,9 @@ from datetime import datetime
 from registry.catalogue import digest
 from registry.fleet import WorkerDoor
 from registry.messages import Score
-from servers.bundle.scenario import Scenario
 from servers.errors import CapacityError, InfraError
 from servers.messages import Judge
+from servers.scenario.scenario import Scenario
 
 
 async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer: str, at: datetime) -> Score:

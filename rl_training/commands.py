@@ -21,7 +21,7 @@ from rl_training.demo.demo import demo as run_demo
 from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
 from rl_training.verl.trainer import command_of, environment_of, log_kept, need_verl, write_loop
 from rl_training.verl.trainer import train as run_trainer
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import shelves
 from servers.errors import RequestError
 from servers.text.plural import counted

@@ -8,12 +8,12 @@ import typer
 from rich.table import Table
 
 from servers.authoring.added_scenarios import add_scenarios
-from servers.bundle.certificate import is_current
 from servers.bundle.environment import Environment
-from servers.bundle.library import Library
-from servers.bundle.scenario import Scenario
+from servers.bundle_library import Library
 from servers.cli.command_options import AsJson, Bundle, bundle_of
 from servers.errors import RequestError
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import is_current
 from servers.text.plural import counted
 from servers.text.terminal import Terminal, in_one_line, lines, marked
 

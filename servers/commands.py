@@ -10,12 +10,13 @@ import typer
 
 from servers.authoring import check as checking
 from servers.authoring.new_bundle import new_bundle
-from servers.bundle.environment import load, load_scenarios
+from servers.bundle.environment import load
 from servers.bundle.files import text_of, write_text
 from servers.cli.command_options import AsJson, Bundle, Bundles, folder_of, folders_of
 from servers.errors import BundleError
 from servers.guest.walls import WALLS
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario_file import load_scenarios
 from servers.text.plural import counted
 from servers.text.terminal import Terminal, hints, marked
 

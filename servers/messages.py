@@ -4,28 +4,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from servers.bundle.scenario import Checkpoint
 from servers.records import Clock, Moment, Name, Record
+from servers.scenario.scenario import Checkpoint
+from servers.state.row_diff import RowChange
 
 InstanceId = Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
 OutcomeKind = Literal["ok", "refused", "invalid", "failed", "timeout", "died"]
-
-
-Operation = Literal["insert", "update", "delete"]
-
-
-class RowChange(Record):
-    """One row that differs: its primary key, and the columns that differ, before and after."""
-
-    table: str
-    operation: Operation
-    key: dict[str, Any]
-    before: dict[str, Any]
-    after: dict[str, Any]
-
-    def columns(self) -> set[str]:
-        """The columns whose values differ."""
-        return set(self.before) | set(self.after)
 
 
 class Launch(Record):

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.cli.command_options import Bundle, bundle_of
 from servers.doors.mcp import AgentDoor, serve_stdio
 from servers.doors.server import listen, run, serving, url_of

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from registry.client import FarmClient
 from registry.messages import Lease
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.doors.http_limits import LARGEST_HEAD
 from servers.messages import CallRecord, Launch
 from servers.sandbox.guest_pool import CALL_SECONDS

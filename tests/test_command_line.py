@@ -13,7 +13,7 @@ import typer
 
 import envfarm
 from farm import LISTED, loaded
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from tests.processes import Done, farm
 
 ROOT = Path(__file__).parent.parent

@@ -22,7 +22,7 @@ from farm import LISTED
 from registry.client import FarmClient
 from registry.farm import Options, running
 from registry.messages import Lease, Score
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.doubles import Endpoint, refused, said
 from tests.processes import Done, farm, side_by_side, started, until, watching_for_orphans

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from farm import app, loaded
 from registry.farm import LOOPBACK_HOSTS
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from tests.processes import farm_up, free_ports
 
 ROOT = Path(__file__).parent.parent

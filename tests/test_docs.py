@@ -30,9 +30,10 @@ from servers.bundle.description import (
     Tool,
 )
 from servers.bundle.examples import BundleExample
-from servers.bundle.library import Library
 from servers.bundle.rules import BundleRule
-from servers.bundle.scenario import (
+from servers.bundle_library import Library
+from servers.messages import OutcomeKind
+from servers.scenario.scenario import (
     Allowance,
     Comparison,
     FootprintCheckpoint,
@@ -42,7 +43,6 @@ from servers.bundle.scenario import (
     Solution,
     SqlCheckpoint,
 )
-from servers.messages import OutcomeKind
 from tests.processes import LONG, farm_up
 from tests.test_floors import FLOORS
 

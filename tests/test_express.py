@@ -21,7 +21,7 @@ from starlette.types import Scope, Send
 
 from agent_client.toolbox import connect
 from agent_client.trace import ToolResult
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors.fast_path import Express
 from servers.doors.mcp import SERVER_INFO, AgentDoor
 from servers.doors.server import listen, serving, url_of

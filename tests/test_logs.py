@@ -21,7 +21,7 @@ from bench.load import call_request
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import Lease
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.messages import Launch
 from servers.telemetry.logs import JsonLineHandler, to_stderr
 from servers.telemetry.opentelemetry import Spans

@@ -20,7 +20,7 @@ from registry.farm import Address, Options, running
 from registry.fleet import FleetMember
 from registry.messages import LARGEST_BODY, Lease
 from registry.remote_worker import RemoteWorker
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import FarmError
 from servers.guest.walls import WALLS
 from servers.messages import Launch

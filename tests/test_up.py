@@ -22,7 +22,7 @@ from agent_client.toolbox import connect
 from registry.client import FarmClient
 from registry.farm import Options, address_of, private, running
 from registry.messages import Lease
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import NotFound, RequestError, StateError
 from servers.limits.process_clock import cpu_seconds
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle

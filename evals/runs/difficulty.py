@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 
 Rating = Literal["easy", "medium", "hard"]
 RATINGS: tuple[Rating, ...] = ("easy", "medium", "hard")

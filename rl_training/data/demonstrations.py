@@ -16,9 +16,9 @@ from evals.rollout import rollout
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail
 from rl_training.errors import RowError
-from servers.bundle.scenario import Solution
 from servers.errors import InfraError
 from servers.records import Record
+from servers.scenario.scenario import Solution
 
 AT_ONCE = 16
 LIMITS = Limits(turns=200)

@@ -11,8 +11,8 @@ from pydantic import Field, model_validator
 
 from registry.messages import ScenarioDetail
 from rl_training.errors import RowError
-from servers.bundle.scenario import Scenario
 from servers.records import Record
+from servers.scenario.scenario import Scenario
 
 
 class Band(Record):

@@ -10,7 +10,7 @@ from typing import Any
 
 from registry.messages import ScenarioDetail
 from rl_training.data.demonstrations import Showing
-from servers.bundle.scenario import PlannedCall, Solution
+from servers.scenario.scenario import PlannedCall, Solution
 
 
 def clumsy(scenarios: Sequence[ScenarioDetail], *, times: int, errs: float, seed: int) -> list[Showing]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from rl_training.errors import TrainingError
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 
 ENVIRONMENT = "parcel_room"
 MADE = ("--backward", "--seed", "1", "--commands", "1", "--tool", "send_parcel", "--no-refusals", "--no-tells")

@@ -7,12 +7,13 @@ from pathlib import Path
 
 from servers.authoring.check import findings
 from servers.authoring.proof import PROOF_FILE
-from servers.bundle.environment import load, load_scenarios, read_scenarios
+from servers.bundle.environment import load
 from servers.bundle.files import text_if_there, text_of, write_text
 from servers.bundle.paraphrases import PARAPHRASES_FILE
-from servers.bundle.scenario import Scenario
 from servers.errors import BundleError, RequestError
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios, read_scenarios
 
 MOST_TOLD = 20
 

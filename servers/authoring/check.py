@@ -8,15 +8,13 @@ from pydantic import ValidationError
 from servers.authoring.checkpoint_findings import never_findings, question_findings, text_findings
 from servers.authoring.proof import proof_findings
 from servers.authoring.solution_references import reference_findings
-from servers.bundle.certificate import is_current
 from servers.bundle.description import Tool
-from servers.bundle.environment import Environment, read_environment, read_scenarios, tool_problems
+from servers.bundle.environment import Environment, read_environment, tool_problems
 from servers.bundle.examples import example_findings
 from servers.bundle.files import name_in_commands, text_of
 from servers.bundle.paraphrases import paraphrase_findings
 from servers.bundle.phrases import read_phrases
 from servers.bundle.rules import RULES_FILE, load_rules, rule_findings
-from servers.bundle.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 from servers.errors import BundleError
 from servers.records import Record
 from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
@@ -26,6 +24,8 @@ from servers.sandbox.source_inspection import (
     gate_of,
     inspected,
 )
+from servers.scenario.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlCheckpoint
+from servers.scenario.scenario_file import is_current, read_scenarios
 from servers.state.start_images import built
 from servers.text.plural import counted, noun
 from servers.validation import first_problem

@@ -10,7 +10,11 @@ import apsw
 import apsw.ext
 
 from servers.answer.fact import AnswerCheckpoint
-from servers.bundle.scenario import (
+from servers.errors import FarmError
+from servers.guest.sqlite.tables import quoted
+from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests
+from servers.sandbox.source_inspection import Gate, SourceText, inspected
+from servers.scenario.scenario import (
     Allowance,
     Checkpoint,
     Comparison,
@@ -19,10 +23,6 @@ from servers.bundle.scenario import (
     Scenario,
     SqlCheckpoint,
 )
-from servers.errors import FarmError
-from servers.guest.sqlite.tables import quoted
-from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests
-from servers.sandbox.source_inspection import Gate, SourceText, inspected
 from servers.state.readonly_query import TOO_LARGE, TOO_MANY_NAMES, Reader, SelectOnly
 from servers.text.plural import counted, noun
 

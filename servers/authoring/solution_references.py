@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 
 REFERENCE = re.compile(r"\$\{(\d+)([^}]*)\}")
 STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")

@@ -1,4 +1,4 @@
-"""An environment's files as typed values: description, scenarios, checkpoints, rules, examples, phrases.
+"""An environment's files as typed values: description, tools, rules, examples, phrases.
 
 Nothing here runs their code.
 """

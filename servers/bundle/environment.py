@@ -18,17 +18,12 @@ from pydantic import BaseModel, ValidationError
 from servers.bundle.call_arguments import ArgumentCheck
 from servers.bundle.description import Description, Tool
 from servers.bundle.files import SERVED_FILES, BundleFolder, opened
-from servers.bundle.scenario import Scenario
 from servers.bundle.tool_schema import most_checks_of, schema_problems, validator
 from servers.errors import BundleError
-from servers.limits.json_size import refuse_many_values, refuse_odd_numbers
+from servers.limits.json_size import refuse_many_values
 from servers.validation import problems
 
-LARGEST_LINE = 1024 * 1024
-"""Characters of one scenario: a line is read in one piece."""
 CREATED = re.compile(r"(?im)^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?\"?(\w+)")
-MOST_LINES = 100_000
-"""Lines of `scenarios.jsonl`, blank ones too."""
 MOST_FINDINGS = 200
 """Findings of one file."""
 
@@ -91,18 +86,6 @@ def load(folder: Path) -> Environment:
     return environment
 
 
-def load_scenarios(environment: Environment) -> dict[str, Scenario]:
-    """Read the scenarios of a bundle, by id. For the registry and the judge alone.
-
-    Raises:
-        BundleError: the first thing that is wrong, with file, line and field.
-    """
-    findings, scenarios = read_scenarios(environment.folder, environment)
-    if findings:
-        raise BundleError(findings[0])
-    return {scenario.id: scenario for scenario in scenarios}
-
-
 def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
     """The environment, or None, and everything that is wrong with its files. `tools.py` is not parsed here."""
     try:
@@ -119,7 +102,7 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
         except BundleError as error:
             findings.append(str(error))
         except ValidationError as error:
-            findings += _problems(path, error)
+            findings += file_problems(path, error)
         else:
             if description.id != folder.resolve().name:
                 findings.append(f"{path}: id: {description.id!r} is not the folder's name {folder.resolve().name!r}")
@@ -153,68 +136,12 @@ def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str]]:
     return findings, texts
 
 
-def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[str], list[Scenario]]:
-    """The scenarios that can be read, and everything that is wrong with the others."""
-    path = folder / "scenarios.jsonl"
-    try:
-        text = _text_of_scenarios(folder)
-    except BundleError as error:
-        return [str(error)], []
-    findings: list[str] = []
-    scenarios: list[Scenario] = []
-    seen: set[str] = set()
-    for number, line in enumerate(_lines(text), start=1):
-        if not line.strip():
-            continue
-        if len(findings) >= MOST_FINDINGS:
-            findings.append(f"{path}: line {number}: there is more; this is where reading stopped")
-            break
-        if len(line) > LARGEST_LINE:
-            findings.append(f"{path}: line {number}: longer than {LARGEST_LINE // 1024} KiB")
-            continue
-        try:
-            refuse_many_values(f"{path}: line {number}", line)
-            refuse_odd_numbers(f"{path}: line {number}", line)
-            scenario = Scenario.model_validate_json(line)
-        except BundleError as error:
-            findings.append(str(error))
-            continue
-        except ValidationError as error:
-            findings += _problems(path, error, line=number)
-            continue
-        where = f"{path}: line {number}: scenario {scenario.id!r}"
-        if scenario.id in seen:
-            findings.append(f"{where}: id: used by an earlier line too")
-        seen.add(scenario.id)
-        if environment is not None:
-            findings += [f"{where}: {problem}" for problem in reference_problems(scenario, environment)]
-        scenarios.append(scenario)
-    return findings, scenarios
-
-
-def _text_of_scenarios(folder: Path) -> str:
-    with opened(folder) as files:
-        text = files.text("scenarios.jsonl")
-    if text.count("\n") > MOST_LINES:
-        raise BundleError(f"{folder / 'scenarios.jsonl'}: more than {MOST_LINES:,} lines")
-    return text
-
-
-def _lines(text: str) -> Iterator[str]:
-    """The lines of a text, one at a time: a list of millions of them would take more memory than the text."""
-    begin = 0
-    while (end := text.find("\n", begin)) >= 0:
-        yield text[begin:end]
-        begin = end + 1
-    yield text[begin:]
-
-
 def table_names(schema: str) -> frozenset[str]:
     """The tables that a schema creates, by its text."""
     return frozenset(name.lower() for name in CREATED.findall(schema))
 
 
-def _problems(path: Path, error: ValidationError, line: int | None = None) -> list[str]:
+def file_problems(path: Path, error: ValidationError, line: int | None = None) -> list[str]:
     """A validation error as lines that name file and field."""
     prefix = f"{path}: line {line}" if line else f"{path}"
     return [f"{prefix}: {problem}" for problem in problems(error, most=MOST_FINDINGS)]
@@ -231,30 +158,6 @@ def tool_problems(tool: Tool) -> Iterator[str]:
         yield from (f"{tool.name}.{field}{problem}" for problem in schema_problems(schema))
     if tool.arguments.get("type") != "object":
         yield f"{tool.name}.arguments: must be a schema of an object"
-
-
-def reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
-    """Tools and tables that a scenario names and its environment does not have."""
-    yield from _call_problems(scenario, environment)
-    for checkpoint in scenario.checkpoints:
-        if checkpoint.kind == "footprint":
-            for allowance in checkpoint.allow:
-                if allowance.table not in environment.tables:
-                    yield f"checkpoints.{checkpoint.id}: no table named {allowance.table!r}"
-
-
-def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
-    for number, call in enumerate(scenario.solution.calls if scenario.solution else (), start=1):
-        tool = environment.tools.get(call.tool)
-        if tool is None:
-            yield f"solution.calls.{number}: no tool named {call.tool!r}"
-            continue
-        unknown = sorted(call.arguments.keys() - tool.properties.keys())
-        if unknown:
-            yield f"solution.calls.{number}: {call.tool} has no argument {', '.join(map(repr, unknown))}"
-        open_to_none = sorted(set(call.free) - call.arguments.keys())
-        if open_to_none:
-            yield f"solution.calls.{number}.free: this call gives no {', '.join(map(repr, open_to_none))}"
 
 
 def as_json(value: BaseModel) -> str:

@@ -23,11 +23,11 @@ from servers.messages import (
     Launch,
     Page,
     QueryRows,
-    RowChange,
     TableRows,
     Ticket,
 )
 from servers.records import Record
+from servers.state.row_diff import RowChange
 from servers.validation import problems
 from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors.control import ControlDoor, only_reads
 from servers.doors.disconnect import EndsWithClient
 from servers.doors.mcp import AgentDoor

@@ -8,13 +8,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from servers.bundle.scenario import Allowance, Cell
 from servers.errors import QueryError
 from servers.guest.sqlite.tables import quoted
 from servers.limits.processor_budget import ProcessorBudget
-from servers.messages import RowChange
+from servers.scenario.scenario import Allowance, Cell
 from servers.state.readonly_query import MOST_STEPS, Reader
-from servers.state.row_diff import differences
+from servers.state.row_diff import RowChange, differences
 
 ROWS_AT_ONCE = 500
 KEYS_AT_ONCE = 1_000_000

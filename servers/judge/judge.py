@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from servers.answer.fact import AnswerCheckpoint
-from servers.bundle.scenario import Checkpoint, Comparison, FootprintCheckpoint, PythonCheckpoint, SqlCheckpoint
 from servers.errors import CheckpointError, QueryError
 from servers.judge.answer_facts import asked_of
 from servers.judge.footprint import uncovered
 from servers.limits.processor_budget import CALLS_A_JUDGEMENT, ProcessorBudget
 from servers.messages import Assessment, Verdict
 from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests, Reply
+from servers.scenario.scenario import Checkpoint, Comparison, FootprintCheckpoint, PythonCheckpoint, SqlCheckpoint
 from servers.state.readonly_query import BrokenQuery, Reader
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {

@@ -1,18 +1,33 @@
 """Which rows differ: between the start and the end of an instance, and in what one call changed."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import apsw
 
 from servers.errors import QueryError
 from servers.guest.sqlite.tables import Table, quoted
-from servers.messages import RowChange
+from servers.records import Record
 from servers.state import sort_files
 from servers.state.readonly_query import LARGEST_ANSWER, NUMBER_BYTES, Reader
 
+Operation = Literal["insert", "update", "delete"]
 MOST_DIFFERENCES = 20_000
 """Rows of one difference that is told."""
+
+
+class RowChange(Record):
+    """One row that differs: its primary key, and the columns that differ, before and after."""
+
+    table: str
+    operation: Operation
+    key: dict[str, Any]
+    before: dict[str, Any]
+    after: dict[str, Any]
+
+    def columns(self) -> set[str]:
+        """The columns whose values differ."""
+        return set(self.before) | set(self.after)
 
 
 def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:

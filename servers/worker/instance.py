@@ -20,10 +20,10 @@ from servers.errors import GuestError, InfraError
 from servers.guest.sqlite.tables import ChangesError
 from servers.limits.json_size import values_in
 from servers.limits.rate_limit import Pace
-from servers.messages import OutcomeKind, RowChange
+from servers.messages import OutcomeKind
 from servers.sandbox.guest_pool import Guest, GuestDied, GuestHeld, GuestLate, Guests
 from servers.state.changeset_verification import Verification
-from servers.state.row_diff import in_changeset
+from servers.state.row_diff import RowChange, in_changeset
 from servers.state.start_images import StartImage
 from servers.state.state_file import KeptCall, StateFile
 from servers.telemetry.worker_events import WorkerEvents

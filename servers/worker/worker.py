@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 import apsw
 
 from servers.bundle.environment import Environment
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.files import secret_file
 from servers.files.private_files import keep_private, write_private
@@ -30,23 +30,12 @@ from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.farm_memory import limit_sqlite
 from servers.limits.rate_limit import Pace
-from servers.messages import (
-    Assessment,
-    CallRecord,
-    InstanceStatus,
-    Judge,
-    Launch,
-    Page,
-    QueryRows,
-    RowChange,
-    TableRows,
-    Ticket,
-)
+from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.sandbox.guest_pool import CALL_SECONDS, Guests
 from servers.sandbox.source_inspection import agree
 from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
 from servers.state.readonly_query import LARGEST_ANSWER, Reader
-from servers.state.row_diff import between
+from servers.state.row_diff import RowChange, between
 from servers.state.start_images import StartImage, Starts
 from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
 from servers.state.state_index import StateIndex

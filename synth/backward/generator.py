@@ -13,11 +13,12 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from servers.bundle.environment import Environment, load_scenarios
+from servers.bundle.environment import Environment
 from servers.bundle.files import text_if_there
-from servers.bundle.scenario import Scenario
 from servers.errors import BundleError
 from servers.files.atomic_write import write_whole
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from servers.validation import first_problem
 from synth.backward.bundle_view import BundleView
 from synth.backward.job import (

@@ -8,10 +8,10 @@ import re
 from collections.abc import Sequence
 
 from servers.answer.fact import AnswerCheckpoint
-from servers.bundle.scenario import Checkpoint, FootprintCheckpoint, Scenario, Solution, SqlCheckpoint
 from servers.errors import BundleError
-from servers.messages import RowChange
+from servers.scenario.scenario import Checkpoint, FootprintCheckpoint, Scenario, Solution, SqlCheckpoint
 from servers.state.readonly_query import Reader
+from servers.state.row_diff import RowChange
 from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.reasons import reasons_of, told_beside, why_goals
 from synth.backward.row_goals import Changed, changed, counted, footprint, goal, goals_of_rows

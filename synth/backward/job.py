@@ -7,8 +7,8 @@ from random import Random
 from typing import Literal, NamedTuple
 
 from servers.bundle.phrases import Phrases, read_phrases
-from servers.bundle.scenario import Scenario
 from servers.errors import BundleError
+from servers.scenario.scenario import Scenario
 from synth.backward.bundle_view import BundleView
 from synth.backward.profile import EVERYTHING, Profile
 from synth.backward.scenario_builder import told

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from servers.messages import RowChange
+from servers.state.row_diff import RowChange
 
 STANDING = ("status", "state")
 ENDED = ("cancel", "reject", "declin", "refus", "withdr", "void", "revok", "discard")

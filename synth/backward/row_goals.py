@@ -4,11 +4,11 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from servers.bundle.scenario import Allowance, FootprintCheckpoint, SqlCheckpoint
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
 from servers.guest.sqlite.tables import quoted
-from servers.messages import RowChange
+from servers.scenario.scenario import Allowance, FootprintCheckpoint, SqlCheckpoint
 from servers.state.readonly_query import Reader
+from servers.state.row_diff import RowChange
 from synth.solutions.call_run import PlayedCall
 from synth.solutions.normalized_diff import MADE_ID, MOMENT, made_up
 from synth.solutions.told_values import ArgumentPlace, plain, texts_in

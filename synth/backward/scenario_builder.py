@@ -2,9 +2,8 @@
 
 from random import Random
 
-from servers.bundle.scenario import Checkpoint, Scenario, Solution
-from servers.messages import RowChange
-from servers.state.row_diff import between
+from servers.scenario.scenario import Checkpoint, Scenario, Solution
+from servers.state.row_diff import RowChange, between
 from synth.backward.bundle_view import BundleView
 from synth.backward.errand import Command, Errand
 from synth.backward.profile import Wish

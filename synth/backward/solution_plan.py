@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from servers.bundle.phrases import Phrases, holes
-from servers.bundle.scenario import PlannedCall
+from servers.scenario.scenario import PlannedCall
 from synth.backward.command_sampler import Drawn
 from synth.play.value_sources import singular
 from synth.solutions.row_lookup import (

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
 
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 
 LITERAL = re.compile(r"'(\w+)'")
 

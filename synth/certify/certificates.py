@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.bundle.files import text_of, write_text
-from servers.bundle.scenario import Certificate, Scenario
+from servers.scenario.scenario import Certificate, Scenario
 
 
 def write_certificate(folder: Path, scenario: str, certificate: Certificate | None) -> None:

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 
 from servers.answer import JUDGE_VERSION
 from servers.authoring.checkpoint_findings import question_findings, text_findings
-from servers.bundle.certificate import digest_of
-from servers.bundle.environment import reference_problems
 from servers.bundle.paraphrases import ENOUGH
-from servers.bundle.scenario import Certificate, Checkpoint, Difficulty, Paraphrased, Scenario, Survivor
 from servers.errors import BundleError, CheckpointError, NotFound
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import Certificate, Checkpoint, Difficulty, Paraphrased, Scenario, Survivor
+from servers.scenario.scenario_file import digest_of, reference_problems
 from synth.certify import leaks
 from synth.certify.agents.run_mutants import LEFT_OUT, Tried, harmless, mistaken
 from synth.certify.agents.state_mutants import damaged

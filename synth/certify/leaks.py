@@ -3,7 +3,7 @@
 import re
 
 from agent_client.references import REFERENCE
-from servers.bundle.scenario import Checkpoint
+from servers.scenario.scenario import Checkpoint
 from synth.certify.agents.wrong_answers import IDLE
 from synth.solutions.reference_run import ReferenceRun, fails
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from servers.answer.fact import AnswerCheckpoint, Fact
 from servers.answer.names import named
 from servers.answer.text import folded
-from servers.bundle.scenario import Checkpoint
+from servers.scenario.scenario import Checkpoint
 from synth.solutions.plausible_values import RowSample
 from synth.solutions.reference_run import ReferenceRun
 

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from servers.bundle.scenario import PlayRecord, Scenario
 from servers.records import Record
+from servers.scenario.scenario import PlayRecord, Scenario
 from synth.certify.certifier import examine
 from synth.conversation.talk import Talk
 from synth.conversation.talk_stage import conversation

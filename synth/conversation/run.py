@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import load_scenarios
-from servers.bundle.scenario import Scenario
 from servers.errors import BundleError, NotFound
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.conversation.choices import FEWEST, needed
 from synth.conversation.meet_stage import CertificateGate, Meeting, Met
 from synth.conversation.talk import Talk

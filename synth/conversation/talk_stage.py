@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers.bundle.scenario import Scenario
 from servers.records import Record
+from servers.scenario.scenario import Scenario
 from synth.conversation.choices import needed
 from synth.conversation.talk import Talk, findings
 from synth.forward.brief import Brief

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from servers.bundle.scenario import PlayRecord, Scenario
 from servers.records import Record
+from servers.scenario.scenario import PlayRecord, Scenario
 from synth.certify.certifier import Examined, examine
 from synth.forward.checks import Checks
 from synth.forward.checks_stage import drafted

@@ -6,10 +6,10 @@ from typing import Literal
 from pydantic import Field
 
 from servers.authoring.check import looks_for_words
-from servers.bundle.scenario import Checkpoint
 from servers.errors import CheckpointError
 from servers.gate.static_gate import checkpoint_problems
 from servers.records import Name, Record
+from servers.scenario.scenario import Checkpoint
 from synth.certify.agents.wrong_answers import REFUSAL, asks
 from synth.forward.proposal import Proposal
 from synth.play.playground import Playground

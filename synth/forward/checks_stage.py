@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from servers.bundle.scenario import PlayRecord, Scenario, Solution
 from servers.records import Record
+from servers.scenario.scenario import PlayRecord, Scenario, Solution
 from synth.forward.brief import Brief
 from synth.forward.checks import Checks, findings
 from synth.forward.proposal_stages import Idea

@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from pydantic import Field
 
 from servers.errors import BundleError
-from servers.messages import RowChange
 from servers.records import Record
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import between
+from servers.state.row_diff import RowChange, between
 from synth.environments.mining.similarity import cosine, vectors
 from synth.environments.seed import PLACEHOLDERS
 from synth.play.playground import Playground

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from servers.bundle.scenario import Scenario
 from servers.records import Record
+from servers.scenario.scenario import Scenario
 from synth.forward.brief import Brief
 from synth.forward.proposal import Proposal, findings
 from synth.llm.prompt import Prompt

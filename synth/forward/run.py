@@ -6,7 +6,7 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 from synth.forward.certify_stage import Certified, Certifying
 from synth.forward.checks import Checks
 from synth.forward.checks_stage import Checking

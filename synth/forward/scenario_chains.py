@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 
 from servers.bundle.description import Provenance
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 from synth.backward.generator import Shelf
 from synth.llm.writer import Writer
 from synth.pipeline.artefact import Artefact

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
 
 from agent_client.trace import ToolCall, ToolResult, Trace
-from servers.bundle.scenario import PlannedCall, Solution
+from servers.scenario.scenario import PlannedCall, Solution
 from synth.forward.checks import Free
 from synth.solutions.normalized_diff import MADE_ID
 from synth.solutions.row_lookup import leaves

@@ -5,9 +5,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from agent_client.trace import Trace
-from servers.bundle.scenario import Scenario, Solution
 from servers.errors import BundleError
 from servers.records import Record
+from servers.scenario.scenario import Scenario, Solution
 from synth.forward.checks import Checks
 from synth.forward.checks_stage import drafted
 from synth.forward.proposal_stages import Idea

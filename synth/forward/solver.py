@@ -18,8 +18,8 @@ from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
 from servers.bundle.files import SERVED_FILES, text_of
-from servers.bundle.scenario import Scenario
 from servers.files.atomic_write import write_whole
+from servers.scenario.scenario import Scenario
 from synth.forward.solution import steps_of
 
 LIMITS = Limits(turns=40, seconds=24 * 3600)

@@ -9,12 +9,13 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from servers.bundle.environment import Environment, load, load_scenarios
-from servers.bundle.scenario import Scenario
+from servers.bundle.environment import Environment, load
 from servers.cli.command_options import bundle_of
 from servers.errors import BundleError, RequestError
 from servers.files.atomic_write import write_whole
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from servers.text.plural import counted
 from servers.text.terminal import Terminal
 from synth.interop.audit.audit import EnvironmentAudit, audit, imported_in

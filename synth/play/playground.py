@@ -11,18 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from servers.bundle.environment import Environment
-from servers.bundle.library import Library
-from servers.bundle.scenario import Checkpoint
+from servers.bundle_library import Library
 from servers.guest.sqlite.tables import quoted
-from servers.messages import (
-    Assessment,
-    Judge,
-    Launch,
-    RowChange,
-)
+from servers.messages import Assessment, Judge, Launch
 from servers.sandbox.guest_pool import CALL_SECONDS
+from servers.scenario.scenario import Checkpoint
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import between
+from servers.state.row_diff import RowChange, between
 from servers.worker.instance import CallOutcome, Instance
 from servers.worker.worker import Worker
 from synth.play.row_view import (

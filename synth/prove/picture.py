@@ -6,9 +6,9 @@ from pathlib import Path
 from statistics import mean, median
 from typing import NamedTuple
 
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import Environment, load, load_scenarios
-from servers.bundle.scenario import Certificate, Scenario
+from servers.bundle.environment import Environment, load
+from servers.scenario.scenario import Certificate, Scenario
+from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.page import Bar, histogram, page
 from synth.prove.proof import Proof, RuleShown
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from servers.bundle.scenario import Scenario
 from servers.errors import RequestError
+from servers.scenario.scenario import Scenario
 from synth.backward.goal_repair import mended
 from synth.certify.agents.exploit_search import Searched, search
 from synth.certify.agents.user_agents import wrong_agents_in

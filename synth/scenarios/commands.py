@@ -11,16 +11,15 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import load_scenarios
-from servers.bundle.library import Library
 from servers.bundle.paraphrases import PARAPHRASES_FILE
+from servers.bundle_library import Library
 from servers.cli.command_options import AsJson, Bundle, bundle_of
 from servers.cli.endpoint_option import BaseUrl, well_formed
 from servers.cli.endpoint_url import OPENAI
 from servers.cli.secret_options import ApiKey
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
+from servers.scenario.scenario_file import is_current, load_scenarios
 from servers.text.plural import counted, noun
 from servers.text.suggestion import suggestion
 from servers.text.terminal import Terminal, marked

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 from agent_client.errors import AgentError
 from agent_client.references import resolve
 from agent_client.trace import ToolResult
-from servers.bundle.scenario import Solution
 from servers.errors import BundleError
-from servers.messages import RowChange
+from servers.scenario.scenario import Solution
+from servers.state.row_diff import RowChange
 from servers.worker.instance import CallOutcome
 from synth.play.playground import Session
 

@@ -9,9 +9,8 @@ from contextlib import contextmanager
 
 import apsw
 
-from servers.messages import RowChange
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import between
+from servers.state.row_diff import RowChange, between
 
 
 class States:

@@ -10,13 +10,13 @@ from agent_client.references import resolve_text
 from agent_client.trace import ToolResult
 from servers.bundle.environment import Environment
 from servers.bundle.phrases import Phrases, phrases_if_readable
-from servers.bundle.scenario import Checkpoint, Scenario
 from servers.errors import BundleError
 from servers.judge import judge
-from servers.messages import Assessment, RowChange
+from servers.messages import Assessment
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import Checkpoint, Scenario
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import between
+from servers.state.row_diff import RowChange, between
 from synth.play.playground import Playground, Session
 from synth.solutions.call_run import (
     PlannedStep,

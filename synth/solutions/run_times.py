@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from servers.messages import RowChange
-from servers.state.row_diff import between
+from servers.state.row_diff import RowChange, between
 from synth.play.playground import Session
 from synth.solutions.call_run import NOTHING, PlannedStep, play
 from synth.solutions.normalized_diff import MOMENT

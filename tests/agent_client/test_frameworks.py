@@ -11,7 +11,7 @@ import pytest
 
 from registry.client import FarmClient
 from registry.farm import private
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from tests.test_docs import DOCS, Block, blocks
 
 INSTALLS = "not run: pip install "

@@ -12,7 +12,7 @@ import pytest
 
 from registry.client import FarmClient
 from registry.farm import private
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 
 SCRIPTS = Path(__file__).parent / "scripts"
 LONGEST_INSTALL, LONGEST_RUN = 600.0, 120.0

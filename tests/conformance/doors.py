@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.doors.mcp import AgentDoor
 from servers.messages import Launch, Ticket
 from servers.worker.worker import Worker

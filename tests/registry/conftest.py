@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from tests.registry.farms import Clock, Farm, running
 
 

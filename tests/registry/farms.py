@@ -16,7 +16,7 @@ from registry.leases import KEEP_SECONDS, Registry
 from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import KeptFarm, Ledger
 from registry.reaper import Reaper
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors.server import listen, serving, url_of
 from servers.worker.worker import Worker
 

@@ -8,7 +8,7 @@ import pytest
 
 from registry.catalogue import Catalogue
 from registry.messages import ScenarioCard
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import BundleError, NotFound
 from tests.bundles import SOUND_SCENARIO, with_description
 from tests.registry.farms import Clock, Farm, running

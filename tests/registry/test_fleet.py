@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from registry.fleet import EmbeddedWorker, FleetMember
 from registry.remote_worker import RemoteWorker
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import CapacityError, NotFound
 from servers.worker.worker import Worker
 from tests.registry.farms import Farm

@@ -8,7 +8,7 @@ import pytest
 
 from registry.leases import KEEP_SECONDS
 from registry.ledger.lease_clock import LONGEST_GAP, LeaseClock
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import Conflict
 from tests.registry.farms import Clock, Farm, running
 

@@ -9,7 +9,7 @@ from registry.fleet import FleetMember
 from registry.leases import KEEP_SECONDS
 from registry.reaper import GRACE_SECONDS, Reaper, Reconciled
 from registry.remote_worker import RemoteWorker
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import Conflict
 from servers.messages import Launch
 from tests.registry.farms import Clock, Farm, running

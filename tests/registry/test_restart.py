@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from tests.registry.farms import Clock, running
 
 

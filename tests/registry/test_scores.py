@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import Conflict
 from servers.limits.process_clock import cpu_seconds
 from tests.bundles import SOUND_SCENARIO

@@ -12,7 +12,7 @@ from rl_training.data.demonstrations import demonstrations, played
 from rl_training.data.rows import scenarios_of
 from rl_training.demo.clumsy_policy import clumsy
 from rl_training.errors import RowError
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 
 
 async def parcel_room(farm: FarmClient, count: int) -> list[ScenarioDetail]:

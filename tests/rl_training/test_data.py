@@ -17,7 +17,7 @@ from rl_training.data.task import Task
 from rl_training.demo.scenarios import make_room
 from rl_training.errors import RowError, TrainingError
 from rl_training.verl.trainer import train
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 from tests.bundles import SOUND_SCENARIO
 
 

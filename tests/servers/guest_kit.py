@@ -15,9 +15,10 @@ from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import GuestError
-from servers.messages import Launch, OutcomeKind, RowChange
+from servers.messages import Launch, OutcomeKind
+from servers.state.row_diff import RowChange
 from servers.worker.instance import CallOutcome, Instance
 from servers.worker.worker import Worker
 from tests.bundles import SEED, SOUND_SCENARIO, TOOLS, write_bundle

@@ -5,7 +5,7 @@ import json
 import sys
 from pathlib import Path
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.messages import Launch
 from servers.worker.worker import Worker
 

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry.client import FarmClient
 from registry.farm import Options, running
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors.http_limits import SMALL_PIECE, ServerConnections
 from servers.doors.server import listen, serving, url_of
 from servers.errors import BundleError

@@ -4,7 +4,7 @@ import asyncio
 import resource
 from pathlib import Path
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.messages import Launch
 from servers.worker.instance import CallOutcome
 from servers.worker.instance_cache import FILES_EACH, LEAST_HELD

@@ -10,10 +10,10 @@ from pathlib import Path
 import apsw
 import pytest
 
-from servers.bundle.library import Library
-from servers.bundle.scenario import PythonCheckpoint, SqlCheckpoint
+from servers.bundle_library import Library
 from servers.errors import NotFound, StateError
 from servers.messages import Judge, Launch, Page
+from servers.scenario.scenario import PythonCheckpoint, SqlCheckpoint
 from servers.state.changeset_verification import LARGEST_ON_LOOP
 from servers.state.schema_cost import LARGEST_SCHEMA
 from servers.state.start_images import MOST_KEPT, Starts

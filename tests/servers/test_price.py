@@ -13,7 +13,7 @@ from starlette.types import Message
 import servers
 from bench import subject
 from bench.load import MODERN, call_request
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors.mcp import AgentDoor
 from servers.messages import Launch, Ticket
 from servers.state.state_file import LARGEST_NET_KEPT

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from servers.bundle.library import Library
-from servers.messages import Launch, RowChange
+from servers.bundle_library import Library
+from servers.messages import Launch
+from servers.state.row_diff import RowChange
 from servers.worker.worker import Worker
 
 Call = tuple[str, dict[str, Any]]

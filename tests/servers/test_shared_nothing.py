@@ -8,7 +8,7 @@ from types import CodeType, FunctionType
 import pytest
 import pytest_asyncio
 
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.guest.tool_module import ToolModule
 from servers.messages import Launch
 from servers.worker.instance import Instance

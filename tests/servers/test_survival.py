@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.messages import Judge, Launch
 from servers.state.start_images import Starts

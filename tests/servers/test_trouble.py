@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import GuestError
 from servers.messages import Assessment, Judge, Launch
 from servers.worker.instance import Instance

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from tests.bundles import write_bundle
 from tests.processes import farm, started, until, watching_for_orphans
 

@@ -11,8 +11,8 @@ from typing import Any
 import apsw
 
 from servers.guest.sqlite.tables import quoted
-from servers.messages import RowChange
 from servers.state.readonly_query import Reader
+from servers.state.row_diff import RowChange
 from synth.certify.agents.run_mutants import Tried
 from synth.solutions.normalized_diff import made_up
 from synth.solutions.plausible_values import moved, near_misses

@@ -7,11 +7,12 @@ from pathlib import Path
 from agent_client.errors import AgentError
 from agent_client.references import resolve
 from agent_client.trace import ToolResult
-from servers.bundle.environment import load, load_scenarios
+from servers.bundle.environment import load
 from servers.bundle.files import write_text
-from servers.bundle.library import Library
-from servers.bundle.scenario import Scenario, Solution
+from servers.bundle_library import Library
 from servers.messages import Judge, Launch
+from servers.scenario.scenario import Scenario, Solution
+from servers.scenario.scenario_file import load_scenarios
 from servers.worker.worker import Worker
 from synth.interop.audit.audit import EnvironmentAudit, ScenarioAudit
 

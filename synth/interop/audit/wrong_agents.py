@@ -6,9 +6,9 @@ from pathlib import Path
 from rich.box import SIMPLE
 from rich.table import Table
 
-from servers.bundle.environment import load_scenarios
 from servers.errors import BundleError, CheckpointError
 from servers.records import Record
+from servers.scenario.scenario_file import load_scenarios
 from synth.certify.agents.wrong_agents import company
 from synth.play.playground import Playground
 from synth.solutions.reference_run import played

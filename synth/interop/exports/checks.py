@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from servers.answer.fact import AnswerCheckpoint
-from servers.bundle.scenario import Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 from servers.gate.parser import parsed
+from servers.scenario.scenario import Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
 from synth.interop.exports.texts import plain_text, scoped, text_of, without_imports
 
 MOST_COPIES = 5

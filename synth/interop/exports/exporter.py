@@ -12,10 +12,10 @@ import apsw
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
-from servers.bundle.scenario import Scenario
 from servers.errors import BundleError
 from servers.guest.sqlite.tables import quoted
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
 from servers.state.start_images import built
 from synth.interop.exports.checks import checks_of

@@ -14,9 +14,9 @@ from servers.bundle.description import (
     Tool,
 )
 from servers.bundle.environment import as_json
-from servers.bundle.scenario import PythonCheckpoint, Scenario
 from servers.errors import BundleError
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import PythonCheckpoint, Scenario
 from synth.interop.imports.dataset import Files, ForeignEnvironment, ForeignScenario, Unreadable, objects
 from synth.interop.imports.source import class_source
 from synth.interop.imports.source_writer import checkpoint_text, tools_text, wrappers_of

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from evals.runs.difficulty import rating_of
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 from tests.bundles import SOUND_SCENARIO
 
 

@@ -15,7 +15,7 @@ from evals.runs.suite import ScenarioChoice
 from evals.runs.suite_run import MOST_BROKEN_IN_A_ROW
 from registry.client import FarmClient
 from registry.farm import private
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.errors import InfraError, RequestError
 from tests.bundles import write_bundle
 from tests.doubles import Endpoint, refused, said

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.environment import load, load_scenarios
+from servers.bundle.environment import load
+from servers.scenario.scenario_file import load_scenarios
 from tests.bundles import SOUND_SCENARIO
 from tests.processes import AS_ANYBODY, WITHOUT_RIGHTS, Done, farm
 

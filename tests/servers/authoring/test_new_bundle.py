@@ -7,9 +7,10 @@ import pytest
 
 from servers.authoring.check import findings
 from servers.authoring.new_bundle import TEMPLATE, new_bundle
-from servers.bundle.environment import load, load_scenarios
+from servers.bundle.environment import load
 from servers.errors import RequestError
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario_file import load_scenarios
 from tests.processes import farm
 
 

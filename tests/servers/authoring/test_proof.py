@@ -8,7 +8,7 @@ import pytest
 
 from servers.authoring.check import findings
 from servers.authoring.proof import digests, proof_findings
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import folders_of
 from servers.sandbox.guest_pool import Guests
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from servers.bundle.environment import load
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import BundleError
 from servers.messages import Launch
 from servers.worker.worker import Worker

@@ -9,14 +9,15 @@ from typing import Any
 import pytest
 
 from servers.authoring.check import findings
-from servers.bundle.environment import load, load_scenarios
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle.environment import load
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError, NotFound
 from servers.guest.sqlite.compiled_schema import MOST_NAMES
 from servers.guest.sqlite.connection import MOST_COLUMNS
 from servers.guest.sqlite.start_image import MOST_OTHERS, MOST_TABLES
 from servers.messages import Launch
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario_file import load_scenarios
 from servers.worker.worker import Worker
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from servers.authoring.check import derived, findings
-from servers.bundle.environment import Environment, load, load_scenarios, read_environment
+from servers.bundle.environment import Environment, load, read_environment
 from servers.bundle.files import (
     LARGEST,
     LARGEST_DESCRIPTION,
@@ -23,11 +23,12 @@ from servers.bundle.files import (
     text_if_there,
     write_text,
 )
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError
 from servers.messages import Launch
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import SourceText, inspected
+from servers.scenario.scenario_file import load_scenarios
 from servers.state.state_file import SUFFIX, StateFile
 from servers.worker.worker import Worker
 from synth.prove.proof import load_proof

@@ -17,7 +17,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
 from servers.answer.contract import HOW_TO_ANSWER
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.doors.mcp import COPIES_OF_BODY, LARGEST_BODY, MOST_ANSWERED, MOST_VALUES, AgentDoor
 from servers.doors.server import listen, serving, url_of
 from servers.messages import Launch, Ticket

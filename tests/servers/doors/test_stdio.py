@@ -17,7 +17,7 @@ from anyio import to_thread
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors.mcp import LARGEST_BODY, serve_stdio
 from servers.messages import Launch
 from servers.worker.worker import Worker

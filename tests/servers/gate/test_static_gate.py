@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servers.authoring.check import findings
-from servers.bundle.library import OWN_LIBRARY, Library
-from servers.bundle.scenario import PythonCheckpoint
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.gate.allowed_modules import MODULES, NAMES
 from servers.gate.allowed_names import BUILTINS
 from servers.gate.static_gate import checkpoint_problems, tool_problems
 from servers.guest.tool_module import ToolModule
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import PythonCheckpoint
 from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write_bundle
 
 BODY = 'def tool(db, *, text=""):\n    """A tool."""\n    {}\n    return {{}}\n'

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.guest.branch_coverage import branches, notes, noting
 from servers.messages import Launch
 from servers.worker.instance import CallOutcome, Instance

@@ -8,8 +8,7 @@ import pytest
 import pytest_asyncio
 from pydantic import ValidationError
 
-from servers.bundle.library import Library
-from servers.bundle.scenario import FootprintCheckpoint
+from servers.bundle_library import Library
 from servers.errors import CheckpointError
 from servers.messages import (
     Assessment,
@@ -17,6 +16,7 @@ from servers.messages import (
     Launch,
     Verdict,
 )
+from servers.scenario.scenario import FootprintCheckpoint
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.doors import http_limits, mcp
 from servers.errors import QueryError
 from servers.guest.sqlite.instance_rows import MOST_GROWTH

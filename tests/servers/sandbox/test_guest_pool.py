@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.limits.buffer_budget import BufferBudget
 from servers.limits.guest_memory import excess
 from servers.messages import Launch

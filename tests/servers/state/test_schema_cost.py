@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.guest.sqlite.connection import connect
 from servers.guest.sqlite.tables import tables_of
 from servers.state.schema_cost import LARGEST_SCHEMA, LONGEST_PATTERN, MOST_COST, is_cheap

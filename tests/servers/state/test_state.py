@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound
-from servers.messages import Launch, Page, RowChange
+from servers.messages import Launch, Page
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import between
+from servers.state.row_diff import RowChange, between
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 

@@ -6,11 +6,10 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import load_scenarios
-from servers.bundle.library import OWN_LIBRARY, Library
-from servers.bundle.scenario import Scenario
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.backward.generator import Shelf, Yield, backward
 from synth.play.playground import Playground
 from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write, write_bundle

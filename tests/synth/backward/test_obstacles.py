@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.environment import load_scenarios
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from synth.backward.generator import Shelf, backward
 from synth.backward.goal_repair import mended
 from synth.backward.profile import Profile

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.scenario import Scenario
-from servers.messages import RowChange
+from servers.scenario.scenario import Scenario
+from servers.state.row_diff import RowChange
 from synth.backward.generator import backward
 from synth.backward.reverts import undoes
 from synth.play.playground import Playground

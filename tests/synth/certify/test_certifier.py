@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from servers.authoring.check import findings
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import load_scenarios
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
+from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.certify.certifier import examine
 from synth.play.playground import Playground
 from tests.bundles import TOOLS

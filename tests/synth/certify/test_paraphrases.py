@@ -7,9 +7,6 @@ from typing import Any
 import pytest
 
 from servers.answer import JUDGE_VERSION
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import load_scenarios
-from servers.bundle.library import OWN_LIBRARY
 from servers.bundle.paraphrases import (
     FORMS,
     OtherWords,
@@ -19,7 +16,9 @@ from servers.bundle.paraphrases import (
     template_problems,
 )
 from servers.bundle.phrases import read_phrases
-from servers.bundle.scenario import Scenario
+from servers.bundle_library import OWN_LIBRARY
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.certify.certifier import Examined, examine
 from synth.certify.paraphrases import EVERYDAY, paraphrases_of
 from synth.certify.value_forms import ValueForms

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.answer.fact import AnswerCheckpoint
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 from synth.backward.goal_repair import mended
 from synth.certify.agents.wrong_agents import AgentRun, WrongAgentPlayer, script_of
 from synth.play.playground import Playground

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 from synth.certify.agents.exploit_search import search
 from synth.certify.certifier import examine
 from synth.play.playground import Playground

@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 
 from agent_client.references import resolve, resolve_text
 from agent_client.trace import ToolResult
-from servers.bundle.scenario import Solution
+from servers.scenario.scenario import Solution
 from tests.doubles import refused, said, serving
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from servers.authoring.check import findings
 from servers.bundle.environment import load
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.sandbox.guest_pool import Guests
 from synth.environments.stages import STAGES
 from synth.pipeline.stage import Stage

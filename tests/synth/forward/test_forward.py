@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import load, load_scenarios
-from servers.bundle.library import OWN_LIBRARY
-from servers.bundle.scenario import Scenario
+from servers.bundle.environment import load
+from servers.bundle_library import OWN_LIBRARY
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.forward.checks import Checks
 from synth.forward.checks import findings as check_findings
 from synth.forward.proposal import Proposal, findings

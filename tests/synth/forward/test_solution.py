@@ -3,7 +3,7 @@
 from typing import Any
 
 from agent_client.trace import ToolCall, ToolResult, Trace, Turn
-from servers.bundle.scenario import PlannedCall
+from servers.scenario.scenario import PlannedCall
 from synth.forward.checks import Free
 from synth.forward.solution import solutions
 

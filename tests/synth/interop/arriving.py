@@ -5,10 +5,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from servers.bundle.library import Library
-from servers.bundle.scenario import Scenario
+from servers.bundle_library import Library
 from servers.messages import Launch
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import Scenario
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from synth.interop.imports.converter import Arrival, ImportOrigin, convert

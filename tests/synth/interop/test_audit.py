@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from servers.bundle.environment import load, load_scenarios
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle.environment import load
+from servers.bundle_library import OWN_LIBRARY
 from servers.errors import BundleError, NotFound
 from servers.messages import Judge
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario_file import load_scenarios
 from synth.interop.audit.audit import EnvironmentAudit, audit, imported_in
 from synth.interop.audit.audit_table import sums_of
 from synth.interop.audit.reference_solutions import certify

@@ -3,8 +3,9 @@
 import json
 from pathlib import Path
 
-from servers.bundle.environment import load, load_scenarios
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle.environment import load
+from servers.bundle_library import OWN_LIBRARY
+from servers.scenario.scenario_file import load_scenarios
 from tests.processes import Done, farm
 from tests.synth.interop.entries import environment, scenario, write
 

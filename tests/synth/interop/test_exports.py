@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.environment import load, load_scenarios
-from servers.bundle.library import OWN_LIBRARY
-from servers.bundle.scenario import Scenario
+from servers.bundle.environment import load
+from servers.bundle_library import OWN_LIBRARY
 from servers.errors import BundleError
 from servers.sandbox.guest_pool import Guests
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from synth.interop.exports.exporter import ExportedBundle, export
 from synth.interop.imports.dataset import read
 from tests.bundles import write_bundle

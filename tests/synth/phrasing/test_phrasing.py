@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.environment import load_scenarios
 from servers.bundle.paraphrases import read_paraphrases
 from servers.bundle.phrases import read_phrases
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from synth.backward.generator import Shelf, backward
 from synth.llm.writer import Message, WriterAnswer
 from synth.play.playground import Playground

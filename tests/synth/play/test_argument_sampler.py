@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.messages import OutcomeKind
 from synth.play.argument_sampler import ArgumentSampler, Mode
 from synth.play.playground import Playground, Session

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from servers.bundle.scenario import SqlCheckpoint
 from servers.errors import BundleError, Conflict
+from servers.scenario.scenario import SqlCheckpoint
 from synth.play.playground import Playground
 
 MAKE = ("make", {"name": "drum", "cents": 5})

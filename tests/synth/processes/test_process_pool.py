@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.scenario import Scenario
 from servers.errors import BundleError, FarmError
+from servers.scenario.scenario import Scenario
 from synth.backward.job import Stretch, Walking
 from synth.backward.usage_counts import UsageCounts
 from synth.pipeline.gather import together

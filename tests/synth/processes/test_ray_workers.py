@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from servers.bundle.library import OWN_LIBRARY
+from servers.bundle_library import OWN_LIBRARY
 from servers.errors import FarmError
 from synth.pipeline.gather import together
 from synth.processes.process_pool import hands

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from statistics import mean
 
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from synth.prove.proof import load_proof
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import farm

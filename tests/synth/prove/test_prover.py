@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from servers.bundle.environment import as_json
-from servers.bundle.library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError
 from servers.state.readonly_query import Reader
 from synth.play.integrity import broken_rows

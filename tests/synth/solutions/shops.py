@@ -4,7 +4,7 @@ import copy
 from pathlib import Path
 from typing import Any
 
-from servers.bundle.scenario import Scenario
+from servers.scenario.scenario import Scenario
 from synth.certify.certifier import Examined, examine
 from synth.play.playground import Playground
 from tests.bundles import write_bundle

@@ -5,11 +5,11 @@ from typing import Any
 
 import pytest
 
-from servers.bundle.certificate import is_current
-from servers.bundle.environment import load, load_scenarios
-from servers.bundle.library import OWN_LIBRARY
-from servers.bundle.scenario import Scenario
+from servers.bundle.environment import load
+from servers.bundle_library import OWN_LIBRARY
 from servers.guest.sqlite.plain_text import LONGEST_PLAIN_TEXT, plain_text
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.backward.goal_repair import mended
 from synth.certify.certifier import examine
 from synth.play.playground import Playground

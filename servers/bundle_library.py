@@ -8,11 +8,12 @@ from threading import Lock
 from typing import Generic, TypeVar
 
 from servers.bundle.card import bundles_in
-from servers.bundle.environment import Environment, load, load_scenarios
+from servers.bundle.environment import Environment, load
 from servers.bundle.files import PACKAGED, SERVED_FILES, Stamp, opened
-from servers.bundle.scenario import Scenario
 from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
+from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from servers.text.suggestion import suggestion
 
 Stamps = tuple[Stamp | None, ...]

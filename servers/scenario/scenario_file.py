@@ -1,0 +1,124 @@
+"""The scenarios of a bundle: `scenarios.jsonl`, read line by line. For the registry and the judge alone."""
+
+import hashlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from servers.answer import JUDGE_VERSION
+from servers.bundle.environment import MOST_FINDINGS, Environment, file_problems
+from servers.bundle.files import opened
+from servers.errors import BundleError
+from servers.limits.json_size import refuse_many_values, refuse_odd_numbers
+from servers.scenario.scenario import Scenario
+
+LARGEST_LINE = 1024 * 1024
+"""Characters of one scenario: a line is read in one piece."""
+MOST_LINES = 100_000
+"""Lines of `scenarios.jsonl`, blank ones too."""
+
+
+def load_scenarios(environment: Environment) -> dict[str, Scenario]:
+    """Read the scenarios of a bundle, by id.
+
+    Raises:
+        BundleError: the first thing that is wrong, with file, line and field.
+    """
+    findings, scenarios = read_scenarios(environment.folder, environment)
+    if findings:
+        raise BundleError(findings[0])
+    return {scenario.id: scenario for scenario in scenarios}
+
+
+def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[str], list[Scenario]]:
+    """The scenarios that can be read, and everything that is wrong with the others."""
+    path = folder / "scenarios.jsonl"
+    try:
+        text = _text_of_scenarios(folder)
+    except BundleError as error:
+        return [str(error)], []
+    findings: list[str] = []
+    scenarios: list[Scenario] = []
+    seen: set[str] = set()
+    for number, line in enumerate(_lines(text), start=1):
+        if not line.strip():
+            continue
+        if len(findings) >= MOST_FINDINGS:
+            findings.append(f"{path}: line {number}: there is more; this is where reading stopped")
+            break
+        if len(line) > LARGEST_LINE:
+            findings.append(f"{path}: line {number}: longer than {LARGEST_LINE // 1024} KiB")
+            continue
+        try:
+            refuse_many_values(f"{path}: line {number}", line)
+            refuse_odd_numbers(f"{path}: line {number}", line)
+            scenario = Scenario.model_validate_json(line)
+        except BundleError as error:
+            findings.append(str(error))
+            continue
+        except ValidationError as error:
+            findings += file_problems(path, error, line=number)
+            continue
+        where = f"{path}: line {number}: scenario {scenario.id!r}"
+        if scenario.id in seen:
+            findings.append(f"{where}: id: used by an earlier line too")
+        seen.add(scenario.id)
+        if environment is not None:
+            findings += [f"{where}: {problem}" for problem in reference_problems(scenario, environment)]
+        scenarios.append(scenario)
+    return findings, scenarios
+
+
+def _text_of_scenarios(folder: Path) -> str:
+    with opened(folder) as files:
+        text = files.text("scenarios.jsonl")
+    if text.count("\n") > MOST_LINES:
+        raise BundleError(f"{folder / 'scenarios.jsonl'}: more than {MOST_LINES:,} lines")
+    return text
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines of a text, one at a time: a list of millions of them would take more memory than the text."""
+    begin = 0
+    while (end := text.find("\n", begin)) >= 0:
+        yield text[begin:end]
+        begin = end + 1
+    yield text[begin:]
+
+
+def reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
+    """Tools and tables that a scenario names and its environment does not have."""
+    yield from _call_problems(scenario, environment)
+    for checkpoint in scenario.checkpoints:
+        if checkpoint.kind == "footprint":
+            for allowance in checkpoint.allow:
+                if allowance.table not in environment.tables:
+                    yield f"checkpoints.{checkpoint.id}: no table named {allowance.table!r}"
+
+
+def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
+    for number, call in enumerate(scenario.solution.calls if scenario.solution else (), start=1):
+        tool = environment.tools.get(call.tool)
+        if tool is None:
+            yield f"solution.calls.{number}: no tool named {call.tool!r}"
+            continue
+        unknown = sorted(call.arguments.keys() - tool.properties.keys())
+        if unknown:
+            yield f"solution.calls.{number}: {call.tool} has no argument {', '.join(map(repr, unknown))}"
+        open_to_none = sorted(set(call.free) - call.arguments.keys())
+        if open_to_none:
+            yield f"solution.calls.{number}.free: this call gives no {', '.join(map(repr, open_to_none))}"
+
+
+def digest_of(environment: Environment, scenario: Scenario) -> str:
+    """What tells for which environment and which scenario a certificate was made."""
+    told = scenario.model_dump_json(exclude={"certificate", "provenance"}, exclude_defaults=True)
+    text = f"{environment.digest}\n{told}"
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def is_current(environment: Environment, scenario: Scenario) -> bool:
+    """Whether a scenario has a certificate, and neither it, its environment nor the judge of answers changed since."""
+    kept = scenario.certificate
+    return kept is not None and kept.judge == JUDGE_VERSION and kept.digest == digest_of(environment, scenario)
