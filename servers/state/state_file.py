@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -37,6 +37,8 @@ LARGEST_NET_KEPT = 64 * 1024
 """Bytes of changes that an open state file keeps in memory. Then they are put together, and kept if they are half as
 many: what calls change again and again is not read again from the disk, however long the history is."""
 ENCODER = json.JSONEncoder(ensure_ascii=False)
+NAMED = count(1)
+"""The revisions that this process has named."""
 LARGEST_ORIGIN = 64 * 1024
 """Bytes of the first record, which holds ids and digests alone."""
 
@@ -79,6 +81,11 @@ class _Record(NamedTuple):
     end: int
 
 
+def _new_revision() -> str:
+    """A name for rows that nothing else was ever named."""
+    return str(next(NAMED))
+
+
 P = ParamSpec("P")
 R = TypeVar("R")
 
@@ -113,6 +120,10 @@ class StateFile:
     end: FileEnd
     """What the file must end with when it is read again."""
     file: tuple[int, int] | None
+    revision: str = field(default_factory=_new_revision)
+    """Names the rows as they are. It changes whenever they do, and never names others."""
+    next_revision: str = field(default_factory=_new_revision)
+    """Names the rows as the present call leaves them. They are the instance's only if that call is kept."""
     net: list[bytes] | None = field(default=None, repr=False)
     """Changesets that together are the changes since the start. None if they are large, or were not read yet."""
     net_added: int = 0
@@ -222,36 +233,23 @@ class StateFile:
         """Bytes of the file."""
         return self.end.size
 
-    @property
-    def revision(self) -> str:
-        """Changes whenever the rows do; never the same for different rows of one instance."""
-        return f"{self.origin.generation}.{self.changed}"
-
-    @property
-    def next_revision(self) -> str:
-        """The revision after the next call, if that changes rows."""
-        return f"{self.origin.generation}.{self.last + 1}"
-
-    def disown(self) -> None:
-        """Give the rows a new revision: what others hold under the present one is not what was kept."""
-        self.origin = self.origin._replace(generation=self.origin.generation + 1)
+    def begin_call(self) -> None:
+        """Name the rows that a call will make. Each time that a call is made has a name of its own: what was made
+        and not kept is never found again, whoever holds it."""
+        self.next_revision = _new_revision()
 
     @_named
     def keep(self, call: KeptCall) -> None:
         """Append a call to the history, whole or not at all. Its changes must have been verified.
 
         Raises:
-            StateError: the file cannot be written. What others hold now is forgotten, since no revision names it.
+            StateError: the file cannot be written.
         """
-        try:
-            self._still_there()
-            self._append(packed(_text_of(call), call.changes, self.end.digest))
-        except BaseException:
-            self.disown()
-            raise
+        self._still_there()
+        self._append(packed(_text_of(call), call.changes, self.end.digest))
         self.last = call.seq
         if call.changes:
-            self.changed = call.seq
+            self.changed, self.revision = call.seq, self.next_revision
             if self.net is not None:
                 self.net.append(call.changes)
                 self.net_added += len(call.changes)
@@ -295,6 +293,7 @@ class StateFile:
         self.handle, self.origin, self.last, self.changed = opened.handle, origin, seq, opened.changed
         self.beginning, self.end, self.file = opened.beginning, opened.end, opened.file
         self.net, self.net_added, self.net_joined = opened.net, 0, 0
+        self.revision = opened.revision
 
     def _cut_to_beginning(self) -> None:
         """Undo calls that changed nothing: the rows, and so their revision, stay as they are."""

@@ -6,8 +6,8 @@ It can be dropped at any time: its state file has everything.
 import asyncio
 import json
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -82,10 +82,16 @@ class Instance:
     @asynccontextmanager
     async def in_turn(self) -> AsyncGenerator[None]:
         """Wait for a turn of its own; who waits is using it already, so it is not let go of in between."""
-        self.waiting += 1
-        try:
+        with self.in_use():
             async with self.turn:
                 yield
+
+    @contextmanager
+    def in_use(self) -> Generator[None]:
+        """Use it from now on, also while waiting for something else than its turn: it is not let go of meanwhile."""
+        self.waiting += 1
+        try:
+            yield
         finally:
             self.waiting -= 1
             self.used = time.monotonic()
@@ -210,6 +216,7 @@ class Instance:
 
     async def _asked(self, tool: str, arguments: bytes) -> CallOutcome:
         seq = self.state.last + 1
+        self.state.begin_call()
         head = {
             "do": "call",
             "instance": self.id,
@@ -268,20 +275,14 @@ class Instance:
             )
             return outcome._replace(changes=changes)
         except ChangesError as error:
-            self.state.disown()
             if self.guest is not None:
                 self.guest.kill("lied", str(error))
             return self._fault(tool, str(error), outcome.micros)
         except GuestLate:
-            self.state.disown()
             text = f"{tool} was stopped: the rules of the database took too long to check; nothing was changed"
             return CallOutcome("timeout", text, detail="killed while it verified the changes", micros=outcome.micros)
         except GuestDied as error:
-            self.state.disown()
             return self._fault(tool, f"its changes could not be verified: {error}", outcome.micros)
-        except BaseException:
-            self.state.disown()
-            raise
 
     def _believed(self, tool: str, reply: dict[str, Any], parts: list[bytes]) -> CallOutcome:
         """A guest's word as an outcome, once it has been checked. Raises what reading it raises."""

@@ -33,6 +33,7 @@ class Holding:
         self._watch = watch
         self._held: OrderedDict[str, Instance] = OrderedDict()
         self._let_go: OrderedDict[str, None] = OrderedDict()
+        self._revisions: OrderedDict[str, str] = OrderedDict()
         self._most = LEAST_HELD
 
     def all(self) -> Collection[Instance]:
@@ -46,7 +47,11 @@ class Holding:
         return instance
 
     def hold(self, instance: Instance) -> None:
-        """Hold one more, and let go of others for it."""
+        """Hold one more, and let go of others for it.
+
+        One that comes back has the rows that it had, so a guest that still holds these is not given them again.
+        """
+        instance.state.revision = self._revisions.pop(instance.id, instance.state.revision)
         if instance.id in self._let_go:
             del self._let_go[instance.id]
             self._hold_at_most(self._most + MORE_HELD)
@@ -56,6 +61,7 @@ class Holding:
     def give_up(self, instance_id: str) -> Instance | None:
         """Hold an instance no longer, and leave what becomes of it to the caller."""
         self._let_go.pop(instance_id, None)
+        self._revisions.pop(instance_id, None)
         return self._held.pop(instance_id, None)
 
     def let_go_of_idle(self, seconds: float) -> None:
@@ -91,6 +97,9 @@ class Holding:
     def _shut(self, instance: Instance) -> None:
         """Let go of an instance that nobody uses now."""
         del self._held[instance.id]
+        self._revisions[instance.id] = instance.state.revision
+        while len(self._revisions) > self._ceiling:
+            self._revisions.popitem(last=False)
         try:
             instance.state.close()
         except StateError as error:

@@ -11,8 +11,8 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Collection, Generator, Iterable, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -495,10 +495,13 @@ class Worker:
         finally:
             reader.close()
 
-    def _copied(self, instance: Instance, *, more: int = 0) -> AbstractAsyncContextManager[None]:
+    @asynccontextmanager
+    async def _copied(self, instance: Instance, *, more: int = 0) -> AsyncGenerator[None]:
         """Room for the copies of an instance's rows and history: to be taken before its turn, and by nobody twice."""
         size = COPIES * (len(instance.start.image) + instance.state.size) + more
-        return self.copies.taken(instance.environment.id, size)
+        with instance.in_use():
+            async with self.copies.taken(instance.environment.id, size):
+                yield
 
     def _table(self, reader: Reader, name: str, page: Page, *, with_rows: bool) -> TableRows:
         columns, keys = reader.columns(name)
