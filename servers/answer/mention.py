@@ -18,6 +18,13 @@ class Day:
     weekday: int | None = None
     near: int | None = None
 
+    @property
+    def whole(self) -> date | None:
+        """The date, where year, month and day are told."""
+        if self.year is None or self.month is None or self.day is None:
+            return None
+        return date(self.year, self.month, self.day)
+
     def may_be(self, other: date, now: date) -> bool:
         """Whether this can mean a date, seen from now."""
         if self.near is not None and abs((other - now).days) > self.near:

@@ -10,7 +10,8 @@ _NOT = (
     r"(?:not|cannot|n't|never|neither|nor|no longer|rather than|instead of|other than|unlike|ahead of"
     r"|well before|without|no|nicht"
     r"|kein\w*|statt|nie|none of|instead of"
-    r"|pas|(?<!au )plus|sin|no es|non|as opposed to|replac\w+|formerly|previously|originally)"
+    r"|pas|n(?:e |')[^\W\d_]{1,12} plus|sin|no es|non|as opposed to|formerly|previously|originally"
+    r"|replac(?:es?|ed|ing)(?! (?:as|at|by|for|from|in|of|on|till|to|until|with)\b))"
 )
 _FILLERS = (
     r"(?:(?:,| |'|\"|\(|:|-|the|a|an|on|at|in|by|for|to|of|is|be|been|was|are|it|its|it's|der|die|das"

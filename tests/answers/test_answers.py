@@ -205,7 +205,11 @@ def test_values_of_two_questions_are_not_swapped() -> None:
 
 def test_of_several_reasons_no_stranger_stands_among_them() -> None:
     due = {"type": "date", "value": "2026-02-13"}
-    assert tells("It was due on 13 February. It can be renewed from 3 March.", due, PLACES, tell="any")
+    also_from = "It was due on 13 February. It can be renewed from 3 March."
+    assert tells(also_from, due, PLACES, tell="any", given=("3 March",))
+    assert not tells(also_from, due, PLACES, tell="any")
+    days = " ".join(f"Reason {day}: it was due on {day} February." for day in range(9, 29))
+    assert not tells(days, due, tell="any")
     assert not tells("It was due on 14 February, and there are 12 before you.", due, PLACES, tell="any")
 
 

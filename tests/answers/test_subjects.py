@@ -169,3 +169,27 @@ def test_a_value_under_a_label_is_of_what_the_label_names(answer: str, holds: bo
         verdicts([AnswerQuestion(tuple(wanted(Fact.model_validate(one)) for one in facts))], answer, NOW)[0].holds
         is holds
     )
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("Its pickup day is 13 February. It is a no-show from 15 February on.", True),
+        ("Its pickup day is 13 February. It is a no-show from 16 February on.", False),
+    ],
+)
+def test_a_day_that_is_counted_by_a_span_of_the_refusal_stands_beside_the_reason(answer: str, holds: bool) -> None:
+    refusal = "its pickup day is 2026-02-13; it is a no-show only from the second day after that"
+    assert tells(answer, {"type": "date", "value": "2026-02-13"}, given=(refusal,), tell="any") is holds
+
+
+@pytest.mark.parametrize(
+    ("answer", "holds"),
+    [
+        ("The certificate until 15 April 2028 replaces the one until 16 April 2026.", True),
+        ("It is valid until 15 April 2028. The new one is replaced until 16 April 2029.", False),
+        ("It is valid until 15 April 2028, plus 16 April 2029.", False),
+    ],
+)
+def test_what_something_is_replaced_by_is_told(answer: str, holds: bool) -> None:
+    assert tells(answer, {"type": "date", "value": "2028-04-15"}) is holds

@@ -1,8 +1,8 @@
 """Amounts, counts, dates, times and durations: the value is told, for certain, of what was asked, and no other one."""
 
 import re
-from collections.abc import Iterator, Sequence
-from datetime import datetime
+from collections.abc import Collection, Iterator, Sequence
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
 
@@ -89,7 +89,7 @@ class ValueTold(FactTold):
         for rival in self._rivals(right):
             if self._is_range(rival) or self._is_of_named_other(rival):
                 continue
-            if self._is_stranger(rival) and not self._explains(rival, told):
+            if self._is_stranger(rival) and not self._is_counted(rival):
                 yield f"it also tells {self.reply.said(rival)!r}"
             if self._is_said_again(rival, told):
                 yield f"it tells {self.reply.said(rival)!r} in the same words"
@@ -123,12 +123,13 @@ class ValueTold(FactTold):
     def _is_stranger(self, rival: Mention) -> bool:
         return not self._may(rival) and self.reply.stands(rival, is_rival=True) != "denied"
 
-    def _explains(self, rival: Mention, told: Sequence[Mention]) -> bool:
-        """Whether a value stands in another sentence of an answer that had to tell reasons."""
-        if self.question.tell != "any" or self._is_confusable(rival):
+    def _is_counted(self, rival: Mention) -> bool:
+        """Whether a reason's instant is counted from one that may be told, by a span of the refusal: "2 days after"."""
+        if self.question.tell != "any" or self.one.fact.type not in ("date", "time") or self._is_confusable(rival):
             return False
-        sentence = self.reply.text.sentence(rival.start)
-        return all(self.reply.text.sentence(mention.start) != sentence for mention in told)
+        given = [one for text in self.question.given for one in _mentions(text, self.reply.now)]
+        spans = {minutes for one in given for minutes in _minutes(one)}
+        return any(_lies_apart(one, rival, spans) for one in given if one.type == rival.type)
 
     @cached_property
     def _there(self) -> list[Mention]:
@@ -450,6 +451,34 @@ _PARTICLES = frozenset(
 def _mentions(text: str, now: datetime) -> tuple[Mention, ...]:
     """The values of a text that is given: the same ones are asked about for each fact of each answer."""
     return tuple(mentions(folded(text), now))
+
+
+def _minutes(span: Mention) -> Iterator[int]:
+    """How many minutes a span has, or so many days as are counted: "the second day after"."""
+    if span.type == "duration":
+        yield from (int(value) for value in span.values if not isinstance(value, Day))
+    elif span.type == "number" and stem(span.unit) == "day":
+        yield from (1440 * int(value) for value in span.values if isinstance(value, Decimal))
+
+
+def _lies_apart(one: Mention, other: Mention, spans: Collection[int]) -> bool:
+    """Whether two dates, or two times of a day, lie one of some spans apart."""
+    if one.type == "time":
+        return any(
+            abs(a - b) in spans for a in one.values for b in other.values if isinstance(a, int) and isinstance(b, int)
+        )
+    days = [a.whole for a in one.values if isinstance(a, Day)]
+    moved = [_moved(day, sign * span) for day in days if day for span in spans for sign in (-1, 1)]
+    read = [b for b in other.values if isinstance(b, Day) and b.day is not None]
+    return any(b.may_be(day, day) for b in read for day in moved if day)
+
+
+def _moved(day: date, minutes: int) -> date | None:
+    """A day, so many minutes later; None where the calendar has none."""
+    try:
+        return day + timedelta(minutes=minutes)
+    except OverflowError:
+        return None
 
 
 def _same_day(one: Mention, other: Mention) -> bool:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, cast
 from servers.bundle.description import Tool
 from servers.errors import BundleError
 from synth.certify.agents.run_mutants import Replay, other_values
-from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered
+from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, counted_on
 from synth.solutions.call_run import (
     NOTHING,
     PlannedStep,
@@ -27,6 +27,9 @@ from synth.solutions.told_values import ArgumentPlace
 
 MOST_RUNS = 6
 """So many runs of one wrong agent are played in one scenario."""
+MOST_OTHERS = 19
+"""So many wrong values a lister tells beside the right one, one a sentence."""
+_SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|$)", re.DOTALL)
 _FIRST = re.compile(r"(\$\{\d+[^}\[]*)\[\d+\]")
 UNDOING = ("cancel", "void", "withdraw", "remove", "delete", "release", "return", "lift", "strike", "undo", "reopen")
 """Words in the names of tools that take something back."""
@@ -72,6 +75,8 @@ class AgentRun(NamedTuple):
 
     steps: Sequence[PlannedStep]
     answer: str
+    added: str = ""
+    """Words beside the right ones. Where they alone earn everything, the run is no wrong one."""
 
 
 WrongAgent = Callable[[Script], Iterable[AgentRun]]
@@ -122,6 +127,17 @@ def lister(script: Script) -> Iterator[AgentRun]:
     lines = [f"{name.replace('_', ' ')}: {', '.join(dict.fromkeys(told))}" for name, told in values.items()]
     yield AgentRun(script.steps, "\n".join(lines))
     yield AgentRun(script.steps, "\n".join([script.answer, "All that there are:", *lines]))
+    if script.contradiction != script.answer:
+        others = list(islice(_counting_on(script.contradiction), MOST_OTHERS))
+        yield AgentRun(script.steps, " ".join([*others, script.answer]), added=script.contradiction)
+
+
+def _counting_on(answer: str) -> Iterator[str]:
+    """The sentences of an answer that tell a number, with one value after another."""
+    told = " ".join(part for part in _SENTENCE.findall(answer) if any(sign.isdigit() for sign in part))
+    while told:
+        yield told
+        told = counted_on(told)
 
 
 def hedger(script: Script) -> Iterator[AgentRun]:
@@ -131,6 +147,7 @@ def hedger(script: Script) -> Iterator[AgentRun]:
             script.steps, f"Either this: {script.answer} Or this: {script.contradiction} It is one of the two."
         )
         yield AgentRun(script.steps, f"{script.answer} No, sorry, that was wrong. {script.contradiction}")
+        yield AgentRun(script.steps, f"{script.answer} {script.contradiction}", added=script.contradiction)
 
 
 def echo(script: Script) -> Iterator[AgentRun]:
@@ -263,6 +280,8 @@ class WrongAgentPlayer:
             if run.answer == reference.answer or await self._hears_nothing():
                 return None
             with reference.states.at_end() as reader:
+                if run.added and await self._judged(reader, run._replace(answer=run.added), reference.made) == 1:
+                    return None
                 return await self._judged(reader, run, reference.made)
         try:
             made = await self._replay.play(self._same(run), list(run.steps))

@@ -30,15 +30,19 @@ def asks(task: str) -> bool:
 
 def altered(answer: str, task: str, rows: RowSample) -> str:
     """The same words with every number, date and name of a row that the task did not give changed to another."""
-    text = ISO.sub(lambda found: _later(found[0]), answer)
-    if text == answer:
-        text = LATE_DAY.sub(lambda found: str(int(found[0]) - 2), answer)  # so that it stays a day of its month
-        text = NUMBER.sub(lambda found: _higher(found[0]).zfill(len(found[0])), text)
-    else:
-        text = LONE_NUMBER.sub(lambda found: _higher(found[0]), text)
+    text = counted_on(answer)
     for value, other in _names(answer, task, rows):
         text = text.replace(value, other)
     return text
+
+
+def counted_on(answer: str) -> str:
+    """The same words with each number one higher and each date a day later."""
+    text = ISO.sub(lambda found: _later(found[0]), answer)
+    if text != answer:
+        return LONE_NUMBER.sub(lambda found: _higher(found[0]), text)
+    text = LATE_DAY.sub(lambda found: str(int(found[0]) - 2), answer)  # so that it stays a day of its month
+    return NUMBER.sub(lambda found: _higher(found[0]).zfill(len(found[0])), text)
 
 
 def reworded(answer: str) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from servers.scenario.scenario import Scenario
 from synth.certify.agents.exploit_search import search
+from synth.certify.agents.wrong_agents import MOST_OTHERS, Script, hedger, lister
 from synth.certify.certifier import examine
 from synth.play.playground import Playground
 from tests.bundles import write_bundle
@@ -20,17 +21,17 @@ EXACT = {**SHORT, "sql": "SELECT :answer IN ('It was 2.00.', 'It was 2,00.')", "
 TWO = "Please let the bell cost 2.50 and tell me what it cost before."
 LAZY = '''"""A wrong agent of ours."""
 
-from synth.certify.agents.wrong_agents import Run
+from synth.certify.agents.wrong_agents import AgentRun
 
 
 def sleeper(script):
     """Do everything but the last call."""
-    yield Run(script.steps[:-1], "All done.")
+    yield AgentRun(script.steps[:-1], "All done.")
 
 
 def cheat(script):
     """Do it right and say something else."""
-    yield Run(script.steps, script.answer + " Honestly.")
+    yield AgentRun(script.steps, script.answer + " Honestly.")
 '''
 
 
@@ -47,6 +48,16 @@ async def test_what_each_wrong_agent_earns_stands_in_the_certificate(tmp_path: P
     assert earned["over doer"] == 0
     assert "half" not in earned  # there is one command: nothing to stop behind
     assert seen.certificate.leak == pytest.approx(sum(earned.values()), abs=1e-4)
+
+
+def test_the_right_words_stand_plainly_beside_others() -> None:
+    right, wrong = "It was due on 2026-05-11.", "It was due on 2026-05-12."
+    script = Script("", {}, (), (), (), (), (), answer=right, contradiction=wrong)
+    assert [run.answer for run in hedger(script) if run.added] == [f"{right} {wrong}"]
+    days = next(run.answer for run in lister(script) if run.added)
+    assert days.startswith(wrong)
+    assert days.endswith(right)
+    assert days.count("It was due on") == MOST_OTHERS + 1
 
 
 async def test_an_agent_that_does_no_wrong_in_a_scenario_is_not_counted(tmp_path: Path) -> None:
