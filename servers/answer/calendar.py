@@ -59,8 +59,9 @@ _NAMED = re.compile(
 )
 _COUNTED = re.compile(
     rf"\b(?:in|dans|en|tra|within|over) (?P<n>\d{{1,3}}|an?|one|{alternatives(UNITS)}|einer|einem|une?"
-    rf"|una) (?P<unit>days?|weeks?|tagen?|wochen?|jours?|semaines?|dias?|semanas?)(?:' time)?\b"
-    rf"|\b(?P<n2>\d{{1,3}}|a|{alternatives(UNITS)}) (?P<unit2>days?|weeks?) (?:from (?:now|today)|ago|hence)\b"
+    rf"|una) (?P<unit>days?|weeks?|tagen?|wochen?|jours?|semaines?|dias?|semanas?)(?:' time)?\b(?! ago)"
+    rf"|\b(?P<n2>\d{{1,3}}|a|{alternatives(UNITS)}) (?P<unit2>days?|weeks?)"
+    r" (?:from (?:now|today)|ago(?: today)?|hence)\b"
     r"|\b(?P<week>a week (?:from )?today|today week|heute in einer woche)\b"
 )
 _BARE = re.compile(
@@ -169,7 +170,7 @@ def _relative(text: str, now: date) -> Iterator[Mention]:
         number, unit = found["n"] or found["n2"], found["unit"] or found["unit2"]
         count = int(number) if number.isdigit() else UNITS.get(number, 1)
         days = count * (7 if unit[0] in "ws" else 1)
-        yield _on(now + timedelta(days=-days if found[0].endswith("ago") else days), found)
+        yield _on(now + timedelta(days=-days if " ago" in found[0] else days), found)
     for found in _WEEKDAY.finditer(text):
         near = 14 if found["which"] == "next" or found["later"] else 8
         yield Mention("date", frozenset({Day(weekday=WEEKDAYS[found["day"]], near=near)}), found.start(), found.end())

@@ -14,7 +14,9 @@ _NUMBER = re.compile(
 _ORDINAL = re.compile(
     rf"(?<![\w.,:/-])(?:(\d{{1,4}})(?:st|nd|rd|th|er|eme|e|o|a)|({alternatives(ORDINALS)}))(?!\w|-\w)"
 )
-_SIMPLE = alternatives({*UNITS, *TENS, *SCALES})
+_CENT = r"(?:(?<=deux |cinq |sept |huit |neuf )|(?<=trois )|(?<=quatre ))cents?"
+"""A hundred in French, where it is no coin."""
+_SIMPLE = rf"{alternatives({*UNITS, *TENS, *SCALES} - {'cent', 'cents'})}|{_CENT}"
 _WORDS = re.compile(rf"(?<![\w-])(?:{_SIMPLE})(?:(?:[ -]|,? and | y | e | et )(?:{_SIMPLE}))*(?![\w]|-\w)")
 _TIMES = re.compile(rf"(?<![\w-])(?:{alternatives(TIMES)})(?![\w-])")
 _GERMAN = re.compile(

@@ -151,8 +151,8 @@ TAKEN_BACK = re.compile(
     r"|actually,? (?:no|it|the|that|she|he|they|you|i|make|its|\d)|korrektur|moment,|perdon,|pardon,"
     r"|sorry, (?:no|that was|it is|it's|i meant|i mean|make))"
     r"|" + _THEN + r"(?:oh|ah)(?:,|,? (?:no\b|i see|wait))(?! and)"
-    r"|\b(?:that|this)(?: was| is|'s) (?:wrong|not right|not so|a mistake|mistaken|another"
-    r"|the other)\b(?! (?:matter|question))"
+    r"|\b(?:that|this)(?: date| day| time| hour| number| figure| amount| count| value| price| one)?(?: was| is|'s)"
+    r" (?:wrong|not right|not so|a mistake|mistaken|another|the other)\b(?! (?:matter|question))"
     r"|\bi misspoke|\bscratch that|\bhold on,|\bcorrection:|\bor rather\b|\bas i see now\b|\bi now see\b"
 )
 """Words that take back what stands before them."""

@@ -67,7 +67,8 @@ TENS = {word: 10 * number for number, words in enumerate(_TENS) for word in word
 SCALES = {
     "hundred": 100,
     "hundert": 100,
-    "cent_": 100,
+    "cent": 100,
+    "cents": 100,
     "cien": 100,
     "ciento": 100,
     "thousand": 1000,

@@ -193,3 +193,34 @@ def test_a_day_that_is_counted_by_a_span_of_the_refusal_stands_beside_the_reason
 )
 def test_what_something_is_replaced_by_is_told(answer: str, holds: bool) -> None:
     assert tells(answer, {"type": "date", "value": "2028-04-15"}) is holds
+
+
+WEIGHT = "Does the answer tell how many grams the parcel for Yusuf Demirel's order will weigh: 640?"
+RESERVED = "Does the answer tell how many units are still to be reserved for Luc Moreau's request: 5?"
+COUNTED = "Does the answer tell how many units are blocked with the lot of strawberry jam: 48?"
+
+
+@pytest.mark.parametrize(
+    ("answer", "fact", "asked", "holds"),
+    [
+        ("It will weigh 640 grams.", {"type": "count", "value": 640}, WEIGHT, True),
+        ("It will weigh 0.64 kg.", {"type": "count", "value": 640}, WEIGHT, True),
+        ("It will weigh 640 kg.", {"type": "count", "value": 640}, WEIGHT, False),
+        ("It will weigh 640 ml.", {"type": "count", "value": 640}, WEIGHT, False),
+        ("Five units had still not been reserved.", {"type": "count", "value": 5}, RESERVED, True),
+        ('{"jam_blocked": 48, "slot_5_june_10_00_closed": true}', {"type": "count", "value": 48}, COUNTED, True),
+        ("It came in a week ago today, on February 4th.", {"type": "date", "value": "2026-02-04"}, "", True),
+        (
+            "It came on 4 February. That date is wrong: it was 5 May.",
+            {"type": "date", "value": "2026-02-04"},
+            "",
+            False,
+        ),
+        ("La chambre coûte trois cent soixante euros.", {"type": "amount", "value": 360, "currency": "EUR"}, "", True),
+        ("The stamp costs fifty cents.", {"type": "amount", "value": 5000, "currency": "EUR"}, "", False),
+    ],
+)
+def test_a_value_has_the_unit_the_words_and_the_day_that_are_told(
+    answer: str, fact: dict[str, Any], asked: str, *, holds: bool
+) -> None:
+    assert tells(answer, fact, asked) is holds

@@ -24,6 +24,7 @@ _LABEL = re.compile(r"^[^\W\d_][\w ]{0,30}: \S", re.MULTILINE)
 _LEAF = re.compile(r"[\"'][\w ]+[\"']\s*:\s*(?:[\"']|-?\d|true|false|null|True|False|None)")
 _COLUMN = re.compile(r"\b\w+[ _](?:id|cents)(?:[ _]\w+){0,3}(?=\s*:)")
 _RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:|\[\s*\{\s*[\"']")
+_NUMBER_IN_KEY = re.compile(r"_\d+(?=_|$)")
 _FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
 
 
@@ -70,7 +71,12 @@ def read_form(answer: str, names: set[str]) -> Form:
     fields = {key: _as_text(value) for key, value in cast("dict[str, Any]", told).items()}
     if names >= fields.keys():
         return Form("", fields)
-    return Form("\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in fields.items()))
+    return Form("\n".join(f"{_label(key)}: {value}" for key, value in fields.items()))
+
+
+def _label(key: str) -> str:
+    """A key as the words before a value, without its numbers: `slot_5_june_10_00_closed` tells no ten."""
+    return _NUMBER_IN_KEY.sub("", key).replace("_", " ")
 
 
 def _as_text(value: Any) -> str:

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from servers.answer.expected_fact import ExpectedFact
+from servers.answer.measures import unit_in
 from servers.answer.names import stem
 from servers.answer.text import folded, plain
 from servers.answer.vocabulary import CURRENCY_OF, EMPTY, LABELS, MONTHS, TENS, UNITS, WEEKDAYS
@@ -61,6 +62,11 @@ class AnswerQuestion:
     def words(self) -> frozenset[str]:
         """The words of the question that mean something."""
         return frozenset(content_words(self.subject)) - _VALUES
+
+    @cached_property
+    def unit(self) -> str:
+        """The unit that is asked for: grams, of "how many grams it weighs"."""
+        return unit_in(self.subject.split())
 
     @cached_property
     def plain_words(self) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cached_property, lru_cache
@@ -14,6 +15,7 @@ from servers.answer.checks.told import FactTold
 from servers.answer.expected_fact import READ_AS
 from servers.answer.extraction import as_date, mentions
 from servers.answer.fact import MEASURES
+from servers.answer.measures import factor_between
 from servers.answer.mention import Day, Mention
 from servers.answer.names import occurrences, stem
 from servers.answer.stance import EITHER_THIS
@@ -37,6 +39,8 @@ _TO = re.compile(r" ?(?:-|to|until|till|bis) ?")
 _TODAY = frozenset(["today", "tonight", "heute", "aujourd'hui", "hoy"])
 _NEXT = re.compile(r"[,:;(]| - | but | so | because | since | while ")
 _NOT_DONE = re.compile(r"(?:\bnot|n't|\bnever) (?:be |been |to be )?(\w+)")
+_IS_TO_DO = re.compile(r"\b(?:still|to be|unpaid|missing|outstanding|open)\b")
+"""What is asked is itself what was not done."""
 _ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
 _BESIDE = re.compile(r",? ?(?:at|from|um|ab|a las|a)? ?")
 _IT_IS = re.compile(
@@ -137,7 +141,15 @@ class ValueTold(FactTold):
         return [mention for mention in self.reply.mentions if mention.type in kinds]
 
     def _fits(self, mention: Mention) -> bool:
-        return any(self.one.fits(mention, value, self.reply.now) for value in self.one.values)
+        read = self._in_the_unit_asked(mention)
+        return any(self.one.fits(read, value, self.reply.now) for value in self.one.values)
+
+    def _in_the_unit_asked(self, mention: Mention) -> Mention:
+        """A number of another unit than the one asked for, as a number of that one: 0.64 kg are 640 g."""
+        factor = factor_between(mention.unit, self.question.unit) if mention.type == "number" else 1
+        if factor == 1:
+            return mention
+        return replace(mention, values=frozenset(v * factor for v in mention.values if isinstance(v, Decimal)))
 
     def _is_surely_told(self, mention: Mention) -> bool:
         """Whether a value is told, and is no mere "one" or "both" in a sentence about something else."""
@@ -173,7 +185,7 @@ class ValueTold(FactTold):
 
     def _is_denied_behind(self, mention: Mention) -> bool:
         """Whether what is asked for is denied of it behind: "the 1280 for the course are not refunded"."""
-        if self.question.tell == "any":
+        if self.question.tell == "any" or _IS_TO_DO.search(self.question.subject):
             return False
         _, last = self.reply.text.sentence(mention.start)
         clause = _NEXT.split(self.reply.folded[mention.end : last])[0]
