@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from servers.records import Clock, Moment, Name, Record
-from servers.scenario.scenario import Checkpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.state.row_diff import RowChange
 
 InstanceId = Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]

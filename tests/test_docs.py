@@ -33,16 +33,10 @@ from servers.bundle.examples import BundleExample
 from servers.bundle.rules import BundleRule
 from servers.bundle_library import Library
 from servers.messages import OutcomeKind
-from servers.scenario.scenario import (
-    Allowance,
-    Comparison,
-    FootprintCheckpoint,
-    PlannedCall,
-    PythonCheckpoint,
-    Scenario,
-    Solution,
-    SqlCheckpoint,
-)
+from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
+from servers.scenario.checkpoints.python import PythonCheckpoint
+from servers.scenario.checkpoints.sql import Comparison, SqlCheckpoint
+from servers.scenario.scenario import PlannedCall, Scenario, Solution
 from tests.processes import LONG, farm_up
 from tests.test_floors import FLOORS
 

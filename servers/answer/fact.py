@@ -48,32 +48,3 @@ class Fact(Record):
         if self.type in MEASURES and has_value and not isinstance(self.value, int | float):
             raise ValueError(f"fact {self.name!r}: the value of a {self.type} is a number")
         return self
-
-
-class AnswerCheckpoint(Record):
-    """Holds when the agent's last words tell the facts and nothing that could be taken for them."""
-
-    id: Name
-    role: Literal["goal", "guard"]
-    question: str = Field(min_length=1)
-    weight: float = Field(default=1.0, gt=0, le=1000)
-    kind: Literal["answer"]
-    facts: tuple[Fact, ...] = Field(default=(), max_length=MOST_FACTS)
-    tell: Literal["all", "any"] = "all"
-    """Whether each fact must be told, or one of them."""
-    given: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
-    """Texts whose values may be told beside the facts: the task gives them, or they are true and related."""
-    silent: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
-    """Words that the answer must not contain."""
-    silent_sql: str | None = None
-    only_if: str | None = None
-    """A SELECT over the final state whose single value must be true, or nothing was worth telling."""
-
-    @model_validator(mode="after")
-    def something_to_see(self) -> "AnswerCheckpoint":
-        if not self.facts and not self.silent and self.silent_sql is None:
-            raise ValueError("an answer checkpoint without facts to tell or words to keep silent about sees nothing")
-        names = [fact.name for fact in self.facts]
-        if len(set(names)) < len(names):
-            raise ValueError("two facts of one name")
-        return self

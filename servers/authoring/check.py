@@ -1,11 +1,10 @@
 """Everything that is wrong with a bundle: what its text shows, and what a guest finds when it loads it."""
 
-import re
 from pathlib import Path
 
 from pydantic import ValidationError
 
-from servers.authoring.checkpoint_findings import never_findings, question_findings, text_findings
+from servers.authoring.checkpoint_findings import question_findings, text_findings
 from servers.authoring.proof import proof_findings
 from servers.authoring.solution_references import reference_findings
 from servers.bundle.description import Tool
@@ -24,17 +23,16 @@ from servers.sandbox.source_inspection import (
     gate_of,
     inspected,
 )
-from servers.scenario.scenario import Checkpoint, PythonCheckpoint, Scenario, SqlCheckpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, read_scenarios
+from servers.state.select_findings import broken_queries
 from servers.state.start_images import built
 from servers.text.plural import counted, noun
 from servers.validation import first_problem
 
 SHOWN = 3
 """Names in a finding that is about many."""
-_SQL_ANSWER = re.compile(r":answer\b")
-_PYTHON_ANSWER = re.compile(r"^[^#\n]*\banswer\b", re.MULTILINE)
-_SIGNATURE = re.compile(r"def check\([^)]*\)")
 
 
 class _Described(Record):
@@ -87,7 +85,7 @@ def _query_findings(folder: Path, image: bytes) -> list[str]:
         rules = [rule for rule in load_rules(folder) if rule.never]
     except BundleError:
         return []  # that has been found by its text
-    found = never_findings(image, {rule.id: rule.never for rule in rules})
+    found = broken_queries(image, {rule.id: rule.never for rule in rules})
     return [f"{folder / RULES_FILE}: {rule}.never: {why}" for rule, why in found]
 
 
@@ -112,19 +110,8 @@ def advice(environment: Environment, scenarios: list[Scenario]) -> list[str]:
         "a checkpoint of kind `answer` looks for the fact (docs/reference/answers.md)"
         for scenario in scenarios
         for checkpoint in scenario.checkpoints
-        if looks_for_words(checkpoint)
+        if checkpoint.looks_for_words()
     ]
-
-
-def looks_for_words(checkpoint: Checkpoint) -> bool:
-    """Whether SQL or Python of a checkpoint reads the answer, which only facts should."""
-    match checkpoint:
-        case SqlCheckpoint():
-            return _SQL_ANSWER.search(checkpoint.sql) is not None
-        case PythonCheckpoint():
-            return _PYTHON_ANSWER.search(_SIGNATURE.sub("", checkpoint.python)) is not None
-        case _:
-            return False
 
 
 def _place(folder: Path, scenario: Scenario, checkpoint: Checkpoint) -> str:

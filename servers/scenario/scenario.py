@@ -1,74 +1,16 @@
 """A scenario: a start state, a task, the checkpoints that judge it, and a reference solution."""
 
 from collections import Counter
-from typing import Annotated, Any, Literal
+from typing import Any
 
 from pydantic import Field, field_validator
 
-from servers.answer.fact import MOST_FACTS, AnswerCheckpoint
+from servers.answer.fact import MOST_FACTS
 from servers.bundle.description import Provenance
 from servers.errors import NotFound
 from servers.records import Clock, Name, Record
-
-Cell = str | int | float | None
-MOST_ALLOWANCES = 100
-
-
-class Comparison(Record):
-    """What the single value of a checkpoint's SELECT is compared with."""
-
-    op: Literal["==", "!=", "<", "<=", ">", ">="]
-    value: Cell
-
-
-class SqlCheckpoint(Record):
-    """Holds when a SELECT over the final state (`main`) and the first one (`start`) gives what is expected."""
-
-    id: Name
-    role: Literal["goal", "guard"]
-    question: str = Field(min_length=1)
-    weight: float = Field(default=1.0, gt=0, le=1000)
-    kind: Literal["sql"]
-    sql: str = Field(min_length=1)
-    expect: list[list[Cell]] | Comparison
-
-
-class PythonCheckpoint(Record):
-    """Holds when `check(start, final, answer, calls)` returns True. Runs in a guest of its own."""
-
-    id: Name
-    role: Literal["goal", "guard"]
-    question: str = Field(min_length=1)
-    weight: float = Field(default=1.0, gt=0, le=1000)
-    kind: Literal["python"]
-    python: str = Field(min_length=1)
-
-
-class Allowance(Record):
-    """Rows that may change: in which table, how, which columns, which rows, and how many."""
-
-    table: Name
-    operation: Literal["insert", "update", "delete"]
-    columns: tuple[str, ...] | None = None
-    where: str | None = None
-    rows: int | None = Field(default=None, ge=0)
-
-
-class FootprintCheckpoint(Record):
-    """Holds when every row that differs between start and end is covered by an allowance."""
-
-    id: Name
-    role: Literal["guard"]
-    question: str = Field(min_length=1)
-    weight: float = Field(default=1.0, gt=0, le=1000)
-    kind: Literal["footprint"]
-    allow: tuple[Allowance, ...] = Field(max_length=MOST_ALLOWANCES)
-
-
-Checkpoint = Annotated[
-    SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint | AnswerCheckpoint, Field(discriminator="kind")
-]
-"""A question to the final state with the answer that counts."""
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
 
 
 class PlannedCall(Record):

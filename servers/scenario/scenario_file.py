@@ -91,10 +91,7 @@ def reference_problems(scenario: Scenario, environment: Environment) -> Iterator
     """Tools and tables that a scenario names and its environment does not have."""
     yield from _call_problems(scenario, environment)
     for checkpoint in scenario.checkpoints:
-        if checkpoint.kind == "footprint":
-            for allowance in checkpoint.allow:
-                if allowance.table not in environment.tables:
-                    yield f"checkpoints.{checkpoint.id}: no table named {allowance.table!r}"
+        yield from (f"checkpoints.{checkpoint.id}: {why}" for why in checkpoint.unknown_names(environment.tables))
 
 
 def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:

@@ -274,6 +274,11 @@ class _OneStatement:
         return True
 
 
+def cell(value: Any) -> Any:
+    """A value of a row as JSON can hold it."""
+    return f"<{len(value)} bytes>" if isinstance(value, bytes) else value
+
+
 def columns_of(connection: apsw.Connection, table: str) -> tuple[list[str], list[str]]:
     """The columns of a table of `main` but the generated ones, and those of its primary key in the key's order."""
     found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()

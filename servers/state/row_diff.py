@@ -9,7 +9,7 @@ from servers.errors import QueryError
 from servers.guest.sqlite.tables import Table, quoted
 from servers.records import Record
 from servers.state import sort_files
-from servers.state.readonly_query import LARGEST_ANSWER, NUMBER_BYTES, Reader
+from servers.state.readonly_query import LARGEST_ANSWER, NUMBER_BYTES, Reader, cell
 
 Operation = Literal["insert", "update", "delete"]
 MOST_DIFFERENCES = 20_000
@@ -125,11 +125,7 @@ def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:
 
 
 def _cells(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
-    return {
-        column: f"<{len(value)} bytes>" if isinstance(value, bytes) else value
-        for column, value in zip(columns, row, strict=True)
-        if value is not apsw.no_change
-    }
+    return {column: cell(value) for column, value in zip(columns, row, strict=True) if value is not apsw.no_change}
 
 
 def _only(cells: dict[str, Any], columns: list[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ Everything that must survive a restart is in the state folder; what is in memory
 import asyncio
 import base64
 import hmac
+import json
 import logging
 import re
 import secrets
@@ -34,7 +35,7 @@ from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Laun
 from servers.sandbox.guest_pool import CALL_SECONDS, Guests
 from servers.sandbox.source_inspection import agree
 from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
-from servers.state.readonly_query import LARGEST_ANSWER, Reader
+from servers.state.readonly_query import LARGEST_ANSWER, Reader, cell
 from servers.state.row_diff import RowChange, between
 from servers.state.start_images import StartImage, Starts
 from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
@@ -411,7 +412,7 @@ class Worker:
                 CallRecord(
                     seq=call.seq,
                     tool=call.tool,
-                    arguments=judge.parsed(call.arguments),
+                    arguments=json.loads(call.arguments),
                     outcome=call.outcome,  # pyright: ignore[reportArgumentType]
                     text=call.text,
                     detail=call.detail,
@@ -431,7 +432,7 @@ class Worker:
 
         def told(reader: Reader) -> QueryRows:
             answer = reader.select(sql, rows=limit)
-            rows = tuple(tuple(judge.cell(value) for value in row) for row in answer.rows)
+            rows = tuple(tuple(cell(value) for value in row) for row in answer.rows)
             return QueryRows(columns=answer.columns, rows=rows, more=answer.more)
 
         return await self._read(instance_id, told, more=COPIES * LARGEST_ANSWER)
@@ -455,7 +456,7 @@ class Worker:
                 reader = await self._reader(instance)
                 calls = await self.verification.read(instance.state, lambda: _judged(instance.state))
             with self._closed_after(reader, instance_id):
-                return await judge.judge(
+                return await judge(
                     reader,
                     order.checkpoints,
                     answer=order.answer,
@@ -513,7 +514,7 @@ class Worker:
             found = reader.connection.execute(
                 f"SELECT {listed} FROM main.{quoted(name)} ORDER BY {order} LIMIT ? OFFSET ?", (page.limit, page.offset)
             )
-            rows = _first_of((tuple(judge.cell(value) for value in row) for row in found), LARGEST_ANSWER)
+            rows = _first_of((tuple(cell(value) for value in row) for row in found), LARGEST_ANSWER)
         return TableRows(name=name, columns=tuple(columns), rows=rows, total=total)
 
     async def _created(
@@ -578,7 +579,7 @@ def _refuse_another(origin: Origin, environment: Environment) -> None:
 def _judged(state: StateFile) -> list[dict[str, Any]]:
     """The calls of a history, as checkpoints see them."""
     calls = state.calls(limit=MOST_CALLS)
-    return [{"tool": call.tool, "arguments": judge.parsed(call.arguments), "outcome": call.outcome} for call in calls]
+    return [{"tool": call.tool, "arguments": json.loads(call.arguments), "outcome": call.outcome} for call in calls]
 
 
 def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ...], ...]:

@@ -7,9 +7,12 @@ task's question for them. To any other one goals are added, over the rows that h
 import re
 from collections.abc import Sequence
 
-from servers.answer.fact import AnswerCheckpoint
 from servers.errors import BundleError
-from servers.scenario.scenario import Checkpoint, FootprintCheckpoint, Scenario, Solution, SqlCheckpoint
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.scenario.checkpoints.footprint import FootprintCheckpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
+from servers.scenario.scenario import Scenario, Solution
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange
 from synth.backward.refusals.counterfactuals import RefusedCall

@@ -6,7 +6,8 @@ from typing import Any
 
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
 from servers.guest.sqlite.tables import quoted
-from servers.scenario.scenario import Allowance, FootprintCheckpoint, SqlCheckpoint
+from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange
 from synth.solutions.call_run import PlayedCall

@@ -2,7 +2,8 @@
 
 from random import Random
 
-from servers.scenario.scenario import Checkpoint, Scenario, Solution
+from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.scenario import Scenario, Solution
 from servers.state.row_diff import RowChange, between
 from synth.backward.bundle_view import BundleView
 from synth.backward.errand import Command, Errand

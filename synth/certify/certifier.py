@@ -9,7 +9,8 @@ from servers.authoring.checkpoint_findings import question_findings, text_findin
 from servers.bundle.paraphrases import ENOUGH
 from servers.errors import BundleError, CheckpointError, NotFound
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import Certificate, Checkpoint, Difficulty, Paraphrased, Scenario, Survivor
+from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.scenario import Certificate, Difficulty, Paraphrased, Scenario, Survivor
 from servers.scenario.scenario_file import digest_of, reference_problems
 from synth.certify import leaks
 from synth.certify.agents.run_mutants import LEFT_OUT, Tried, harmless, mistaken

@@ -3,7 +3,7 @@
 import re
 
 from agent_client.references import REFERENCE
-from servers.scenario.scenario import Checkpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
 from synth.certify.agents.wrong_answers import IDLE
 from synth.solutions.reference_run import ReferenceRun, fails
 
@@ -53,11 +53,4 @@ def _is_key(reference: ReferenceRun, value: str, task: str) -> bool:
 
 
 def _words(checkpoint: Checkpoint) -> list[str]:
-    texts = [checkpoint.question]
-    if checkpoint.kind == "sql":
-        texts.append(checkpoint.sql)
-    elif checkpoint.kind == "python":
-        texts.append(checkpoint.python)
-    elif checkpoint.kind == "answer":
-        texts += [fact.sql for fact in checkpoint.facts if fact.sql]
-    return [text for text in texts if len(text) >= 12]
+    return [text for text in (checkpoint.question, *checkpoint.hidden_texts()) if len(text) >= 12]

@@ -13,10 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from servers.answer.fact import AnswerCheckpoint, Cell, Fact
+from servers.answer.fact import Cell, Fact
 from servers.bundle.paraphrases import VALUE_HOLE, OtherWords, Paraphrases, read_paraphrases
 from servers.bundle.phrases import HOLE, Phrases, Tell
 from servers.errors import BundleError
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from synth.certify.value_forms import ValueForms
 from synth.solutions.answer_facts import fact_of, gives
 from synth.solutions.call_run import PlayedCall

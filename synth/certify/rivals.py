@@ -5,10 +5,11 @@ Without them the judge of answers cannot know that a second name is a rival, and
 
 from collections.abc import Iterator
 
-from servers.answer.fact import AnswerCheckpoint, Fact
+from servers.answer.fact import Fact
 from servers.answer.names import named
 from servers.answer.text import folded
-from servers.scenario.scenario import Checkpoint
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
 from synth.solutions.plausible_values import RowSample
 from synth.solutions.reference_run import ReferenceRun
 

@@ -5,11 +5,10 @@ from typing import Literal
 
 from pydantic import Field
 
-from servers.authoring.check import looks_for_words
 from servers.errors import CheckpointError
 from servers.gate.static_gate import checkpoint_problems
 from servers.records import Name, Record
-from servers.scenario.scenario import Checkpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
 from synth.certify.agents.wrong_answers import REFUSAL, asks
 from synth.forward.proposal import Proposal
 from synth.play.playground import Playground
@@ -71,7 +70,7 @@ def _text_findings(checks: Checks, proposal: Proposal, stage: Playground) -> Ite
         for value in set(MADE_ID.findall(text)):
             if value not in known:
                 yield f"{one.id}: compares with {value}, which an instance makes up; ask for a relation"
-        if looks_for_words(one):
+        if one.looks_for_words():
             yield f"{one.id}: looks for words in the answer; only a checkpoint of kind `answer` does, for facts"
         if one.kind == "python":
             yield from (f"{one.id}: {problem}" for problem in checkpoint_problems(one.python))

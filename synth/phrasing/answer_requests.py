@@ -4,8 +4,9 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
-from servers.answer.fact import AnswerCheckpoint, Fact
+from servers.answer.fact import Fact
 from servers.bundle.phrases import HOLE, Phrases
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from synth.phrasing.task_text import TemplateValues, filled
 from synth.play.days import day_in
 from synth.solutions.answer_facts import answer_goal, fact_of, gives

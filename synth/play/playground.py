@@ -15,7 +15,7 @@ from servers.bundle_library import Library
 from servers.guest.sqlite.tables import quoted
 from servers.messages import Assessment, Judge, Launch
 from servers.sandbox.guest_pool import CALL_SECONDS
-from servers.scenario.scenario import Checkpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange, between
 from servers.worker.instance import CallOutcome, Instance

@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 from servers.answer.expected_fact import READ_AS, wanted
 from servers.answer.extraction import mentions
-from servers.answer.fact import AnswerCheckpoint, Cell, Fact, FactType
+from servers.answer.fact import Cell, Fact, FactType
 from servers.answer.mention import Mention
 from servers.answer.names import occurrences
 from servers.answer.text import folded
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from synth.solutions.value_texts import kind_of
 
 TYPES: dict[str, FactType] = {"date": "date", "money": "amount", "count": "count", "text": "name"}

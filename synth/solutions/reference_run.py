@@ -14,7 +14,8 @@ from servers.errors import BundleError
 from servers.judge import judge
 from servers.messages import Assessment
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import Checkpoint, Scenario
+from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange, between
 from synth.play.playground import Playground, Session
@@ -35,8 +36,6 @@ from synth.solutions.told_values import (
     ToldValue,
     told_values,
 )
-
-COST = {"sql": 0, "footprint": 1, "python": 2}
 
 
 @dataclass(frozen=True)
@@ -157,7 +156,7 @@ async def played(stage: Playground, scenario: Scenario, *, seed: int = 0) -> Ref
         final, changes = reader.connection.serialize("main"), between(reader)
     later = await times_of_the_clock(scene, steps_of(scenario.reference()), changes)
     environment = stage.environment
-    states = States(start, final, whole=any(one.kind == "python" for one in scenario.checkpoints))
+    states = States(start, final, whole=any(one.needs_images for one in scenario.checkpoints))
     guests = stage.worker.guests
     phrases = phrases_if_readable(environment)
     return ReferenceRun(environment, scenario, scene, guests, made, answer, states, rows, changes, later, phrases)
@@ -181,7 +180,7 @@ async def judged(
 ) -> Assessment:
     """What checkpoints say of a state."""
     calls = [one.told() for one in made]
-    return await judge.judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
+    return await judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
 
 
 async def failing(
@@ -195,10 +194,10 @@ async def failing(
 ) -> str | None:
     """A checkpoint that does not hold, if there is one. One is enough; those that take longest are asked last.
 
-    Those over the answer are asked together: the facts of one may be told beside those of another.
+    Those that depend on each other are asked together, before the others.
     """
-    others = sorted((one for one in checkpoints if one.kind != "answer"), key=lambda one: COST[one.kind])
-    for group in ([one for one in checkpoints if one.kind == "answer"], *([one] for one in others)):
+    others = sorted((one for one in checkpoints if not one.depends_on_others), key=lambda one: one.cost)
+    for group in ([one for one in checkpoints if one.depends_on_others], *([one] for one in others)):
         said = await judged(reader, group, answer=answer, made=made, now=now, guests=guests)
         for verdict in said.verdicts:
             if not verdict.holds:

@@ -11,7 +11,8 @@ from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
-from servers.answer.fact import MOST_FACTS, MOST_WORDS, AnswerCheckpoint, Fact
+from servers.answer.fact import MOST_FACTS, MOST_WORDS, Fact
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 
 NOW = datetime.fromisoformat("2026-02-11 08:00:00")  # a Wednesday
 

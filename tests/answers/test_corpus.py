@@ -27,7 +27,7 @@ import pytest
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
-from servers.answer.fact import AnswerCheckpoint
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 
 HERE = Path(__file__).parent
 PARTS = {

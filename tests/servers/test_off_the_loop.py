@@ -13,7 +13,8 @@ import pytest
 from servers.bundle_library import Library
 from servers.errors import NotFound, StateError
 from servers.messages import Judge, Launch, Page
-from servers.scenario.scenario import PythonCheckpoint, SqlCheckpoint
+from servers.scenario.checkpoints.python import PythonCheckpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.state.changeset_verification import LARGEST_ON_LOOP
 from servers.state.schema_cost import LARGEST_SCHEMA
 from servers.state.start_images import MOST_KEPT, Starts

@@ -6,7 +6,8 @@ that stayed judges whether it was left alone.
 
 from collections.abc import Sequence
 
-from servers.answer.fact import AnswerCheckpoint, Cell, Fact
+from servers.answer.fact import Cell, Fact
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.obstacles import obstacles
 from synth.play.playground import Playground

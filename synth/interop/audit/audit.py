@@ -13,7 +13,8 @@ from servers.bundle.environment import Environment, load
 from servers.errors import BundleError, NotFound
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import PlannedCall, PythonCheckpoint, Scenario
+from servers.scenario.checkpoints.python import PythonCheckpoint
+from servers.scenario.scenario import PlannedCall, Scenario
 from servers.scenario.scenario_file import load_scenarios
 from synth.interop.imports.check_values import hints_of
 from synth.interop.imports.class_trial import TrialError, open_trial

@@ -5,9 +5,12 @@ import pprint
 from collections.abc import Iterator
 from typing import Any
 
-from servers.answer.fact import AnswerCheckpoint
 from servers.gate.parser import parsed
-from servers.scenario.scenario import Checkpoint, FootprintCheckpoint, PythonCheckpoint, Scenario, SqlCheckpoint
+from servers.scenario.checkpoints.footprint import FootprintCheckpoint
+from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.checkpoints.python import PythonCheckpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
+from servers.scenario.scenario import Scenario
 from synth.interop.exports.texts import plain_text, scoped, text_of, without_imports
 
 MOST_COPIES = 5
@@ -33,12 +36,12 @@ def checks_of(scenario: Scenario, schema: dict[str, Any], lost: list[str]) -> It
 
 def _asks_the_agent(checkpoint: Checkpoint) -> bool:
     """Whether it needs what the agent said or did: a check function sees the state alone."""
-    if isinstance(checkpoint, AnswerCheckpoint):
-        return True
+    if isinstance(checkpoint, FootprintCheckpoint):
+        return False
     if isinstance(checkpoint, SqlCheckpoint):
         return ":answer" in checkpoint.sql
     if not isinstance(checkpoint, PythonCheckpoint):
-        return False
+        return True
     for node in parsed(checkpoint.python).body:
         if isinstance(node, ast.FunctionDef) and node.name == "check":
             asked = {argument.arg for argument in node.args.args[2:]}

@@ -16,7 +16,8 @@ from servers.bundle.description import (
 from servers.bundle.environment import as_json
 from servers.errors import BundleError
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import PythonCheckpoint, Scenario
+from servers.scenario.checkpoints.python import PythonCheckpoint
+from servers.scenario.scenario import Scenario
 from synth.interop.imports.dataset import Files, ForeignEnvironment, ForeignScenario, Unreadable, objects
 from synth.interop.imports.source import class_source
 from synth.interop.imports.source_writer import checkpoint_text, tools_text, wrappers_of

@@ -15,7 +15,7 @@ from servers.gate.allowed_names import BUILTINS
 from servers.gate.static_gate import checkpoint_problems, tool_problems
 from servers.guest.tool_module import ToolModule
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import PythonCheckpoint
+from servers.scenario.checkpoints.python import PythonCheckpoint
 from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write_bundle
 
 BODY = 'def tool(db, *, text=""):\n    """A tool."""\n    {}\n    return {{}}\n'

@@ -6,11 +6,10 @@ from contextlib import closing, contextmanager
 import pytest_asyncio
 
 from servers.guest.sqlite.connection import connect
-from servers.judge.footprint import ROWS_AT_ONCE, uncovered
-from servers.judge.judge import judge
+from servers.judge import judge
 from servers.limits.processor_budget import ProcessorBudget
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import Allowance, FootprintCheckpoint
+from servers.scenario.checkpoints.footprint import ROWS_AT_ONCE, Allowance, FootprintCheckpoint, uncovered
 from servers.state.readonly_query import Reader
 
 THINGS = "CREATE TABLE things (id INTEGER PRIMARY KEY, cents INTEGER NOT NULL)"

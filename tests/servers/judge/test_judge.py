@@ -16,7 +16,7 @@ from servers.messages import (
     Launch,
     Verdict,
 )
-from servers.scenario.scenario import FootprintCheckpoint
+from servers.scenario.checkpoints.footprint import FootprintCheckpoint
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 

@@ -11,7 +11,7 @@ import pytest_asyncio
 from servers.bundle_library import Library
 from servers.errors import QueryError, StateError
 from servers.messages import Judge, Launch
-from servers.scenario.scenario import SqlCheckpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, with_description, write_bundle

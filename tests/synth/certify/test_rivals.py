@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from servers.answer.fact import AnswerCheckpoint
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
 from synth.backward.goal_repair import mended
 from synth.certify.agents.wrong_agents import AgentRun, WrongAgentPlayer, script_of

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from servers.errors import BundleError, Conflict
-from servers.scenario.scenario import SqlCheckpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
 from synth.play.playground import Playground
 
 MAKE = ("make", {"name": "drum", "cents": 5})

@@ -1,23 +1,81 @@
-"""Whether every row that differs between the start and the end may differ: checkpoints of kind `footprint`.
+"""Checkpoints of kind `footprint`: whether every row that differs between the start and the end may differ.
 
 Rows are looked at in portions, and each allowance is asked once about a portion. The processor time of the judgement is
 the bound: an agent that changes more rows than can be looked at has changed too many.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
+from typing import ClassVar, Literal
 
+from pydantic import Field
+
+from servers.answer.fact import Cell
 from servers.errors import QueryError
 from servers.guest.sqlite.tables import quoted
 from servers.limits.processor_budget import ProcessorBudget
-from servers.scenario.scenario import Allowance, Cell
+from servers.records import Name, Record
+from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint
 from servers.state.readonly_query import MOST_STEPS, Reader
-from servers.state.row_diff import RowChange, differences
+from servers.state.row_diff import Operation, RowChange, differences
+from servers.state.select_findings import select_finding
 
+MOST_ALLOWANCES = 100
 ROWS_AT_ONCE = 500
 KEYS_AT_ONCE = 1_000_000
 """Bytes of the keys of one portion."""
+
+
+class Allowance(Record):
+    """Rows that may change: in which table, how, which columns, which rows, and how many."""
+
+    table: Name
+    operation: Operation
+    columns: tuple[str, ...] | None = None
+    where: str | None = None
+    rows: int | None = Field(default=None, ge=0)
+
+    def findings(self, start: Reader) -> Iterator[str]:
+        """What it names and the rows do not have."""
+        if self.table not in start.tables():
+            return  # that has been found by its text
+        columns, _ = start.columns(self.table)
+        for name in self.columns or ():
+            if name not in columns:
+                yield f"columns: {self.table} has no column {name!r}"
+        if self.where is not None:
+            why = select_finding(start, f"SELECT 1 FROM main.{quoted(self.table)} WHERE 1 AND ({self.where})")
+            if why:
+                yield f"where: {why}"
+
+
+class FootprintCheckpoint(RowCheckpoint):
+    """Holds when every row that differs between start and end is covered by an allowance."""
+
+    role: Literal["guard"]  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and records do not change
+    kind: Literal["footprint"]
+    allow: tuple[Allowance, ...] = Field(max_length=MOST_ALLOWANCES)
+
+    cost: ClassVar[int] = 1
+
+    def asked(self, case: JudgedRun) -> CheckpointResult:
+        """Every changed row must have a place in an allowance that covers it, and no allowance may be exceeded."""
+        change = uncovered(self.allow, case.reader)
+        if change is None:
+            return CheckpointResult(holds=True)
+        key = json.dumps(change.key, ensure_ascii=False)
+        return CheckpointResult(holds=False, seen=f"{change.operation} in {change.table}: {key}")
+
+    def unknown_names(self, tables: frozenset[str]) -> Iterator[str]:
+        for allowance in self.allow:
+            if allowance.table not in tables:
+                yield f"no table named {allowance.table!r}"
+
+    def state_findings(self, start: Reader) -> Iterator[str]:
+        for number, allowance in enumerate(self.allow, start=1):
+            yield from (f"allow.{number}.{why}" for why in allowance.findings(start))
 
 
 def uncovered(allow: Sequence[Allowance], reader: Reader) -> RowChange | None:

@@ -1,1 +1,0 @@
-"""Checkpoints asked of a final state, and the reward. It changes nothing."""

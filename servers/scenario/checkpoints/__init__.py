@@ -1,0 +1,1 @@
+"""The kinds of checkpoints, one file each: model, question, findings, cost. `kinds.py` lists them."""

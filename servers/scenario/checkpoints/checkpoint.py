@@ -1,0 +1,141 @@
+"""What every kind of checkpoint has, and what the farm asks of it.
+
+A kind of checkpoint is a class in a file of its own. It inherits from `RowCheckpoint` if it reads the rows alone, and
+then has to define `cost` and `asked`. Another kind defines `asked_together`. The other methods have a default: a kind
+that holds no SQL, no Python and no names has nothing to say there.
+"""
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+
+from pydantic import Field
+
+from servers.errors import CheckpointError, QueryError
+from servers.records import Name, Record
+from servers.sandbox.guest_pool import Guests
+from servers.state.readonly_query import BrokenQuery, Reader
+
+SLICE_SECONDS = 0.05
+"""How long checkpoints over rows are asked one after another in one job of a thread; then others may have a turn."""
+T = TypeVar("T")
+
+
+class CheckpointResult(NamedTuple):
+    """Whether a checkpoint holds, and what was seen. `error` says what this state does to a checkpoint that fails."""
+
+    holds: bool
+    seen: str = ""
+    error: str | None = None
+
+
+class RunInThread(Protocol):
+    """Runs a job in a thread."""
+
+    def __call__(self, job: Callable[[], T], /) -> Awaitable[T]: ...
+
+
+@dataclass(frozen=True)
+class JudgedRun:
+    """What is judged: a state beside its start, the agent's last words, and its calls."""
+
+    reader: Reader
+    answer: str
+    calls: list[dict[str, Any]]
+    now: str
+    guests: Guests
+    in_thread: RunInThread
+
+
+class CheckpointKind(Record, ABC):
+    """A checkpoint: a question to a final state, whether it must hold for any reward, and its share of the reward."""
+
+    id: Name
+    role: Literal["goal", "guard"]
+    question: str = Field(min_length=1)
+    weight: float = Field(default=1.0, gt=0, le=1000)
+
+    cost: ClassVar[int]
+    """Kinds of lower cost are asked first."""
+    needs_images: ClassVar[bool] = False
+    """Whether it reads the state as an image of its own, not by the judge's connection."""
+    depends_on_others: ClassVar[bool] = False
+    """Whether those of this kind must be asked in one judgement: what one says depends on the others."""
+
+    @classmethod
+    @abstractmethod
+    async def asked_together(cls, checkpoints: Sequence["CheckpointKind"], case: JudgedRun) -> list[CheckpointResult]:
+        """Ask those of the checkpoints that are of this kind; the results in their order.
+
+        Raises:
+            CheckpointError: one cannot be asked about any state.
+            InfraError: the farm could not ask one to its end, twice.
+        """
+
+    def unknown_names(self, tables: frozenset[str]) -> Iterator[str]:
+        """What it names and the environment does not have."""
+        return iter(())
+
+    async def text_findings(self, guests: Guests, *, is_imported: bool) -> Sequence[str]:
+        """What is wrong with its Python, by its text."""
+        return ()
+
+    def state_findings(self, start: Reader) -> Iterator[str]:
+        """Why it can never be answered, asked of the first state. SQL is compiled and not run."""
+        return iter(())
+
+    async def run_findings(self, start: bytes, clock: str, guests: Guests) -> Sequence[str]:
+        """Why it can never be answered, found by running it on the first state as both states."""
+        return ()
+
+    def looks_for_words(self) -> bool:
+        """Whether it reads the answer's text, which only facts should."""
+        return False
+
+    def hidden_texts(self) -> Sequence[str]:
+        """Its texts that no agent may read, beside its question."""
+        return ()
+
+    def broken(self, problem: object) -> CheckpointError:
+        """The error of a checkpoint that cannot be asked about any state."""
+        return CheckpointError(f"checkpoint {self.id!r} cannot be asked: {problem}")
+
+
+class RowCheckpoint(CheckpointKind):
+    """A checkpoint over the rows of the final state and the first one. All kinds of it are asked in their order."""
+
+    @abstractmethod
+    def asked(self, case: JudgedRun) -> CheckpointResult:
+        """Ask it. Runs in a thread.
+
+        Raises:
+            BrokenQuery: it cannot be asked about any state.
+            QueryError: it cannot be asked about this state, so it does not hold.
+        """
+
+    @classmethod
+    async def asked_together(cls, checkpoints: Sequence[CheckpointKind], case: JudgedRun) -> list[CheckpointResult]:
+        own = [one for one in checkpoints if isinstance(one, cls)]
+        found: list[CheckpointResult] = []
+        while len(found) < len(own):
+            rest = own[len(found) :]
+            found += await case.in_thread(lambda rest=rest: _some_asked(rest, case))
+        return found
+
+
+def _some_asked(checkpoints: Sequence[RowCheckpoint], case: JudgedRun) -> list[CheckpointResult]:
+    """Of the first checkpoints, as many as a slice of time holds: the way to a thread costs as much as one."""
+    until = time.monotonic() + SLICE_SECONDS
+    found: list[CheckpointResult] = []
+    for checkpoint in checkpoints:
+        try:
+            found.append(checkpoint.asked(case))
+        except BrokenQuery as problem:
+            raise checkpoint.broken(problem) from None
+        except QueryError as problem:
+            found.append(CheckpointResult(holds=False, error=str(problem)))
+        if time.monotonic() > until:
+            break
+    return found

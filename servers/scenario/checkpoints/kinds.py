@@ -1,0 +1,19 @@
+"""The kinds of checkpoints. A new kind is a file beside this one, and its place in this list."""
+
+from typing import Annotated, get_args
+
+from pydantic import Field
+
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.scenario.checkpoints.checkpoint import CheckpointKind
+from servers.scenario.checkpoints.footprint import FootprintCheckpoint
+from servers.scenario.checkpoints.python import PythonCheckpoint
+from servers.scenario.checkpoints.sql import SqlCheckpoint
+
+EveryKind = SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint | AnswerCheckpoint
+
+Checkpoint = Annotated[EveryKind, Field(discriminator="kind")]
+"""A question to the final state with the answer that counts."""
+
+KINDS: tuple[type[CheckpointKind], ...] = tuple(sorted(get_args(EveryKind), key=lambda kind: kind.cost))
+"""In the order in which a judgement asks them."""

@@ -1,0 +1,82 @@
+"""Checkpoints of kind `python`: a function `check(start, final, answer, calls)`, run in a guest of its own."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field
+
+from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests, Reply
+from servers.sandbox.source_inspection import SourceText, inspected
+from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointResult, JudgedRun
+
+LONGEST_ERROR = 500
+NEVER_RIGHT = ("NameError:", "UnboundLocalError:")
+"""Faults that depend on no state, beside those of its text. Others may say that a goal's row is not there yet."""
+SEEN_IN_THE_TEXT = ("SyntaxError:", "ImportError:", "ModuleNotFoundError:")
+NO_BOOLEAN = "; a checkpoint returns True or False"
+_READS_ANSWER = re.compile(r"^[^#\n]*\banswer\b", re.MULTILINE)
+_SIGNATURE = re.compile(r"def check\([^)]*\)")
+
+
+class PythonCheckpoint(CheckpointKind):
+    """Holds when `check(start, final, answer, calls)` returns True. Runs in a guest of its own."""
+
+    kind: Literal["python"]
+    python: str = Field(min_length=1)
+
+    cost: ClassVar[int] = 3
+    needs_images: ClassVar[bool] = True
+
+    @classmethod
+    async def asked_together(cls, checkpoints: Sequence[CheckpointKind], case: JudgedRun) -> list[CheckpointResult]:
+        return [await one._asked(case) for one in checkpoints if isinstance(one, cls)]
+
+    async def _asked(self, case: JudgedRun) -> CheckpointResult:
+        """The finding of a guest. Resources that ran out are believed when they run out again in another."""
+        head = {"do": "judge", "now": case.now, "answer": case.answer, "calls": case.calls}
+        connection, budget = case.reader.connection, case.reader.budget
+        images = await case.in_thread(lambda: (connection.serialize("start"), connection.serialize("main")))
+        seconds = min(case.guests.call_seconds, budget.left)
+        if seconds <= 0:
+            return CheckpointResult(holds=False, error=f"the checkpoints together took more than {budget.seconds:g} s")
+        try:
+            reply, _ = await case.guests.job(
+                head, self.python.encode(), *images, seconds=seconds, doubtful=_ran_short, budget=budget
+            )
+        except (GuestDied, GuestLate) as error:
+            return CheckpointResult(holds=False, error=f"the checkpoint broke: {error}")
+        if "broken" in reply:
+            raise self.broken(str(reply["broken"])[:LONGEST_ERROR])
+        if "error" in reply:
+            return CheckpointResult(holds=False, error=str(reply["error"])[:LONGEST_ERROR])
+        return CheckpointResult(holds=reply.get("holds") is True)
+
+    async def text_findings(self, guests: Guests, *, is_imported: bool) -> Sequence[str]:
+        text = SourceText(self.python, "imported" if is_imported else "checkpoint")
+        [inspection] = await inspected([text], guests)
+        return (inspection.not_python,) if inspection.not_python else inspection.problems
+
+    async def run_findings(self, start: bytes, clock: str, guests: Guests) -> Sequence[str]:
+        head: dict[str, Any] = {"do": "judge", "now": clock, "answer": "", "calls": []}
+        try:
+            reply, _ = await guests.job(head, self.python.encode(), start, start, seconds=guests.call_seconds)
+        except GuestLate:
+            return (f"python: takes more than {guests.call_seconds:g} s on the first state",)
+        except GuestDied:
+            return ("python: the process that ran it on the first state ended; does it take much memory?",)
+        broken, error = str(reply.get("broken", "")), str(reply.get("error", ""))
+        if broken and not broken.startswith(SEEN_IN_THE_TEXT):
+            return (f"python: {broken[:LONGEST_ERROR]}",)
+        is_never_right = error.startswith(NEVER_RIGHT) or error.endswith(NO_BOOLEAN)
+        return (f"python: {error[:LONGEST_ERROR]}",) if is_never_right else ()
+
+    def looks_for_words(self) -> bool:
+        return _READS_ANSWER.search(_SIGNATURE.sub("", self.python)) is not None
+
+    def hidden_texts(self) -> Sequence[str]:
+        return (self.python,)
+
+
+def _ran_short(reply: Reply) -> bool:
+    return reply[0].get("short") is True

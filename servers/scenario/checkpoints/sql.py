@@ -1,0 +1,86 @@
+"""Checkpoints of kind `sql`: one SELECT over the final state (`main`) and the first one (`start`)."""
+
+import json
+import operator
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, ClassVar, Literal
+
+import apsw.ext
+from pydantic import Field
+
+from servers.answer.fact import Cell
+from servers.records import Record
+from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint
+from servers.state.readonly_query import Reader, SelectOnly, cell
+from servers.state.select_findings import select_finding
+from servers.text.plural import counted, noun
+
+COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+ANSWER = frozenset({"answer"})
+_READS_ANSWER = re.compile(r":answer\b")
+
+
+class Comparison(Record):
+    """What the single value of a checkpoint's SELECT is compared with."""
+
+    op: Literal["==", "!=", "<", "<=", ">", ">="]
+    value: Cell
+
+    def holds(self, value: Any) -> bool:
+        """Whether a value compares so; values that cannot be compared do not."""
+        try:
+            return bool(COMPARISONS[self.op](value, self.value))
+        except TypeError:
+            return False
+
+
+class SqlCheckpoint(RowCheckpoint):
+    """Holds when a SELECT over the final state (`main`) and the first one (`start`) gives what is expected."""
+
+    kind: Literal["sql"]
+    sql: str = Field(min_length=1)
+    expect: list[list[Cell]] | Comparison
+
+    cost: ClassVar[int] = 0
+
+    def asked(self, case: JudgedRun) -> CheckpointResult:
+        found = case.reader.select(self.sql, answer=case.answer)
+        rows = [[cell(value) for value in row] for row in found.rows]
+        seen = json.dumps(rows[:20], ensure_ascii=False)
+        if not isinstance(self.expect, Comparison):
+            return CheckpointResult(holds=not found.more and rows == self.expect, seen=seen)
+        is_one = len(rows) == 1 and len(rows[0]) == 1
+        return CheckpointResult(holds=is_one and self.expect.holds(rows[0][0]), seen=seen)
+
+    def state_findings(self, start: Reader) -> Iterator[str]:
+        why = select_finding(start, self.sql, ANSWER) or self._never_expected(start)
+        if why:
+            yield f"sql: {why}"
+
+    def _never_expected(self, start: Reader) -> str | None:
+        """Why the rows of the SELECT can never be those that are expected: they have other columns."""
+        start.connection.authorizer = SelectOnly()
+        try:
+            given = len(apsw.ext.query_info(start.connection, self.sql).description)
+        finally:
+            start.connection.authorizer = None
+        expected = {1} if isinstance(self.expect, Comparison) else {len(row) for row in self.expect}
+        wrong = sorted(expected - {given})
+        if not wrong:
+            return None
+        values = f"{counted(wrong[0], 'value')} a row {noun(wrong[0], 'is', 'are')}"
+        return f"gives {counted(given, 'column')}, and {values} expected"
+
+    def looks_for_words(self) -> bool:
+        return _READS_ANSWER.search(self.sql) is not None
+
+    def hidden_texts(self) -> Sequence[str]:
+        return (self.sql,)
