@@ -224,3 +224,18 @@ def test_a_value_has_the_unit_the_words_and_the_day_that_are_told(
     answer: str, fact: dict[str, Any], asked: str, *, holds: bool
 ) -> None:
     assert tells(answer, fact, asked) is holds
+
+
+@pytest.mark.parametrize(("first", "second", "holds"), [("A", "O", True), ("O", "A", False)])
+def test_a_value_that_nobody_asked_for_puts_no_labels_behind_the_values(first: str, second: str, holds: bool) -> None:
+    facts = [
+        {"type": "date", "value": "2026-03-14", "about": ["A negative"], "not_about": ["O negative"]},
+        {"type": "date", "value": "2026-03-13", "about": ["O negative"], "not_about": ["A negative"]},
+    ]
+    named = tuple(wanted(Fact.model_validate({"name": f"unit_{at}", **fact})) for at, fact in enumerate(facts))
+    answer = (
+        "Set aside against her sample of 11 March: "
+        f"{first} negative, expiry 14 March, and {second} negative, expiry 13 March."
+    )
+    question = AnswerQuestion(named, "Does the answer name the two units?", given=("11 march",))
+    assert verdicts([question], answer, NOW)[0].holds is holds

@@ -12,7 +12,7 @@ from servers.answer.checks.question import (
 )
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.expected_fact import READ_AS, ExpectedFact
-from servers.answer.names import named, occurrences, stem
+from servers.answer.names import occurrences, stem
 from servers.answer.text import folded
 from servers.answer.vocabulary import LABELS
 
@@ -46,7 +46,7 @@ def is_of_another(
             mine, others = own - theirs, theirs - own
         if not (mine and others and _is_nearer(reply, place, mine, others, other)):
             continue
-        places = list(_places(reply, other))
+        places = list(reply.places(other))
         if places and all(_is_nearer(reply, there, others, mine, one) for there in places):
             return True
     if one.about:
@@ -84,15 +84,6 @@ def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place)
     return False
 
 
-def _places(reply: FoldedReply, one: ExpectedFact) -> Iterator[Place]:
-    """Where an answer has a value of a fact."""
-    for value in one.values:
-        if one.fact.type in READ_AS:
-            yield from ((m.start, m.end) for m in reply.mentions if one.fits(m, value, reply.now))
-        else:
-            yield from named(reply.folded, str(value))
-
-
 def _words(one: ExpectedFact, question: AnswerQuestion) -> frozenset[str]:
     about = frozenset(word for text in one.about for word in label_words(text))
     if about or len(question.wanted) == 1:
@@ -109,9 +100,16 @@ def _are_alike(one: ExpectedFact, other: ExpectedFact) -> bool:
 
 
 def _is_nearer(
-    reply: FoldedReply, place: Place, own: frozenset[str], theirs: frozenset[str], other: ExpectedFact | None
+    reply: FoldedReply,
+    place: Place,
+    own: frozenset[str],
+    theirs: frozenset[str],
+    other: ExpectedFact | None,
 ) -> bool:
-    """Whether the nearest words that tell the one from the other are those of the other."""
+    """Whether the nearest words that tell the one from the other are those of the other.
+
+    A sentence that begins with a value that is asked for has its labels behind the values.
+    """
     *near, sentence = reply.windows(*place)
     for window in near:
         words = set(_tokens(window))
@@ -136,7 +134,7 @@ def _is_nearer(
         return False
     before = [is_own for at, is_own in labels if at < place[0]]
     starts_with_value = labels[0][0] > min(
-        (m.start for m in reply.mentions if first <= m.start < last), default=labels[0][0]
+        (at for at in reply.wanted_starts if first <= at < last), default=labels[0][0]
     )
     after = [is_own for at, is_own in labels if at > place[0]]
     if starts_with_value and after:

@@ -2,12 +2,15 @@
 
 import itertools
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.extraction import mentions
 from servers.answer.mention import Mention
+from servers.answer.names import named
 from servers.answer.stance import PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
 from servers.answer.text import Text
 
@@ -25,8 +28,8 @@ class FoldedReply:
 
     text: Text
     now: datetime
-    has_sides: bool = False
-    """Whether a question of yes or no is among those asked."""
+    wanted: Sequence[ExpectedFact] = ()
+    """The facts that are asked for."""
 
     @property
     def folded(self) -> str:
@@ -41,10 +44,24 @@ class FoldedReply:
     @cached_property
     def corrections(self) -> list[int]:
         """Where it takes back what it told before. A mere "no" does not, where it answers a question of its own."""
-        patterns = [TAKEN_BACK] if self.has_sides else [TAKEN_BACK, PLAIN_NO]
+        has_sides = any(one.fact.type == "yes_no" for one in self.wanted)
+        patterns = [TAKEN_BACK] if has_sides else [TAKEN_BACK, PLAIN_NO]
         places = [found.start() for pattern in patterns for found in pattern.finditer(self.folded)]
         values = {mention.start for mention in self.mentions}
         return sorted([*places, *(one.start() for one in _SORRY.finditer(self.folded) if one.end() in values)])
+
+    def places(self, one: ExpectedFact) -> Iterator[tuple[int, int]]:
+        """Where it has a value of a fact."""
+        for value in one.values:
+            if one.fact.type in READ_AS:
+                yield from ((m.start, m.end) for m in self.mentions if one.fits(m, value, self.now))
+            else:
+                yield from named(self.folded, str(value))
+
+    @cached_property
+    def wanted_starts(self) -> list[int]:
+        """Where the values begin that are asked for."""
+        return [start for one in self.wanted for start, _ in self.places(one)]
 
     def stance(self, start: int, end: int, *, is_name: bool = True) -> Stance:
         """How it stands to what it mentions at a place."""

@@ -27,7 +27,7 @@ def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) ->
         return [FactVerdict(not question.wanted and not answer.strip(), problem) for question in questions]
     form = read_form(answer, {one.fact.name for _, one in asked})
     text = folded(answer)
-    reply = FoldedReply(Text.of(form.text), now, has_sides=any(one.fact.type == "yes_no" for _, one in asked))
+    reply = FoldedReply(Text.of(form.text), now, tuple(one for _, one in asked))
     return [
         FactVerdict(False, f"it tells {word!r}, which nobody may be told")
         if (word := _secret(question, text))
@@ -51,7 +51,7 @@ def _verdict(
         if submitted is None:
             seen.append(_tells(reply, one, question, asked))
         else:
-            part = FoldedReply(Text.of(submitted.get(one.fact.name, "")), reply.now)
+            part = FoldedReply(Text.of(submitted.get(one.fact.name, "")), reply.now, (one,))
             seen.append(_tells(part, one, question, [(question, one)]))
     if question.tell == "any":
         return _any_of(reply, question, seen, asked)
