@@ -5,12 +5,11 @@ What the model does wrong never raises out of here, nor does a broken endpoint o
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from pydantic import Field
 
-from agent_client.conversation import conversation
 from agent_client.errors import AgentError, ConversationTooLong, EndpointError, FarmUnreachable
 from agent_client.events import (
     CallAnswered,
@@ -20,7 +19,14 @@ from agent_client.events import (
     Spoke,
     Started,
 )
-from agent_client.model import Model, Reply
+from agent_client.model import (
+    CallReply,
+    Instructions,
+    Message,
+    Model,
+    Reply,
+    User,
+)
 from agent_client.person import Exchange, Person, UserMessage
 from agent_client.toolbox import Toolbox, refusal
 from agent_client.trace import (
@@ -208,3 +214,17 @@ class _Episode:
 
 def _ignore(_: Event) -> None:
     return
+
+
+def conversation(instructions: str, task: str, turns: Sequence[Turn]) -> tuple[Message, ...]:
+    """Rules, task, then each turn's reply, answers and whatever the user said after it."""
+    opening: tuple[Message, ...] = (Instructions(instructions), User(task)) if instructions else (User(task),)
+    return (*opening, *(message for turn in turns for message in _messages(turn)))
+
+
+def _messages(turn: Turn) -> Iterator[Message]:
+    yield Reply(turn.text, turn.thinking, turn.calls, turn.tokens_in, turn.tokens_out)
+    # An episode that was cut short has calls without a result at its end.
+    yield from (CallReply(call, result) for call, result in zip(turn.calls, turn.results, strict=False))
+    if turn.user:
+        yield User(turn.user)

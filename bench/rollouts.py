@@ -30,7 +30,7 @@ from bench.farm_process import FarmProcess, running
 from registry.client import FarmClient
 from registry.farm import Address
 from rl_training.cpu.tiny_model import Size, make_model
-from rl_training.data.task import Task
+from rl_training.data.rows import Task
 from rl_training.episode.farm_connection import Farm, close_links, link_to
 from servers.bundle_library import OWN_LIBRARY
 

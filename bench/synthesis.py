@@ -20,10 +20,10 @@ from bench import processes
 from servers.records import Record
 from synth.llm.exchange import sent
 from synth.llm.writer import Message
+from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.plan import RunPlan
 from synth.pipeline.stage import Artefacts, Stage
-from synth.pipeline.topic import Topic
 from synth.runner.launch import RunSettings
 
 ENVIRONMENTS = 64

@@ -18,7 +18,7 @@ from verl.experimental.agent_loop.tool_parser import ToolParser  # pyright: igno
 
 from agent_client.play import Limits
 from rl_training.data.pass_rates import Key, note
-from rl_training.data.task import Task
+from rl_training.data.rows import Task
 from rl_training.episode.attempt import Attempt, attempt
 from rl_training.episode.farm_connection import Farm, FarmConnection, link_to
 from rl_training.episode.measures import measures, measures_of_lost

@@ -1,4 +1,4 @@
-"""The answer of a chat completions endpoint: as much of it as is read here."""
+"""The answers of endpoints for chat completions and embeddings: the fields that are read here."""
 
 from typing import Any
 
@@ -42,3 +42,16 @@ class Completion(LenientModel):
     choices: tuple[CompletionChoice, ...] = Field(min_length=1)
     model: str = ""
     usage: Usage | None = None
+
+
+class Embedding(LenientModel):
+    """One text's vector; `index` is the text's place among those that were asked."""
+
+    index: int
+    embedding: tuple[float, ...]
+
+
+class Embeddings(LenientModel):
+    """The vectors of one request."""
+
+    data: tuple[Embedding, ...]

@@ -15,7 +15,7 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
 from agent_client.errors import ConversationTooLong, EndpointDown, EndpointRefused
-from agent_client.models.embeddings import Embeddings
+from agent_client.models.completion import Embeddings
 
 T = TypeVar("T", bound=BaseModel)
 Sleep = Callable[[float], Awaitable[None]]

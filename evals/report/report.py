@@ -7,9 +7,9 @@ from typing import NamedTuple
 from evals.report.statistics import Cluster, Estimate, mean, pass_at, pass_hat
 from evals.rollout import Outcome
 from evals.runs.causes import Cause
-from evals.runs.difficulty import RATINGS, rating_of
 from evals.runs.folder import RunFolder
 from evals.runs.records import Header, Subject
+from evals.runs.scenario_choice import RATINGS, rating_of
 from evals.runs.summary import RolloutSummary, summaries
 
 MOST_K = 16

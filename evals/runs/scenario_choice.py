@@ -1,16 +1,23 @@
-"""The scenarios that a suite chooses from what a farm has."""
+"""The scenarios that a suite chooses from those of a farm, and the difficulty of a scenario."""
 
 import random
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient
 from registry.messages import ScenarioCard
 from registry.paging import every_item
 from servers.errors import BundleError, RequestError
+from servers.scenario.scenario import Scenario
 from servers.text.suggestion import suggestion
 
 PART = 100
+Rating = Literal["easy", "medium", "hard"]
+RATINGS: tuple[Rating, ...] = ("easy", "medium", "hard")
+OFTEN, SELDOM = 0.75, 0.25
+"""Pass rates from which on a scenario is easy, and below which it is hard."""
+FEW, MANY = 4, 8
+"""Tools used and tables changed, together: up to so many it is easy, above it is hard."""
 
 
 class Chosen(NamedTuple):
@@ -91,3 +98,17 @@ def _told(choice: ScenarioChoice) -> str:
     """The filters that were given."""
     given = choice.model_dump(exclude_defaults=True, exclude={"sample", "seed"})
     return ", ".join(f"{name} = {value!r}" for name, value in given.items()) or "there are no scenarios at all"
+
+
+def rating_of(scenario: Scenario) -> Rating | None:
+    """None where nothing is known: neither tag nor certificate."""
+    for tag in scenario.tags:
+        if tag in RATINGS:
+            return tag
+    if scenario.certificate is None:
+        return None
+    difficulty = scenario.certificate.difficulty
+    if difficulty.pass_rate is not None:
+        return "easy" if difficulty.pass_rate >= OFTEN else "hard" if difficulty.pass_rate < SELDOM else "medium"
+    takes = len(difficulty.tools) + len(difficulty.tables)
+    return "easy" if takes <= FEW else "medium" if takes <= MANY else "hard"

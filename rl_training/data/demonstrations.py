@@ -5,10 +5,9 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from agent_client.conversation import conversation
 from agent_client.model import Reply
 from agent_client.models.chat_messages import chat_messages, chat_tools
-from agent_client.play import Limits
+from agent_client.play import Limits, conversation
 from agent_client.trace import Trace
 from agent_client.wire import shared_http
 from evals.demo import gold_model

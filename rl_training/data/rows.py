@@ -1,16 +1,21 @@
-"""Rows of training data: each names a scenario of the farm and shows what the agent is shown. No answer is in them."""
+"""Rows of training data: each names a task of the farm and holds what the agent is shown. No answer is in them."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from pydantic import Field, ValidationError
+
 from agent_client.models.chat_messages import chat_tools
 from registry.client import FarmClient
-from registry.messages import EnvironmentDetail, ScenarioDetail, ScenarioPart
+from registry.messages import LARGEST_NUMBER, EnvironmentDetail, ScenarioDetail, ScenarioPart
 from registry.paging import every_item
 from rl_training.data.selection import calls_of, kill_score_of, pass_rate_of
+from rl_training.errors import RowError
 from servers.errors import BundleError
+from servers.records import Name, Record
+from servers.validation import problems
 
 PAGE = 500
 AGENT = "farm"
@@ -102,3 +107,26 @@ def _row(
         },
         "tools": shown.tools,
     }
+
+
+class Task(Record):
+    """Where an episode begins. All episodes of a group begin at the same."""
+
+    environment: Name
+    scenario: Name
+    seed: int = Field(default=0, ge=0, le=LARGEST_NUMBER)
+
+    @classmethod
+    def of_row(cls, row: Mapping[str, Any]) -> "Task":
+        """The task that stands in `extra_info` of a row.
+
+        Raises:
+            RowError: there is none.
+        """
+        extra: dict[str, Any] = row.get("extra_info") or {}
+        wanted = {key: extra[key] for key in cls.model_fields if extra.get(key) is not None}
+        try:
+            return cls.model_validate(wanted)
+        except ValidationError as error:
+            said = "; ".join(problems(error))
+            raise RowError(f"extra_info of a row names no task ({said}); `farm rl prepare` writes rows") from None

@@ -6,10 +6,12 @@ is the mean reward on scenarios that were never trained on, before the first ste
 
 import asyncio
 import json
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from registry.client import FarmClient
@@ -20,11 +22,13 @@ from rl_training.data.prepare import Collected, Measure, prepare
 from rl_training.data.rows import rows, scenarios_of
 from rl_training.data.selection import ScenarioSelection, split
 from rl_training.demo.clumsy_policy import clumsy
-from rl_training.demo.scenarios import ENVIRONMENT, make_room
 from rl_training.errors import TrainingError
 from rl_training.verl.trainer import command_of, environment_of, train, write_loop
+from servers.bundle_library import OWN_LIBRARY
 from servers.records import Record
 
+ENVIRONMENT = "parcel_room"
+MADE = ("--backward", "--seed", "1", "--commands", "1", "--tool", "send_parcel", "--no-refusals", "--no-tells")
 REWARD = f"val-core/{ENVIRONMENT}/reward/mean@1"
 SELECTION = ScenarioSelection(environments=(ENVIRONMENT,), split="scenario", validation_share=0.08)
 SCENARIOS = 400
@@ -159,3 +163,25 @@ def _is_done(run: Path, plan: DemoPlan) -> bool:
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text, encoding="utf-8")
+
+
+def make_room(library: Path, count: int) -> Path:
+    """A library with a copy of the parcel room, and so many certified scenarios in it: a parcel each.
+
+    What is there already stays.
+
+    Raises:
+        TrainingError: they could not be made.
+    """
+    bundle = library / ENVIRONMENT
+    if not bundle.is_dir():
+        library.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(dir=library, prefix=".") as fresh:
+            copy = Path(shutil.copytree(OWN_LIBRARY / ENVIRONMENT, Path(fresh) / ENVIRONMENT))
+            (copy / "scenarios.jsonl").write_text("", encoding="utf-8")
+            copy.rename(bundle)
+    command = [sys.executable, "-m", "farm", "synth", "scenarios", str(bundle), *MADE, "--n", str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise TrainingError(f"{' '.join(command[1:])}: {(done.stderr or done.stdout).strip()}")
+    return library

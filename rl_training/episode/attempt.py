@@ -8,7 +8,7 @@ from agent_client.play import Limits
 from agent_client.trace import Trace
 from evals.episode import Episode
 from registry.messages import Score
-from rl_training.data.task import Task
+from rl_training.data.rows import Task
 from rl_training.episode.farm_connection import FarmConnection
 from rl_training.episode.leased_instance import seat
 from rl_training.episode.simulated_user import Partner

@@ -10,7 +10,7 @@ import httpx2
 from agent_client.toolbox import Toolbox
 from registry.client import LeasedInstance
 from registry.messages import Lease, Score
-from rl_training.data.task import Task
+from rl_training.data.rows import Task
 from rl_training.episode.farm_connection import FarmConnection
 from rl_training.episode.instance_batches import LaunchedBatch
 from servers.errors import CapacityError, FarmError

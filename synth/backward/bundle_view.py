@@ -1,15 +1,16 @@
-"""A bundle as walks find it: its scene, its words, and how rows stand that its tools take."""
+"""A bundle as errands see it: its session, its phrases, its examples, and the states of its rows."""
 
+from collections.abc import Sequence
 from random import Random
+from typing import Any
 
 from servers.bundle.description import Tool
-from servers.bundle.examples import load_examples
+from servers.bundle.examples import BundleExample, load_examples
 from servers.bundle.phrases import Phrases
 from synth.backward.command_sampler import CommandSampler
-from synth.phrasing.example_phrases import sayings
 from synth.play.playground import Playground, Session
 from synth.play.row_view import shape_of, view_of
-from synth.solutions.argument_sources import Arguments, keys_in
+from synth.solutions.argument_sources import Argument, Arguments, keys_in
 from synth.solutions.row_lookup import RowLookup
 from synth.solutions.row_relations import Place, RowRelations
 from synth.solutions.trial_calls import Trying
@@ -98,3 +99,31 @@ def standing(world: RowRelations, place: Place) -> str:
     """How a row stands: what its columns for that say."""
     row = world.rows.get(place, {})
     return str([row.get(name) for name in ("status", "state") if name in row])
+
+
+Calls = dict[str, list[dict[str, Any]]]
+
+
+def sayings(examples: Sequence[BundleExample], arguments: Arguments) -> Calls:
+    """For each command, what its examples give: words, choices, and whatever they need not have given.
+
+    Dates and amounts belong to the rows that an example is about, so those that a command needs are drawn anew.
+    """
+    found: Calls = {}
+    for example in examples:
+        tool = arguments.tools.get(example.tool)
+        if tool is not None and tool.writes and example.outcome == "ok":
+            told = {
+                one.name: example.arguments[one.name] for one in arguments.of(tool) if _goes_along(one, tool, example)
+            }
+            if told not in found.setdefault(tool.name, []):
+                found[tool.name].append(told)
+    return found
+
+
+def _goes_along(one: Argument, tool: Tool, example: BundleExample) -> bool:
+    if example.arguments.get(one.name) is None:
+        return False
+    is_row = one.source.kind == "id"
+    is_needed = one.name in tool.required
+    return not is_needed if is_row else one.source.kind in ("text", "email") or not is_needed

@@ -8,11 +8,12 @@ from typing import Any
 
 from servers.bundle.description import Tool
 from servers.bundle.phrases import Phrases
-from synth.play.days import day_in, later
 from synth.play.value_sources import ValueSource
+from synth.play.values import day_in, later
 from synth.solutions.argument_sources import Arguments
+from synth.solutions.json_leaves import leaf
 from synth.solutions.plausible_values import enum_of
-from synth.solutions.row_lookup import Query, RowLookup, leaf
+from synth.solutions.row_lookup import Query, RowLookup
 from synth.solutions.row_relations import Place, RowRelations
 
 FIRST_NAMES = ("Noemi", "Tariq", "Freya", "Bongani", "Soledad", "Anton", "Leila", "Marek", "Ayumi", "Gustavo", "Imke")

@@ -17,7 +17,8 @@ from synth.backward.solution_plan import SolutionPlan
 from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import values_of
 from synth.play.row_view import Row
-from synth.solutions.row_lookup import RowLookup, leaf
+from synth.solutions.json_leaves import leaf
+from synth.solutions.row_lookup import RowLookup
 from synth.solutions.row_relations import Place, RowRelations
 
 TRIES_A_TOOL = 6

@@ -16,7 +16,7 @@ from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import Telling, tellings
 from synth.phrasing.task_text import TemplateValues, composed
 from synth.solutions.call_run import PlayedCall, play, steps_of
-from synth.solutions.run_times import times_of_the_clock
+from synth.solutions.reference_run import times_of_the_clock
 from synth.solutions.told_values import ArgumentPlace
 
 MOST_CALLS = 14

@@ -21,8 +21,8 @@ from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from synth.certify.value_forms import ValueForms
 from synth.solutions.answer_facts import fact_of, gives
 from synth.solutions.call_run import PlayedCall
+from synth.solutions.json_leaves import leaf
 from synth.solutions.reference_run import ReferenceRun
-from synth.solutions.row_lookup import leaf
 
 EVERYDAY = Path(__file__).with_name("everyday.json")
 QUESTION = re.compile(r"Does the answer tell (?P<asked>.+): .+\?")

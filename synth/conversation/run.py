@@ -17,10 +17,10 @@ from synth.conversation.talk_stage import Writing, name_of
 from synth.forward.certify_stage import Certified
 from synth.forward.scenario_chains import RunOutcome, ScenarioChains
 from synth.forward.solver import Solver
+from synth.pipeline.artefact import Topic
 from synth.pipeline.environment_run import rejection_of
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.stage import Stage
-from synth.pipeline.topic import Topic
 from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 

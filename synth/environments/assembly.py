@@ -10,7 +10,7 @@ from servers.bundle.examples import BundleExample
 from servers.records import Record
 from synth.environments.code import Code, texts_of
 from synth.environments.drafts.sample_calls import arguments_of
-from synth.environments.drafts.shared_guests import guests_here
+from synth.environments.drafts.start_images import guests_here
 from synth.environments.drafts.tool_signatures import described
 from synth.environments.inspection import Inspection
 from synth.environments.schema import Schema

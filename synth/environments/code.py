@@ -10,8 +10,7 @@ from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.bundle_folder import Texts
 from synth.environments.drafts.sample_calls import Ask, Did, played
-from synth.environments.drafts.shared_guests import guests_here
-from synth.environments.drafts.start_images import image_of
+from synth.environments.drafts.start_images import guests_here, image_of
 from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, shape_of
 from synth.environments.drafts.table_shapes import as_text as rows_text
 from synth.environments.drafts.tool_module import Module

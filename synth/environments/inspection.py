@@ -11,12 +11,10 @@ from typing import Any
 from servers.records import Record
 from synth.environments.code import Code
 from synth.environments.drafts.cases import Case, Count, before_text, count_of, fewest_valid, told
-from synth.environments.drafts.shared_guests import guests_here
-from synth.environments.drafts.start_images import image_of
+from synth.environments.drafts.start_images import guests_here, image_of
 from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, shape_of
 from synth.environments.drafts.table_shapes import as_text as rows_text
-from synth.environments.drafts.tool_digests import digests_of
-from synth.environments.drafts.tool_signatures import described
+from synth.environments.drafts.tool_signatures import described, digests_of
 from synth.environments.interface import Interface, Plan
 from synth.environments.schema import Schema
 from synth.environments.seed import Rows

@@ -7,8 +7,7 @@ from typing import Any, Literal, cast
 
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
-from synth.environments.drafts.shared_guests import guests_here
-from synth.environments.drafts.start_images import image_of
+from synth.environments.drafts.start_images import guests_here, image_of
 from synth.environments.drafts.table_shapes import ImageShape, shape_of
 from synth.environments.drafts.tool_signatures import described, gate_findings, tree_of
 from synth.environments.rules import Rule, as_text

@@ -6,8 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from servers.records import Record
-from synth.environments.drafts.shared_guests import guests_here
-from synth.environments.drafts.start_images import image_of
+from synth.environments.drafts.start_images import guests_here, image_of
 from synth.environments.drafts.table_shapes import ImageShape, shape_of
 from synth.environments.rules import Rule, breaches, rule_findings
 from synth.environments.setting import Setting

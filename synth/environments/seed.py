@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
-from synth.environments.drafts.shared_guests import guests_here
-from synth.environments.drafts.start_images import image_of
+from synth.environments.drafts.start_images import guests_here, image_of
 from synth.environments.drafts.table_shapes import (
     MOST_ROWS_SHOWN,
     ColumnShape,

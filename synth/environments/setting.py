@@ -5,9 +5,9 @@ from pathlib import Path
 
 from servers.records import Record
 from synth.llm.prompt import Prompt
+from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts, Stage
-from synth.pipeline.topic import Topic
 
 PROMPT = Prompt.load(Path(__file__).with_name("setting.md"))
 LENGTHS = {"title": (3, 60), "introduction": (120, 700), "scope": (200, 3500)}

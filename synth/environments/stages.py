@@ -2,8 +2,8 @@
 
 from synth.environments import assembly, code, inspection, interface, proof, schema, seed, setting
 from synth.environments.mining import topics
+from synth.pipeline.engine import Mining
 from synth.pipeline.stage import Stage
-from synth.pipeline.topic_mining import Mining
 
 STAGES: tuple[Stage, ...] = (
     setting.STAGE,

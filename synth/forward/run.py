@@ -15,10 +15,9 @@ from synth.forward.proposal_stages import Idea, Ideas, Proposals, Round
 from synth.forward.scenario_chains import RunOutcome, ScenarioChains
 from synth.forward.solve_stage import Solved, Solving
 from synth.forward.solver import Solver
-from synth.pipeline.artefact import Artefact
+from synth.pipeline.artefact import Artefact, Topic
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.stage import Stage
-from synth.pipeline.topic import Topic
 from synth.play.playground import Playground
 
 MOST_AT_ONCE = 8

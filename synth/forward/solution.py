@@ -6,8 +6,8 @@ from typing import Any, NamedTuple, cast
 from agent_client.trace import ToolCall, ToolResult, Trace
 from servers.scenario.scenario import PlannedCall, Solution
 from synth.forward.checks import Free
+from synth.solutions.json_leaves import leaves
 from synth.solutions.normalized_diff import MADE_ID
-from synth.solutions.row_lookup import leaves
 
 SHORTEST = 3
 

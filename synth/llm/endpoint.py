@@ -1,4 +1,4 @@
-"""A writer behind an OpenAI-compatible endpoint: OpenAI, vLLM, any other."""
+"""A writer and an embedding model behind an OpenAI-compatible endpoint: OpenAI, vLLM, any other."""
 
 import asyncio
 from collections.abc import Sequence
@@ -10,8 +10,7 @@ from agent_client.models.completion import Completion
 from agent_client.models.endpoint import Endpoint, limit_name
 from servers.records import Record
 from synth.llm.cache import Cache
-from synth.llm.exchange import Recorder, answer_in, kept, sent
-from synth.llm.json_schema import response_format
+from synth.llm.exchange import Recorder, answer_in, kept, response_format, sent
 from synth.llm.writer import (
     Message,
     PromptTooLong,
@@ -111,3 +110,22 @@ class EndpointWriter:
         completion = await self._endpoint.post("/chat/completions", request, Completion)
         self.is_structured = False  # what it refused before was the wish, for without it the request was taken
         return completion
+
+
+class Embedder:
+    """One model of an endpoint, which whoever makes this has entered."""
+
+    def __init__(self, endpoint: Endpoint, model: str) -> None:
+        self._endpoint = endpoint
+        self.model = model
+
+    async def vectors(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """A vector for each text. Raises WriterUnreachable, WriterRefused, or PromptTooLong."""
+        try:
+            return await self._endpoint.embed(self.model, texts)
+        except EndpointDown as error:
+            raise WriterUnreachable(f"--embeddings {self.model}: {error}") from error
+        except EndpointRefused as error:
+            raise WriterRefused(f"--embeddings {self.model}: {error}") from error
+        except ConversationTooLong as error:
+            raise PromptTooLong(f"--embeddings {self.model}: {error}") from error

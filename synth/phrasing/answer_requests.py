@@ -8,10 +8,9 @@ from servers.answer.fact import Fact
 from servers.bundle.phrases import HOLE, Phrases
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from synth.phrasing.task_text import TemplateValues, filled
-from synth.play.days import day_in
+from synth.play.values import day_in
 from synth.solutions.answer_facts import answer_goal, fact_of, gives
-from synth.solutions.json_leaves import leaves
-from synth.solutions.row_lookup import leaf
+from synth.solutions.json_leaves import leaf, leaves
 from synth.solutions.value_texts import said
 
 MONEY = re.compile(r"\b\d+\.\d\d\b")

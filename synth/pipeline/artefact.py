@@ -1,15 +1,28 @@
-"""What a stage made, on disk: a file that a person can open, with what made it."""
+"""The artefact of a stage: a readable file on disk, with a record of what made it. The first one is the topic."""
 
 import hashlib
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from servers.files.atomic_write import write_whole
 from servers.records import Record
 from synth.llm.writer import digest_of
 from synth.pipeline.asker import WriterExchange
+
+
+class Topic(Record):
+    """What an environment is about: a title given by hand, or a topic mined from a task.
+
+    Scores go from 1 to 10. They are None where nobody gave one.
+    """
+
+    title: str = Field(min_length=1, max_length=200)
+    introduction: str = ""
+    task: str = ""
+    usefulness: int | None = Field(default=None, ge=1, le=10)
+    modelability: int | None = Field(default=None, ge=1, le=10)
 
 
 class Artefact(Record):

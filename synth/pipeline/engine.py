@@ -5,24 +5,36 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from servers.text.plural import counted
-from synth.llm.embedding import Embedder
+from synth.llm.endpoint import Embedder
 from synth.llm.writer import Writer, WriterRefused, digest_of
-from synth.pipeline.artefact import digest_of_file
+from synth.pipeline.artefact import Topic, digest_of_file
 from synth.pipeline.asker import Asker, WriterExchange
 from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun, utc_now
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import RunProgress
 from synth.pipeline.stage import PLAIN, Stage, Wishes
-from synth.pipeline.topic import Topic
-from synth.pipeline.topic_mining import Mining
 
 MINING = "(mining)"
 APART = 0.015
 """Seconds between the first questions of two environments. Those that begin together are answered together, stay so for
 the whole run, and wait for each other at every step: that made a run with answers of one second a third longer."""
+
+
+class Mining(Protocol):
+    """From a file of task texts to at most `n` topics; `folder` keeps what is worth seeing, reports and maps too.
+
+    `asker(label)` gives an Asker, `label` being `mine/000017` or the like. It is called again from the beginning when a
+    run is resumed: what was asked before is answered from the cache. `embedder`, if there is one, says what is alike.
+    """
+
+    async def __call__(
+        self, tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker], embedder: Embedder | None = None
+    ) -> Sequence[Topic]:
+        """Mine and choose."""
+        ...
 
 
 class Advanced(NamedTuple):

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from servers.files.atomic_write import write_whole
 from servers.records import Record
 from synth.llm.writer import PromptTooLong, UnknownPrompt, Waiting, Writer, WriterRefused, WriterUnreachable
-from synth.pipeline.artefact import Artefact, digest_of_file, write_artefact
+from synth.pipeline.artefact import Artefact, Topic, digest_of_file, write_artefact
 from synth.pipeline.artefact_chain import ArtefactChain, Back
 from synth.pipeline.asker import Asker, Rejected, WriterExchange
 from synth.pipeline.progress import RunProgress
@@ -26,7 +26,6 @@ from synth.pipeline.stage import (
     Stage,
     Wishes,
 )
-from synth.pipeline.topic import Topic
 
 State = Literal["accepted", "rejected", "waiting", "stopped", "failed"]
 """How far a run brought an environment. The last three go on when it is run again."""

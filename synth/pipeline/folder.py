@@ -27,8 +27,7 @@ from servers.files.atomic_write import write_whole
 from servers.files.file_lock import locked
 from servers.records import Record
 from synth.llm.writer import digest_of
-from synth.pipeline.artefact import read_artefact
-from synth.pipeline.topic import Topic
+from synth.pipeline.artefact import Topic, read_artefact
 
 LONGEST_ID = 48
 

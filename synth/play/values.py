@@ -6,8 +6,24 @@ from datetime import date, datetime, timedelta
 from random import Random
 from typing import Any, cast
 
-from synth.play.days import day_in, later
 from synth.play.value_sources import Kind
+
+
+def day_in(text: str) -> date | None:
+    """The day that a date, or a date and time, begins with."""
+    try:
+        return date.fromisoformat(text[:10])
+    except ValueError:
+        return None
+
+
+def later(day: date, days: int) -> date:
+    """So many days later, or earlier; no further than the calendar goes."""
+    try:
+        return day + timedelta(days=days)
+    except OverflowError:
+        return date.max if days > 0 else date.min
+
 
 NUMBER = re.compile(r"(?<![\w.-])\d+(?:\.\d+)?(?![\w-])")
 WORD = re.compile(r"[a-z][a-z0-9_]*")

@@ -1,10 +1,12 @@
-"""Walks: calls that were made one after another from a start, with what each came to, as they are made again."""
+"""Call sequences: calls made one after another from a start, with their outcomes; and the refusals among them."""
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from servers.messages import OutcomeKind
+from synth.play.experience import PARTICULAR
 from synth.prove.proof import Check, Finding
 
 LONGEST = 300
@@ -62,3 +64,29 @@ class Found:
 
 def shortened(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+MOST_TOLD = 6
+
+
+class Refusals:
+    """The refusals of one tool. Those that differ in names, numbers and ids alone are of one kind."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+        self._first: dict[str, RecordedCall] = {}
+
+    def note(self, made: RecordedCall) -> None:
+        """Count one."""
+        kind = PARTICULAR.sub("", made.text)
+        self._counts[kind] += 1
+        self._first.setdefault(kind, made)
+
+    def as_text(self) -> str:
+        """The commonest of them, for who shall find out why nothing succeeded."""
+        common = self._counts.most_common(MOST_TOLD)
+        told = [
+            f"{times} times as in {self._first[kind]}: {shortened(self._first[kind].text)}" for kind, times in common
+        ]
+        more = len(self._counts) - len(common)
+        return "; ".join([*told, *([f"and {more} other kinds of refusal"] if more else [])])

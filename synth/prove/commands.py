@@ -22,10 +22,9 @@ from synth.pipeline.gather import together
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, cores, hands
-from synth.prove.job import ProofJob
 from synth.prove.picture import card_of, picture
 from synth.prove.proof import Proof, load_proof, write_proof
-from synth.prove.prover import CALLS, TIMES_MADE, prove
+from synth.prove.prover import CALLS, TIMES_MADE, ProofJob, prove
 
 app = typer.Typer()
 out = Terminal()

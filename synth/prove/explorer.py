@@ -19,17 +19,16 @@ from servers.errors import BundleError, QueryError
 from servers.state.readonly_query import Reader
 from servers.worker.instance import CallOutcome
 from synth.play.argument_sampler import ArgumentSampler, Mode
-from synth.play.integrity import broken_rows
 from synth.play.playground import Playground, Session, digest_of
 from synth.play.row_view import SchemaShape, View, view_of
 from synth.prove.call_sequence import (
     CallSequence,
     Found,
     RecordedCall,
+    Refusals,
     shortened,
 )
 from synth.prove.refusal_places import Places
-from synth.prove.refusals import Refusals
 
 WALK = 20
 """Calls of a walk, at most."""
@@ -260,3 +259,12 @@ def _finds(reader: Reader, rule: BundleRule) -> bool:
         return bool(reader.select(rule.never, rows=1).rows)
     except QueryError:
         return False
+
+
+def broken_rows(reader: Reader) -> list[str]:
+    """Rows that point nowhere, and constraints that do not hold, in words; of each kind once."""
+    orphans = reader.connection.execute("PRAGMA main.foreign_key_check").fetchall()
+    found = [f"left a row of {table} that points to no row of {parent}" for table, _, parent, _ in orphans]
+    problems = reader.connection.execute("PRAGMA main.integrity_check").fetchall()
+    found += [f"left a database that says: {problem}" for (problem,) in problems if problem != "ok"]
+    return list(dict.fromkeys(found))

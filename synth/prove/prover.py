@@ -1,6 +1,7 @@
 """The proof of an environment: everything about it that can be shown by running it, with no model."""
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -165,3 +166,21 @@ def _coverage(environment: Environment, taken: set[int]) -> Coverage:
     every = branches(environment.source)
     missed = tuple(f"tools.py, line {one.line}: {one.way}" for number, one in enumerate(every) if number not in taken)
     return Coverage(branches=len(every), taken=len(taken), missed=missed)
+
+
+@dataclass(frozen=True)
+class ProofJob:
+    """Proves with so many calls."""
+
+    calls: int
+    seed: int
+
+    @asynccontextmanager
+    async def open(self) -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Proof]]]:
+        """Nothing is to be opened: each proof has stages of its own."""
+
+        async def proved(bundle: PinnedBundle) -> Proof:
+            with bundle.on_worker():
+                return await prove(bundle.folder, calls=self.calls, seed=self.seed)
+
+        yield proved

@@ -12,16 +12,14 @@ from servers.text.plural import counted
 from synth.llm.batch import BatchWriter
 from synth.llm.batch_folder import results_of
 from synth.llm.writer import Waiting, Writer
-from synth.pipeline.engine import Elsewhere, SynthesisRun
+from synth.pipeline.artefact import Topic
+from synth.pipeline.engine import Elsewhere, Mining, SynthesisRun
 from synth.pipeline.environment_run import utc_now
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.plan import RunPlan
 from synth.pipeline.progress import RunProgress
 from synth.pipeline.stage import Stage
-from synth.pipeline.topic import Topic
-from synth.pipeline.topic_mining import Mining
-from synth.runner.report import write_report
-from synth.runner.summary import RunSummary, summed_up
+from synth.runner.summary import RunSummary, summed_up, write_report
 from synth.runner.table import live
 from synth.runner.vllm import serving_vllm
 from synth.runner.writer_choice import embedder_for, writer_for

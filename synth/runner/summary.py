@@ -1,10 +1,13 @@
-"""What a run came to, read from its folder: yield per stage, what was rejected and why, what it cost."""
+"""The summary and the HTML report of a run, read from its folder: yield per stage, rejections, cost."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
 
+from servers.files.atomic_write import write_whole
+from synth.page import histogram, page
 from synth.pipeline.artefact import Artefact
 from synth.pipeline.artefact_chain import ArtefactChain
 from synth.pipeline.asker import WriterExchange
@@ -138,3 +141,27 @@ def _note(
     tally.add(exchanges)
     said += exchanges
     summary.reasons.update((tally.name, reason) for exchange in exchanges for reason in exchange.reasons)
+
+
+MOST_REASONS = 40
+TEMPLATE = Path(__file__).with_name("report.html")
+
+
+def write_report(folder: SynthesisFolder, summary: RunSummary) -> Path:
+    """Write it anew; gives its path."""
+    path = folder.path / "report.html"
+    write_whole(path, report(summary, folder.path.resolve().name))
+    return path
+
+
+def report(summary: RunSummary, name: str) -> str:
+    """The page."""
+    return page(
+        TEMPLATE,
+        name=name,
+        summary=summary,
+        begun=len(summary.cards),
+        reasons=summary.reasons.most_common(MOST_REASONS),
+        more_reasons=max(0, len(summary.reasons) - MOST_REASONS),
+        histograms=[histogram(*item) for item in summary.distributions.items()],
+    )

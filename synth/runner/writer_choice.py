@@ -8,8 +8,7 @@ from agent_client.models.endpoint import Endpoint
 from synth.llm.batch import BatchWriter
 from synth.llm.batch_folder import BatchFolder
 from synth.llm.cache import Cache
-from synth.llm.embedding import Embedder
-from synth.llm.endpoint import EndpointWriter
+from synth.llm.endpoint import Embedder, EndpointWriter
 from synth.llm.exchange import Recorder
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import Writer

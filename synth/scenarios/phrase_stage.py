@@ -26,11 +26,10 @@ from synth.forward.brief import Brief
 from synth.llm.prompt import Prompt
 from synth.llm.writer import Writer
 from synth.phrasing.task_text import NO_ORDER, OPTIONAL
-from synth.pipeline.artefact import Artefact
+from synth.pipeline.artefact import Artefact, Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.environment_run import EnvironmentRun
 from synth.pipeline.stage import Artefacts, Stage
-from synth.pipeline.topic import Topic
 from synth.play.playground import Playground
 from synth.solutions.argument_sources import Argument
 

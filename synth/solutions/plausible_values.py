@@ -7,7 +7,7 @@ from typing import Any, cast
 from servers.guest.sqlite.plain_text import plain_text
 from servers.guest.sqlite.tables import quoted
 from servers.state.readonly_query import Reader
-from synth.play.days import day_in, later
+from synth.play.values import day_in, later
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")

@@ -1,6 +1,6 @@
 """A scenario's reference solution, played: what it did, what it left, and what was said at the end."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,7 @@ from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange, between
 from synth.play.playground import Playground, Session
 from synth.solutions.call_run import (
+    NOTHING,
     PlannedStep,
     PlayedCall,
     play,
@@ -29,7 +30,6 @@ from synth.solutions.call_run import (
 from synth.solutions.final_states import States
 from synth.solutions.normalized_diff import MOMENT, Column, Window, essence, exactly
 from synth.solutions.plausible_values import RowSample
-from synth.solutions.run_times import times_of_the_clock
 from synth.solutions.told_values import (
     ArgumentPlace,
     TaskWords,
@@ -228,3 +228,28 @@ def ordered(steps: Sequence[PlannedStep], first: int, second: int) -> list[Plann
     swapped = list(steps)
     swapped[first], swapped[second] = swapped[second], swapped[first]
     return swapped
+
+
+async def times_of_the_clock(
+    scene: Session, steps: Sequence[PlannedStep], changes: Iterable[RowChange]
+) -> frozenset[str]:
+    """The times among changes that are others when their calls are made later. Leaves the scene at the later run.
+
+    It begins when the first run has ended: none of its times can be one of the first run's.
+    """
+    there = _times(changes)
+    if not there:
+        return frozenset()
+    await scene.rewind(0)
+    await play(scene, [*[NOTHING] * (len(steps) + 1), *steps])
+    async with scene.reading() as reader:
+        return frozenset(there - _times(between(reader)))
+
+
+def _times(changes: Iterable[RowChange]) -> set[str]:
+    return {
+        value
+        for change in changes
+        for value in change.after.values()
+        if isinstance(value, str) and MOMENT.fullmatch(value)
+    }

@@ -7,7 +7,6 @@ from typing import Any, cast
 from servers.bundle.description import Tool
 from synth.play.value_sources import ValueSource, singular
 from synth.solutions.argument_sources import Arguments
-from synth.solutions.json_leaves import leaves
 from synth.solutions.plausible_values import enum_of
 from synth.solutions.row_relations import Place, RowRelations
 from synth.solutions.trial_calls import Trying
@@ -158,19 +157,3 @@ def _items_inside(value: Any, path: str, depth: int) -> Iterator[tuple[str, Item
             yield f"{path}[{index}]", part, parts
             for name, inner in part.items():
                 yield from _items_inside(inner, f"{path}[{index}].{name}", depth + 1)
-
-
-def path_to(result: Any, wanted: Any, name: str = "") -> str | None:
-    """Where a value stands in a result, best under a property of a name."""
-    found = [path for path, value in leaves(result, "") if value == wanted]
-    found.sort(key=lambda path: (not path.endswith(f".{name}"), path.count("."), len(path)))
-    return found[0] if found else None
-
-
-def leaf(result: Any, path: str) -> Any:
-    """The value at a path such as `booking.deposit_cents`."""
-    for name in path.split("."):
-        if not isinstance(result, dict) or name not in result:
-            return None
-        result = cast("Item", result)[name]
-    return result

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rl_training.demo.scenarios import make_room
+from rl_training.demo.demo import make_room
 from tests.rl_training.texts import TEXTS
 
 NEED_VERL = [

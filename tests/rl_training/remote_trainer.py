@@ -10,7 +10,7 @@ import os
 import sys
 
 from agent_client.play import Limits
-from rl_training.data.task import Task
+from rl_training.data.rows import Task
 from rl_training.episode.attempt import Attempt, attempt
 from rl_training.episode.farm_connection import Farm, close_links, link_to
 from rl_training.episode.rendering import Renderings

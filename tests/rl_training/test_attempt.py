@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agent_client.play import Limits
-from rl_training.data.task import Task
+from rl_training.data.rows import Task
 from rl_training.episode.attempt import attempt
 from rl_training.episode.farm_connection import Farm, FarmConnection
 from servers.errors import InfraError

@@ -11,10 +11,9 @@ from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
 from rl_training.config import load_config, overrides
-from rl_training.data.rows import rows, scenarios_of
+from rl_training.data.rows import Task, rows, scenarios_of
 from rl_training.data.selection import Band, ScenarioSelection, split
-from rl_training.data.task import Task
-from rl_training.demo.scenarios import make_room
+from rl_training.demo.demo import make_room
 from rl_training.errors import RowError, TrainingError
 from rl_training.verl.trainer import train
 from servers.scenario.scenario import Scenario

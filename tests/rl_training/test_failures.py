@@ -10,7 +10,7 @@ import pytest
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import Lease
-from rl_training.data.task import Task
+from rl_training.data.rows import Task
 from rl_training.episode.instance_batches import Launches
 from rl_training.errors import RolloutLost
 from servers.errors import NotFound

@@ -12,7 +12,7 @@ from agent_client.connections import Connections
 from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import Lease
-from rl_training.episode.first_view import Opening
+from rl_training.episode.instance_batches import Opening
 from servers.errors import InfraError
 
 

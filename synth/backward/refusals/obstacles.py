@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from servers.answer.fact import Fact
 from synth.backward.refusals.counterfactuals import Cell, Otherwise, RefusedCall
-from synth.play.days import day_in, later
 from synth.play.playground import Playground
+from synth.play.values import day_in, later
 from synth.solutions.value_texts import NUMBERS, is_money
 
 INSTANT = re.compile(r"\b(\d{4}-\d\d-\d\d)(?:(?: at)? (\d\d:\d\d)(?::\d\d)?)?\b|\b(\d\d:\d\d)(?::\d\d)?\b")

@@ -4,7 +4,7 @@ import re
 from datetime import date
 from typing import Any
 
-from synth.play.days import day_in, later
+from synth.play.values import day_in, later
 from synth.solutions.plausible_values import RowSample
 from synth.solutions.value_texts import MONTHS
 

@@ -1,5 +1,9 @@
-"""Building what a writer wrote into start images, in guests: its SQL never runs anywhere else."""
+"""Builds start images from a writer's SQL, only in guests. The stages of one event loop share the guests."""
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from servers.bundle.description import Description, Provenance
@@ -38,3 +42,28 @@ async def image_of(
 ) -> tuple[bytes, str]:
     """The start image, or what is wrong with the scripts."""
     return await built(environment_of(schema=schema, seed=seed, clock=clock), setup, clock, guests)
+
+
+@dataclass
+class _Shared:
+    guests: Guests = field(default_factory=Guests)
+    users: int = 0
+
+
+_shared: dict[int, _Shared] = {}
+"""By event loop. A zygote takes a quarter of a second to start, so sixty environments do not start one each."""
+
+
+@asynccontextmanager
+async def guests_here() -> AsyncGenerator[Guests]:
+    """Guests for as long as the block lasts."""
+    loop = id(asyncio.get_running_loop())
+    shared = _shared.setdefault(loop, _Shared())
+    shared.users += 1
+    try:
+        yield shared.guests
+    finally:
+        shared.users -= 1
+        if shared.users == 0:
+            _shared.pop(loop, None)
+            await shared.guests.close()

@@ -1,12 +1,15 @@
-"""What the text of tools says by its signatures and docstrings, derived in a guest; and how text of tools is cut."""
+"""Signatures and docstrings of a tools.py, derived in a guest; its functions as text; a digest of each tool's code."""
 
 import ast
+from collections.abc import Iterable
 from typing import Any
 
 from servers.bundle.tool_schema import schema_problems
 from servers.gate.parser import parsed
 from servers.gate.static_gate import tool_problems
 from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+from synth.llm.writer import digest_of
+from synth.prove.refusal_places import functions_of
 
 
 async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, Any]], list[str]]:
@@ -54,3 +57,24 @@ def text_of(source: str, node: ast.stmt) -> str:
     while first > 0 and lines[first - 1].startswith("#"):
         first -= 1
     return "\n".join(lines[first : node.end_lineno])
+
+
+def digests_of(source: str, tools: Iterable[str]) -> dict[str, str]:
+    """Of each tool: its function, those that it reaches, and the constants and classes that these name."""
+    lines = source.splitlines()
+    functions = functions_of(source)
+    named = {name: node for node in parsed(source).body for name in _names(node)}
+    found: dict[str, str] = {}
+    for tool in tools:
+        text = "\n".join(lines[number - 1] for number in sorted(functions[tool].reach))
+        used = {one.id for one in ast.walk(parsed(text)) if isinstance(one, ast.Name)} & named.keys()
+        found[tool] = digest_of([text, *(ast.unparse(named[name]) for name in sorted(used))])
+    return found
+
+
+def _names(node: ast.stmt) -> list[str]:
+    """What a statement of a module defines, apart from functions."""
+    if isinstance(node, ast.ClassDef):
+        return [node.name]
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return [target.id for target in targets if isinstance(target, ast.Name)]

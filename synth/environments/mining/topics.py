@@ -9,11 +9,11 @@ from servers.files.atomic_write import write_whole
 from servers.records import Record
 from synth.environments.mining.similarity import Vector, dense, distinct, diverse, map_svg, vectors
 from synth.environments.mining.tasks import read_tasks, report_text
-from synth.llm.embedding import Embedder
+from synth.llm.endpoint import Embedder
 from synth.llm.prompt import Prompt
+from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.gather import together
-from synth.pipeline.topic import Topic
 
 PROMPT = Prompt.load(Path(__file__).with_name("mine.md"))
 AT_ONCE = 15

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.runs.difficulty import rating_of
+from evals.runs.scenario_choice import rating_of
 from servers.scenario.scenario import Scenario
 from tests.bundles import SOUND_SCENARIO
 

@@ -12,9 +12,9 @@ from typing import Any
 from synth.environments.stages import STAGES
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import Message, WriterAnswer
+from synth.pipeline.artefact import Topic
 from synth.pipeline.environment_run import EnvironmentRun
 from synth.pipeline.stage import Artefacts, Stage, Wishes
-from synth.pipeline.topic import Topic
 
 RECORDINGS = Path(__file__).parent.parent / "recordings"
 

@@ -25,11 +25,11 @@ from synth.environments.mining.topics import (
     mine,
     select,
 )
-from synth.llm.embedding import Embedder
+from synth.llm.endpoint import Embedder
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import WriterRefused, WriterUnreachable
+from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
-from synth.pipeline.topic import Topic
 from tests.doubles import serving
 from tests.synth.environments.replay import RECORDINGS
 

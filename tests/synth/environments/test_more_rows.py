@@ -12,8 +12,8 @@ from servers.bundle.environment import load
 from synth.environments.proof import destination
 from synth.environments.stages import STAGES
 from synth.llm.writer import Message, WriterAnswer
+from synth.pipeline.artefact import Topic
 from synth.pipeline.environment_run import EnvironmentRun
-from synth.pipeline.topic import Topic
 from synth.prove.proof import Coverage, Finding, Proof, ToolShown, load_proof
 from tests.synth.environments.replay import OldAnswers
 

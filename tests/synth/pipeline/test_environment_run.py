@@ -9,10 +9,10 @@ from servers.records import Record
 from synth.llm.exchange import sent
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import Message
+from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun
 from synth.pipeline.stage import Artefacts, Stage
-from synth.pipeline.topic import Topic
 
 
 class Names(Record):

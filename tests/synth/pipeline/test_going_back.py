@@ -6,12 +6,12 @@ from typing import Any
 
 from servers.records import Record
 from synth.llm.writer import Message, WriterAnswer
+from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.environment_run import EnvironmentEnd, EnvironmentRun
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Artefacts, GoBack, Stage
-from synth.pipeline.topic import Topic
 from synth.runner.summary import summed_up
 
 

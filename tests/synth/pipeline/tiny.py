@@ -9,13 +9,13 @@ from rich.console import Console
 
 from servers.errors import FarmError
 from servers.records import Record
-from synth.llm.embedding import Embedder
+from synth.llm.endpoint import Embedder
 from synth.llm.writer import Message
+from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
 from synth.pipeline.gather import together
 from synth.pipeline.plan import RunPlan
 from synth.pipeline.stage import Artefacts, Stage
-from synth.pipeline.topic import Topic
 from synth.runner.launch import RunSettings
 
 

@@ -16,9 +16,8 @@ from synth.pipeline.gather import together
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.job import WorkerFault
 from synth.processes.process_pool import hands
-from synth.prove.job import ProofJob
 from synth.prove.proof import write_proof
-from synth.prove.prover import prove
+from synth.prove.prover import ProofJob, prove
 from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.processes import farm, until, watching_for_orphans

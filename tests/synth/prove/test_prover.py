@@ -11,7 +11,7 @@ from servers.bundle.environment import as_json
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError
 from servers.state.readonly_query import Reader
-from synth.play.integrity import broken_rows
+from synth.prove.explorer import broken_rows
 from synth.prove.proof import Finding, Proof, load_proof, write_proof
 from synth.prove.prover import prove
 from tests.bundles import TOOLS, write_bundle
