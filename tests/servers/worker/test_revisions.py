@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-from servers.bundle.library import Library
+from servers.bundle_library import Library
 from servers.errors import StateError
 from servers.messages import Launch
 from servers.sandbox.guest_pool import LONG_REQUEST, Guest
