@@ -29,6 +29,7 @@ from servers.limits.garbage_collection import settle
 from servers.telemetry.logs import Level, to_stderr
 from servers.text.plural import counted
 from servers.text.terminal import Terminal, lines, marked
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import INSTANCE_ID
 
 app = typer.Typer()
@@ -107,8 +108,9 @@ def up(
         ledger=ledger,
         token=token_from(token, token_file),
         public_host=public_host,
-        walls_required=None if walls is None else walls is Walls.required,
-        calls_per_second=calls_per_second,
+        worker=WorkerSettings(
+            walls_required=None if walls is None else walls is Walls.required, calls_per_second=calls_per_second
+        ),
         log_level=log_level,
         otel=otel,
         keep_seconds=keep,

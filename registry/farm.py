@@ -35,6 +35,7 @@ from servers.files import secret_file
 from servers.files.private_files import write_private
 from servers.guest.walls import WALLS
 from servers.telemetry.logs import Level
+from servers.worker.settings import ORDINARY, WorkerOrder, WorkerSettings
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - this is read, not bound
@@ -60,8 +61,7 @@ class Options:
     ledger: str | None = None
     token: str | None = None
     public_host: str | None = None
-    walls_required: bool | None = None
-    calls_per_second: float | None = None
+    worker: WorkerSettings = ORDINARY
     log_level: Level = "info"
     otel: str | None = None
     keep_seconds: int = KEEP_SECONDS
@@ -76,9 +76,11 @@ class Options:
         return self.host in EVERY_ADDRESS and self.public_host is None
 
     @property
-    def strict(self) -> bool:
-        """Whether a missing wall stops the start: by default where other machines can reach the farm."""
-        return not self.loopback_only if self.walls_required is None else self.walls_required
+    def settings(self) -> WorkerSettings:
+        """How its workers run. A missing wall stops the start by default where other machines can reach the farm."""
+        if self.worker.walls_required is not None:
+            return self.worker
+        return self.worker.model_copy(update={"walls_required": not self.loopback_only})
 
 
 @dataclass(frozen=True)
@@ -111,13 +113,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         url = _public(options, url_of(listening))
         if options.workers == 1:
             worker, agents = await stack.enter_async_context(
-                opened(
-                    library,
-                    options.state / "worker-1",
-                    loopback_only=options.loopback_only,
-                    walls_required=options.strict,
-                    calls_per_second=options.calls_per_second,
-                )
+                opened(library, options.state / "worker-1", options.settings, loopback_only=options.loopback_only)
             )
             await registry.join(FleetMember("worker-1", url, EmbeddedWorker(worker)))
             root = Doors(agents, control)
@@ -223,24 +219,26 @@ class WorkerProcess:
 
     async def _start(self) -> asyncio.subprocess.Process:
         command = [sys.executable, "-m", "farm", "worker", "--fd", str(self._listening.fileno())]
-        command += ["--state", str(self._options.state / self.name), "--parent", str(os.getpid())]
-        for folder in self._options.library:
-            command += ["--library", str(folder)]
-        if self._options.loopback_only:
-            command.append("--loopback-only")
-        if self._options.strict:
-            command.append("--walls-required")
-        if self._options.calls_per_second is not None:
-            command += ["--calls-per-second", str(self._options.calls_per_second)]
-        command += ["--log-level", self._options.log_level]
         process = await asyncio.create_subprocess_exec(
             *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
         )
         log.info("worker process started", extra={"worker": self.name, "pid": process.pid})
         if process.stdin is not None:
-            process.stdin.write(f"{self.token}\n{self._options.otel or ''}\n".encode())
+            process.stdin.write(self._order().model_dump_json().encode())
             process.stdin.close()
         return process
+
+    def _order(self) -> WorkerOrder:
+        return WorkerOrder(
+            state=self._options.state / self.name,
+            library=self._options.library,
+            parent=os.getpid(),
+            token=self.token,
+            loopback_only=self._options.loopback_only,
+            log_level=self._options.log_level,
+            otel=self._options.otel,
+            settings=self._options.settings,
+        )
 
     async def answers(self) -> None:
         """Wait for the first answer.

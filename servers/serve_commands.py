@@ -18,8 +18,9 @@ from servers.doors.stdio import standard_streams
 from servers.doors.worker_process import die_with_parent, until_told_to_stop
 from servers.doors.worker_process import serve as serve_worker
 from servers.messages import Launch, Ticket
-from servers.telemetry.logs import Level, to_stderr
+from servers.telemetry.logs import to_stderr
 from servers.text.terminal import Terminal
+from servers.worker.settings import WorkerOrder
 from servers.worker.worker import Worker
 
 app = typer.Typer()
@@ -73,31 +74,9 @@ async def _serve(
 
 
 @app.command(hidden=True)
-def worker(
-    state: Annotated[Path, typer.Option(help="The folder of this worker's instances.")],
-    fd: Annotated[int, typer.Option(help="The listening socket, inherited from `farm up`.")],
-    parent: Annotated[int, typer.Option(help="The process of `farm up`, with which this one ends.")],
-    library: Annotated[list[Path], typer.Option(help="Folders of bundles.")],
-    loopback_only: Annotated[bool, typer.Option(help="Answer only requests to loopback names.")] = False,
-    walls_required: Annotated[bool, typer.Option(help="Refuse to start when a wall is missing.")] = False,
-    calls_per_second: Annotated[float | None, typer.Option(help="The most that an instance takes.")] = None,
-    log_level: Annotated[Level, typer.Option(help="The least that is logged.")] = "info",
-) -> None:
-    """Run one worker of a farm, started by `farm up --workers N`.
-
-    The first line of its input is its control token, the second where spans go, which may hold a password.
-    """
-    die_with_parent(parent)
-    token, otel = sys.stdin.readline().strip(), sys.stdin.readline().strip()
-    to_stderr(log_level, process=state.name, otel=otel or None)
-    listening = socket.socket(fileno=fd)
-    worker_served = serve_worker(
-        Library(library),
-        state,
-        listening,
-        token=token,
-        loopback_only=loopback_only,
-        walls_required=walls_required,
-        calls_per_second=calls_per_second,
-    )
-    run(worker_served)
+def worker(fd: Annotated[int, typer.Option(help="The listening socket, inherited from `farm up`.")]) -> None:
+    """Run one worker of a farm, started by `farm up --workers N`, which says on its input how."""
+    order = WorkerOrder.model_validate_json(sys.stdin.read())
+    die_with_parent(order.parent)
+    to_stderr(order.log_level, process=order.state.name, otel=order.otel)
+    run(serve_worker(order, socket.socket(fileno=fd)))

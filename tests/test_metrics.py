@@ -25,6 +25,7 @@ from servers.errors import FarmError
 from servers.guest.walls import WALLS
 from servers.messages import Launch
 from servers.worker.metrics import families_of
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.frail import write_frail
 from tests.processes import LONG, guests, until
@@ -231,7 +232,7 @@ async def test_a_worker_that_does_not_answer_is_told_and_the_others_are_there(sh
 
 
 async def test_a_guest_that_is_late_and_calls_that_wait_for_it_are_counted(frail: Path, tmp_path: Path) -> None:
-    async with Worker(Library([frail]), tmp_path / "state", call_seconds=0.5) as worker:
+    async with Worker(Library([frail]), tmp_path / "state", WorkerSettings(call_seconds=0.5)) as worker:
         tickets = await worker.launch(Launch(environment="frail", count=20))
         instances = [worker.find(ticket.instance) for ticket in tickets]
         calls = [asyncio.create_task(instance.call("hang", {})) for instance in instances[:1]]

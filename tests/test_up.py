@@ -25,6 +25,7 @@ from registry.messages import Lease
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import NotFound, RequestError, StateError
 from servers.limits.process_clock import cpu_seconds
+from servers.worker.settings import WorkerSettings
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
 from tests.processes import (
     AS_ANYBODY,
@@ -107,7 +108,7 @@ async def test_a_token_that_is_given_is_used_and_not_written_down(shelf: Path, t
 
 async def test_a_name_of_this_machine_for_others_is_in_what_agents_get(shelf: Path, tmp_path: Path) -> None:
     anywhere = Options(library=(shelf,), state=tmp_path / "state", host="0.0.0.0", port=0, workers=2)  # noqa: S104
-    options = replace(anywhere, public_host="localhost", walls_required=False)
+    options = replace(anywhere, public_host="localhost", worker=WorkerSettings(walls_required=False))
     async with running(options) as address, FarmClient(address.url, address.token) as client:
         assert address.url.startswith("http://localhost:")
         for lease in await client.launch("shop", count=2):

@@ -24,6 +24,7 @@ from servers.errors import RequestError, StateError
 from servers.files.file_lock import locked
 from servers.files.private_files import keep_private
 from servers.limits.garbage_collection import settle
+from servers.worker.settings import WorkerOrder, WorkerSettings
 from servers.worker.worker import FILES, Worker
 
 PR_SET_PDEATHSIG = 1
@@ -46,37 +47,23 @@ class Doors:
 
 @asynccontextmanager
 async def opened(
-    library: Library, folder: Path, *, loopback_only: bool, walls_required: bool, calls_per_second: float | None = None
+    library: Library, folder: Path, settings: WorkerSettings, *, loopback_only: bool
 ) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
     """A worker on a state folder that nobody else uses, and its agents' door, open."""
     raise_file_limit()
     with sole_user(folder, FILES):
-        async with Worker(library, folder, walls_required=walls_required, calls_per_second=calls_per_second) as worker:
+        async with Worker(library, folder, settings) as worker:
             door = AgentDoor(worker, loopback_only=loopback_only)
             async with door.running():
                 yield worker, door
 
 
-async def serve(
-    library: Library,
-    folder: Path,
-    listening: socket.socket,
-    *,
-    token: str,
-    loopback_only: bool,
-    walls_required: bool,
-    calls_per_second: float | None = None,
-) -> None:
+async def serve(order: WorkerOrder, listening: socket.socket) -> None:
     """Serve until a SIGTERM or SIGINT."""
+    library, loopback_only = Library(list(order.library)), order.loopback_only
     async with (
-        opened(
-            library,
-            folder,
-            loopback_only=loopback_only,
-            walls_required=walls_required,
-            calls_per_second=calls_per_second,
-        ) as (worker, door),
-        serving(Doors(door, _control(worker, token, loopback_only=loopback_only)), listening),
+        opened(library, order.state, order.settings, loopback_only=loopback_only) as (worker, door),
+        serving(Doors(door, _control(worker, order.token, loopback_only=loopback_only)), listening),
     ):
         settle()
         await until_told_to_stop()

@@ -32,7 +32,7 @@ from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.farm_memory import limit_sqlite
 from servers.limits.rate_limit import Pace
 from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
-from servers.sandbox.guest_pool import CALL_SECONDS, Guests
+from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree
 from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
 from servers.state.readonly_query import LARGEST_ANSWER, Reader, cell
@@ -42,12 +42,11 @@ from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, St
 from servers.state.state_index import StateIndex
 from servers.telemetry.worker_events import WorkerEvents
 from servers.worker.instance import Instance
-from servers.worker.instance_cache import MOST_HELD, Holding
+from servers.worker.instance_cache import Holding
+from servers.worker.settings import ORDINARY, WorkerSettings
 
-IDLE_SECONDS = 30.0
 MEMORY_SECONDS = 1.0
 """How often the memory of guests is measured, and the processor time of those that nobody has asked anything."""
-IDLE_GUEST_SECONDS = 300.0
 FILES = re.compile(r"lock|secret|index|instances|starts|.*\.part")
 """What a worker keeps in its state folder."""
 MOST_CALLS = 1_000_000
@@ -70,34 +69,22 @@ log = logging.getLogger("farm.worker")
 class Worker:
     """The instances of one state folder. Entered with `async with`; leaving it ends its guests and loses nothing."""
 
-    def __init__(
-        self,
-        library: Library,
-        folder: Path,
-        *,
-        most_instances: int = 100_000,
-        call_seconds: float = CALL_SECONDS,
-        calls_per_second: float | None = None,
-        walls_required: bool = False,
-        covering: bool = False,
-        most_held: int = MOST_HELD,
-        idle_seconds: float = IDLE_SECONDS,
-        idle_guest_seconds: float = IDLE_GUEST_SECONDS,
-    ) -> None:
+    def __init__(self, library: Library, folder: Path, settings: WorkerSettings = ORDINARY) -> None:
         self.library = library
         self.folder = folder
-        self.most_instances = most_instances
-        self.calls_per_second = calls_per_second
+        self.settings = settings
         self.watch = WorkerEvents()
-        self.guests = Guests(call_seconds=call_seconds, walls_required=walls_required, covering=covering)
+        self.guests = Guests(
+            call_seconds=settings.call_seconds,
+            walls_required=settings.walls_required is True,
+            covering=settings.covering,
+        )
         self.threads = FairThreadPool()
         self.copies = FairLimit(MOST_COPIED, MOST_COPIED_EACH)
         self.index = StateIndex(folder / "index")
         self.starts = Starts(folder / "starts", self.guests)
-        self.idle_seconds = idle_seconds
-        self.idle_guest_seconds = idle_guest_seconds
         self.verification = Verification(self.guests, self.threads)
-        self._holding = Holding(self.guests, self.watch, most_held)
+        self._holding = Holding(self.guests, self.watch, settings.most_held)
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is opened once
         self._ids: set[str] = set()
         self._suspended: set[str] = set()
@@ -177,7 +164,7 @@ class Worker:
             NotFound, BundleError: no such environment, or it cannot be started.
             CapacityError: there is no room.
         """
-        if self.live + order.count > self.most_instances:
+        if self.live + order.count > self.settings.most_instances:
             raise CapacityError(f"no room for {order.count} more instances ({self.live} live); close some and retry")
         begin = time.perf_counter()
         environment = await asyncio.to_thread(self.library.environment, order.environment)
@@ -260,7 +247,8 @@ class Worker:
         except BaseException:
             state.close()
             raise
-        pace = None if self.calls_per_second is None else Pace(self.calls_per_second)
+        most = self.settings.calls_per_second
+        pace = None if most is None else Pace(most)
         instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
         self._holding.hold(instance)
         return instance
@@ -330,7 +318,7 @@ class Worker:
 
     async def fork(self, instance_id: str, count: int) -> list[Ticket]:
         """New instances that stand where this one stands, with its history."""
-        if self.live + count > self.most_instances:
+        if self.live + count > self.settings.most_instances:
             raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
         begin = time.perf_counter()
         instance = await self.opened(instance_id)
@@ -559,13 +547,13 @@ class Worker:
         """Let go of what has not been used for a while, and keep guests within their memory and at rest."""
         looked = time.monotonic()
         while True:
-            await asyncio.sleep(min(MEMORY_SECONDS, self.idle_seconds / 3))
+            await asyncio.sleep(min(MEMORY_SECONDS, self.settings.idle_seconds / 3))
             self.guests.end_excess()
             self.guests.end_restless()
-            if time.monotonic() - looked >= self.idle_seconds / 3:
+            if time.monotonic() - looked >= self.settings.idle_seconds / 3:
                 looked = time.monotonic()
-                self.guests.end_idle(self.idle_guest_seconds)
-                self._holding.let_go_of_idle(self.idle_seconds)
+                self.guests.end_idle(self.settings.idle_guest_seconds)
+                self._holding.let_go_of_idle(self.settings.idle_seconds)
 
 
 def _refuse_another(origin: Origin, environment: Environment) -> None:

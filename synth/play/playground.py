@@ -19,6 +19,7 @@ from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange, between
 from servers.worker.instance import CallOutcome, Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from synth.play.row_view import (
     SchemaShape,
@@ -47,7 +48,9 @@ class Playground:
         self.environment: Environment = library.environment(self.folder.name)
         async with AsyncExitStack() as stack:
             state = stack.enter_context(tempfile.TemporaryDirectory(prefix="farm-stage-"))
-            worker = Worker(library, Path(state), call_seconds=self._call_seconds, covering=self._covering)
+            worker = Worker(
+                library, Path(state), WorkerSettings(call_seconds=self._call_seconds, covering=self._covering)
+            )
             self.worker = await stack.enter_async_context(worker)
             self._stack = stack.pop_all()
         return self

@@ -11,6 +11,7 @@ from registry.fleet import EmbeddedWorker, FleetMember
 from registry.remote_worker import RemoteWorker
 from servers.bundle_library import Library
 from servers.errors import CapacityError, NotFound
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.registry.farms import Farm
 
@@ -49,14 +50,14 @@ async def test_each_instance_is_reached_at_its_own_worker(farm: Farm, second: Wo
 
 
 async def test_a_full_worker_is_passed_over(farm: Farm, second: Worker) -> None:
-    second.most_instances = 1
+    second.settings = WorkerSettings(most_instances=1)
     await farm.client.launch("shop", count=10)
     assert await shares(farm) == {"local": 10}
     assert (farm.worker.live, second.live) == (10, 0)
 
 
 async def test_when_all_are_full_nothing_is_launched(farm: Farm, second: Worker) -> None:
-    second.most_instances = farm.worker.most_instances = 2
+    second.settings = farm.worker.settings = WorkerSettings(most_instances=2)
     with pytest.raises(CapacityError, match="no room"):
         await farm.client.launch("shop", count=6)
     assert (second.live, farm.worker.live) == (0, 0)

@@ -10,6 +10,7 @@ from registry.leases import KEEP_SECONDS
 from registry.ledger.lease_clock import LONGEST_GAP, LeaseClock
 from servers.bundle_library import Library
 from servers.errors import Conflict
+from servers.worker.settings import WorkerSettings
 from tests.registry.farms import Clock, Farm, running
 
 HOUR = 3600
@@ -125,7 +126,7 @@ async def test_what_is_kept_takes_room(farm: Farm) -> None:
     await farm.client.launch("shop", ttl_seconds=60)
     farm.clock.now += 60
     await farm.reaper.reap()
-    farm.worker.most_instances = 1
+    farm.worker.settings = WorkerSettings(most_instances=1)
     answer = await farm.http.post("/v1/instances", json={"environment": "shop"})
     assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "capacity")
 

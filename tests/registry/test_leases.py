@@ -7,6 +7,7 @@ import httpx
 import pytest
 
 from servers.errors import CapacityError, Conflict, NotFound
+from servers.worker.settings import WorkerSettings
 from tests.registry.farms import Farm
 
 
@@ -107,7 +108,7 @@ async def test_launches_at_the_same_time_all_get_their_own(farm: Farm) -> None:
 
 
 async def test_a_launch_that_has_no_room_leaves_nothing_and_says_when_to_come_back(farm: Farm) -> None:
-    farm.worker.most_instances = 2
+    farm.worker.settings = WorkerSettings(most_instances=2)
     answer = await farm.http.post("/v1/instances", json={"environment": "shop", "count": 3})
     assert (answer.status_code, answer.json()["error"]["kind"]) == (503, "capacity")
     assert int(answer.headers["Retry-After"]) > 0

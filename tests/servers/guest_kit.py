@@ -20,6 +20,7 @@ from servers.errors import GuestError
 from servers.messages import Launch, OutcomeKind
 from servers.state.row_diff import RowChange
 from servers.worker.instance import CallOutcome, Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import SEED, SOUND_SCENARIO, TOOLS, write_bundle
 from tests.processes import offspring
@@ -583,7 +584,7 @@ async def kit(folder: Path) -> AsyncGenerator[Kit]:
             one.listen()
             one.setblocking(False)
         facts["port"] = listening[0].getsockname()[1]
-        async with Worker(Library([shelf]), farm / "worker", call_seconds=CALL_SECONDS) as worker:
+        async with Worker(Library([shelf]), farm / "worker", WorkerSettings(call_seconds=CALL_SECONDS)) as worker:
             prepared = Kit(worker, folder, listening, facts)
             await prepared.prepare()
             yield prepared
@@ -609,7 +610,7 @@ async def _everything(folder: Path) -> dict[str, Any]:
 async def _refusal(folder: Path) -> str:
     """What a worker says that requires all walls, and is not to start without one."""
     try:
-        async with Worker(Library([]), folder, walls_required=True):
+        async with Worker(Library([]), folder, WorkerSettings(walls_required=True)):
             return "it started"
     except GuestError as error:
         return str(error)

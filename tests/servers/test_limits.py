@@ -30,6 +30,7 @@ from servers.messages import Judge, Launch
 from servers.state.changeset_verification import LARGEST_ON_LOOP
 from servers.state.start_images import beside_the_schema
 from servers.worker.instance import Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import SCHEMA, SEED, with_description, write_bundle
 from tests.processes import until
@@ -62,7 +63,7 @@ def test_a_pace_of_less_than_one_a_second_lets_one_through_at_a_time() -> None:
 
 
 async def test_an_agent_that_is_too_fast_is_told_so_and_nothing_is_recorded(library: Library, tmp_path: Path) -> None:
-    async with Worker(library, tmp_path / "state", calls_per_second=0.001) as worker:
+    async with Worker(library, tmp_path / "state", WorkerSettings(calls_per_second=0.001)) as worker:
         fast, other = await worker.launch(Launch(environment="shop", count=2))
         instance = worker.find(fast.instance)
         outcomes = [await instance.call("find", {}) for _ in range(3)]
@@ -74,7 +75,9 @@ async def test_an_agent_that_is_too_fast_is_told_so_and_nothing_is_recorded(libr
 
 @pytest.mark.parametrize("workers", [1, 2])
 async def test_farm_up_takes_a_limit_of_calls_a_second(shelf: Path, tmp_path: Path, workers: int) -> None:
-    options = Options(library=(shelf,), state=tmp_path / "s", port=0, workers=workers, calls_per_second=0.001)
+    options = Options(
+        library=(shelf,), state=tmp_path / "s", port=0, workers=workers, worker=WorkerSettings(calls_per_second=0.001)
+    )
     async with running(options) as address, FarmClient(address.url, address.token) as farm:
         [lease] = await farm.launch("shop")
         assert "anvil" in await called(lease, "find")
@@ -499,7 +502,7 @@ async def test_the_time_of_a_guest_is_utc(instance: Instance) -> None:
 
 
 async def test_what_lies_idle_is_let_go_of_and_is_there_again(library: Library, tmp_path: Path) -> None:
-    async with Worker(library, tmp_path / "state", idle_seconds=0.06, idle_guest_seconds=0.1) as worker:
+    async with Worker(library, tmp_path / "state", WorkerSettings(idle_seconds=0.06, idle_guest_seconds=0.1)) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         await worker.find(ticket.instance).call("price", {"id": "t1", "cents": 7})
         await until(lambda: not worker.in_use, "its file is closed")

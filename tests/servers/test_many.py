@@ -8,13 +8,14 @@ from servers.bundle_library import Library
 from servers.messages import Launch
 from servers.worker.instance import CallOutcome
 from servers.worker.instance_cache import FILES_EACH, LEAST_HELD
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 
 MOST = LEAST_HELD + 16
 
 
 async def test_more_instances_than_stay_open_can_be_in_use_at_once(library: Library, tmp_path: Path) -> None:
-    async with Worker(library, tmp_path / "state", most_held=MOST) as worker:
+    async with Worker(library, tmp_path / "state", WorkerSettings(most_held=MOST)) as worker:
         tickets = await worker.launch(Launch(environment="shop", count=MOST + 40))
 
         async def called(instance_id: str) -> CallOutcome:
@@ -36,7 +37,7 @@ async def test_more_are_held_open_only_while_those_let_go_of_keep_coming_back(wo
 
 
 async def test_no_more_are_held_open_than_the_most(library: Library, tmp_path: Path) -> None:
-    async with Worker(library, tmp_path / "state", most_held=MOST) as worker:
+    async with Worker(library, tmp_path / "state", WorkerSettings(most_held=MOST)) as worker:
         tickets = await worker.launch(Launch(environment="shop", count=MOST + 40))
         for _ in range(3):
             for ticket in tickets:

@@ -13,6 +13,7 @@ from servers.bundle_library import Library
 from servers.errors import GuestError
 from servers.messages import Assessment, Judge, Launch
 from servers.worker.instance import Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import until
@@ -39,7 +40,7 @@ def slow_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture
 async def worker(slow_shelf: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
-    async with Worker(Library([slow_shelf]), tmp_path / "state", call_seconds=SECONDS) as worker:
+    async with Worker(Library([slow_shelf]), tmp_path / "state", WorkerSettings(call_seconds=SECONDS)) as worker:
         yield worker
 
 

@@ -21,6 +21,7 @@ from servers.bundle_library import OWN_LIBRARY, Library
 from servers.doors.mcp import COPIES_OF_BODY, LARGEST_BODY, MOST_ANSWERED, MOST_VALUES, AgentDoor
 from servers.doors.server import listen, serving, url_of
 from servers.messages import Launch, Ticket
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.processes import until
 
@@ -32,7 +33,9 @@ META = "io.modelcontextprotocol/"
 
 @pytest_asyncio.fixture
 async def worker(shelf: Path, odd_shelf: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
-    async with Worker(Library([shelf, odd_shelf, OWN_LIBRARY]), tmp_path / "state", call_seconds=0.5) as worker:
+    async with Worker(
+        Library([shelf, odd_shelf, OWN_LIBRARY]), tmp_path / "state", WorkerSettings(call_seconds=0.5)
+    ) as worker:
         yield worker
 
 
@@ -371,7 +374,9 @@ async def test_a_body_that_is_no_request_is_refused(worker: Worker, ticket: Tick
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_an_instance_that_lay_idle_answers_the_same_client_again(shelf: Path, tmp_path: Path, mode: Mode) -> None:
-    async with Worker(Library([shelf]), tmp_path / "idle", idle_seconds=0.03, idle_guest_seconds=0.05) as worker:
+    async with Worker(
+        Library([shelf]), tmp_path / "idle", WorkerSettings(idle_seconds=0.03, idle_guest_seconds=0.05)
+    ) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         async with open_door(worker) as door, connected(door, ticket, mode) as client:
             for cents in (7, 8):

@@ -20,6 +20,7 @@ from mcp.client.stdio import StdioServerParameters
 from servers.bundle_library import Library
 from servers.doors.mcp import LARGEST_BODY, serve_stdio
 from servers.messages import Launch
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.processes import until
 
@@ -71,7 +72,9 @@ async def speaking(worker: Worker, instance: str) -> AsyncGenerator[Speaker]:
 
 
 async def test_an_instance_that_lay_idle_answers_as_before(shelf: Path, tmp_path: Path) -> None:
-    async with Worker(Library([shelf]), tmp_path / "state", idle_seconds=0.03, idle_guest_seconds=0.05) as worker:
+    async with Worker(
+        Library([shelf]), tmp_path / "state", WorkerSettings(idle_seconds=0.03, idle_guest_seconds=0.05)
+    ) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         async with speaking(worker, ticket.instance) as speaker:
             for number, cents in enumerate((7, 8, 9)):
@@ -86,7 +89,7 @@ async def test_a_bundle_that_changed_while_its_instance_lay_idle_is_said_to_have
     shelf: Path, tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(shelf / "shop", tmp_path / "shelf" / "shop"))
-    async with Worker(Library([folder.parent]), tmp_path / "state", idle_seconds=0.03) as worker:
+    async with Worker(Library([folder.parent]), tmp_path / "state", WorkerSettings(idle_seconds=0.03)) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         async with speaking(worker, ticket.instance) as speaker:
             await speaker.ask(call(1, "find"))

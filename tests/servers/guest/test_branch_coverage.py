@@ -8,6 +8,7 @@ from servers.bundle_library import Library
 from servers.guest.branch_coverage import branches, notes, noting
 from servers.messages import Launch
 from servers.worker.instance import CallOutcome, Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import write_bundle
 
@@ -80,7 +81,10 @@ async def test_tools_that_note_their_branches_answer_as_others_do(tmp_path: Path
     folder = await write_bundle(tmp_path / "shelf" / "shop", tools=BRANCHING, scenarios=())
     library = Library([folder.parent])
     environment = library.environment("shop")
-    async with Worker(library, tmp_path / "a") as plain, Worker(library, tmp_path / "b", covering=True) as covering:
+    async with (
+        Worker(library, tmp_path / "a") as plain,
+        Worker(library, tmp_path / "b", WorkerSettings(covering=True)) as covering,
+    ):
         told = [[(one.kind, one.text) for one in await outcomes(worker)] for worker in (plain, covering)]
         assert told[0] == told[1]
         assert await plain.guests.taken(environment) == set()

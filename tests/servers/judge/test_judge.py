@@ -18,6 +18,7 @@ from servers.messages import (
 )
 from servers.scenario.checkpoints.footprint import FootprintCheckpoint
 from servers.worker.instance import Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 
 SECONDS = 0.5
@@ -26,7 +27,7 @@ SECONDS = 0.5
 @pytest_asyncio.fixture
 async def worker(library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
     """A worker with a short deadline, for checkpoints that hang."""
-    async with Worker(library, tmp_path / "state", call_seconds=SECONDS) as worker:
+    async with Worker(library, tmp_path / "state", WorkerSettings(call_seconds=SECONDS)) as worker:
         yield worker
 
 

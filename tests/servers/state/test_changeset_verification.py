@@ -13,6 +13,7 @@ from servers.errors import QueryError, StateError
 from servers.messages import Judge, Launch
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.worker.instance import Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, with_description, write_bundle
 
@@ -75,7 +76,7 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_asyncio.fixture
 async def costly_worker(costly: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
-    async with Worker(Library([costly.parent]), tmp_path / "state", call_seconds=2) as worker:
+    async with Worker(Library([costly.parent]), tmp_path / "state", WorkerSettings(call_seconds=2)) as worker:
         yield worker
 
 

@@ -14,6 +14,7 @@ from servers.messages import Launch, Page
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange, between
 from servers.worker.instance import Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 
 Call = tuple[str, dict[str, Any]]
@@ -189,7 +190,7 @@ async def test_an_instance_that_never_was_is_not_found(worker: Worker) -> None:
 
 
 async def test_there_is_room_for_so_many_and_no_more(library: Library, worker: Worker) -> None:
-    async with Worker(library, worker.folder / "small", most_instances=3) as small:
+    async with Worker(library, worker.folder / "small", WorkerSettings(most_instances=3)) as small:
         [first, *_] = await small.launch(Launch(environment="shop", count=2))
         with pytest.raises(CapacityError, match=r"no room for 2 more instances \(2 live\); close some and retry"):
             await small.launch(Launch(environment="shop", count=2))

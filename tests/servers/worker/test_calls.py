@@ -13,6 +13,7 @@ from servers.bundle_library import Library
 from servers.errors import GuestError
 from servers.messages import Launch
 from servers.worker.instance import CallOutcome, Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import write_bundle
 from tests.processes import LONG, until
@@ -34,7 +35,7 @@ async def odd(odd_worker: Worker) -> Instance:
 
 @pytest_asyncio.fixture
 async def hasty_worker(odd_shelf: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
-    async with Worker(Library([odd_shelf]), tmp_path / "hasty", call_seconds=SOON) as worker:
+    async with Worker(Library([odd_shelf]), tmp_path / "hasty", WorkerSettings(call_seconds=SOON)) as worker:
         yield worker
 
 

@@ -9,6 +9,7 @@ from servers.errors import StateError
 from servers.messages import Launch
 from servers.sandbox.guest_pool import LONG_REQUEST, Guest
 from servers.worker.instance import CallOutcome, Instance
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.disks import filled
 from tests.processes import until
@@ -49,7 +50,7 @@ async def test_rows_of_a_call_that_was_not_believed_are_not_those_of_a_later_one
 async def test_rows_of_a_call_that_the_disk_did_not_take_are_not_those_of_a_later_one(
     library: Library, small_disk: Path
 ) -> None:
-    async with Worker(library, small_disk / "state", idle_seconds=0.03) as worker:
+    async with Worker(library, small_disk / "state", WorkerSettings(idle_seconds=0.03)) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         instance = worker.find(ticket.instance)
         assert (await instance.call("make", {"name": "drum"})).kind == "ok"
@@ -71,7 +72,7 @@ async def test_rows_of_a_call_that_the_disk_did_not_take_are_not_those_of_a_late
 
 
 async def test_a_guest_still_has_the_rows_of_an_instance_that_lay_idle(library: Library, tmp_path: Path) -> None:
-    async with Worker(library, tmp_path / "state", idle_seconds=0.03) as worker:
+    async with Worker(library, tmp_path / "state", WorkerSettings(idle_seconds=0.03)) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         instance = worker.find(ticket.instance)
         assert (await instance.call("make", {"name": "drum"})).kind == "ok"
@@ -81,7 +82,7 @@ async def test_a_guest_still_has_the_rows_of_an_instance_that_lay_idle(library: 
 
 
 async def test_an_instance_stays_open_while_its_copy_waits_for_room(library: Library, tmp_path: Path) -> None:
-    async with Worker(library, tmp_path / "state", idle_seconds=0.03) as worker:
+    async with Worker(library, tmp_path / "state", WorkerSettings(idle_seconds=0.03)) as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))
         async with worker.copies.taken("shop", worker.copies.most):
             waiting = asyncio.create_task(worker.diff(ticket.instance))
