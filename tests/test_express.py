@@ -24,6 +24,7 @@ from agent_client.trace import ToolResult
 from servers.bundle_library import Library
 from servers.doors.fast_path import Express
 from servers.doors.mcp import SERVER_INFO, AgentDoor
+from servers.doors.request import Headers
 from servers.doors.server import listen, serving, url_of
 from servers.messages import Launch, Ticket
 from servers.worker.instance import Instance
@@ -42,8 +43,8 @@ class Counted(Express):
         super().__init__(SERVER_INFO)
         self.answered = 0
 
-    async def answer(self, scope: Scope, body: bytes, send: Send, instance: Instance) -> bool:
-        answered = await super().answer(scope, body, send, instance)
+    async def answer(self, scope: Scope, headers: Headers, body: bytes, send: Send, instance: Instance) -> bool:
+        answered = await super().answer(scope, headers, body, send, instance)
         self.answered += answered
         return answered
 
@@ -54,7 +55,7 @@ class Closed(Express):
     def __init__(self) -> None:
         super().__init__(SERVER_INFO)
 
-    async def answer(self, scope: Scope, body: bytes, send: Send, instance: Instance) -> bool:
+    async def answer(self, scope: Scope, headers: Headers, body: bytes, send: Send, instance: Instance) -> bool:
         return False
 
 
@@ -424,6 +425,31 @@ def test_what_our_own_client_calls_goes_the_short_way(doors: Doors) -> None:
     found, refused = doors.portal.call(play)
     assert (found.is_error, refused.is_error) == (False, True)
     assert doors.express.answered == before + 2
+
+
+def test_both_ways_keep_a_connection_and_close_it_when_they_are_asked_to(doors: Doors) -> None:
+    kept = call(number=1, tool="nothing")
+    last = call(number=2, tool="nothing")
+    closing = tuple((name, "close" if name == "Connection" else value) for name, value in last.headers)
+
+    async def heads(ticket: Ticket, url: str) -> list[list[str]]:
+        """The heads of three answers to requests that come at once, but for the date."""
+        host = urlsplit(url).netloc
+        requests = (kept, kept, replace(last, headers=closing))
+        async with asyncio.timeout(LONG):
+            reader, writer = await asyncio.open_connection(*host.split(":"))
+            writer.write(b"".join(one.as_sent(ticket.path, host, ticket.token) for one in requests))
+            told = (await reader.read()).decode("latin-1").lower()
+            writer.close()
+            await writer.wait_closed()
+        lines = [head.split("\r\n") for head in told.split("http/1.1 ")[1:]]
+        return [[line for line in head[: head.index("")] if not line.startswith("date: ")] for head in lines]
+
+    before = doors.express.answered
+    short, long = (doors.portal.call(heads, *door) for door in (doors.short, doors.long))
+    assert doors.express.answered == before + 3
+    assert sorted(map(sorted, short)) == sorted(map(sorted, long))
+    assert ["connection: close" in head for head in short] == [False, False, True]
 
 
 @given(request=odd_messages())

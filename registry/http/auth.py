@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.http.errors import refusal
 from registry.messages import LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
-from servers.doors.request import TooLarge, again, bearer, body_of, misled
+from servers.doors.request import TooLarge, again, bearer, body_of, headers_of, misled
 from servers.limits.json_size import has_more_values
 
 HEALTH = "/v1/health"
@@ -48,7 +48,7 @@ class Doorkeeper:
             await self.app(scope, receive, send)
             return
         send = self._noticing(send)
-        wrong = misled(scope) if self._loopback_only else None
+        wrong = misled(headers_of(scope)) if self._loopback_only else None
         if wrong is not None:
             await refusal(wrong[0], "misled", wrong[1])(scope, receive, send)
         elif not _is_ours(scope["path"]):
@@ -85,7 +85,7 @@ class Doorkeeper:
         return noticing
 
     def _opens(self, scope: Scope) -> bool:
-        return hmac.compare_digest(bearer(scope), self._expected)
+        return hmac.compare_digest(bearer(headers_of(scope)), self._expected)
 
 
 def _is_ours(path: str) -> bool:

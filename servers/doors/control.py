@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
-from servers.doors.request import bearer, misled
+from servers.doors.request import bearer, headers_of, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
 from servers.messages import (
     Assessment,
@@ -144,12 +144,12 @@ class ControlDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        wrong = misled(scope) if self._loopback_only else None
+        wrong = misled(headers_of(scope)) if self._loopback_only else None
         if wrong is not None:
             response: Response = _error(wrong[0], "RequestError", wrong[1])
         elif not scope["path"].startswith("/w/"):
             response = _error(404, "NotFound", "there is nothing here")
-        elif not hmac.compare_digest(bearer(scope), self._expected):
+        elif not hmac.compare_digest(bearer(headers_of(scope)), self._expected):
             self._worker.watch.refused("control", 401)
             response = _error(401, "Unauthorized", "this door opens for the registry's token alone")
         elif request.method != "POST":

@@ -13,6 +13,7 @@ from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from servers.doors.head_with_body import HeadWithBody
+from servers.doors.whole_exchange import WHOLE, WholeExchange
 from servers.limits.buffer_budget import BufferBudget
 from servers.limits.staggered_start import Turns
 
@@ -263,6 +264,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def _start(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         if cycle.scope["method"] != "HEAD":  # its answer has no body for the head to go with
+            cycle.scope[WHOLE] = WholeExchange(cycle)  # pyright: ignore[reportGeneralTypeIssues]
             cycle.transport = HeadWithBody(cycle)
         super()._start_asgi_task(cycle, app)
 

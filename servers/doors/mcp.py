@@ -27,8 +27,20 @@ from servers.doors.json_rpc import (
     error_body,
     problem_of,
 )
-from servers.doors.request import MOST_KINDS, TooLarge, again, bearer, body_of, header, is_json, misled
+from servers.doors.request import (
+    MOST_KINDS,
+    Headers,
+    TooLarge,
+    again,
+    bearer,
+    body_of,
+    header,
+    headers_of,
+    is_json,
+    misled,
+)
 from servers.doors.stdio import LineWire
+from servers.doors.whole_exchange import whole_of
 from servers.errors import FarmError, NotFound, RequestError
 from servers.limits.json_size import has_more_values
 from servers.worker.instance import Instance
@@ -109,12 +121,13 @@ class AgentDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         instance_id = _instance_in(scope["path"])
-        refusal = self._refusal(scope, instance_id)
+        headers = headers_of(scope)
+        refusal = self._refusal(scope["method"], headers, instance_id)
         if refusal is not None or instance_id is None:
             await self._refuse(send, refusal or NOTHING_HERE)
             return
         try:
-            body = await body_of(scope, receive, LARGEST_BODY)
+            body = await _body(scope, receive)
         except TooLarge:
             await self._refuse(send, RequestRefusal(413, "too_large", f"a request has at most {LARGEST_BODY} bytes"))
             return
@@ -129,17 +142,19 @@ class AgentDoor:
             return
         self._answered += room
         try:
-            await self._let_in(scope, receive, send, instance_id, body)
+            await self._let_in(scope, headers, receive, send, instance_id, body)
         finally:
             self._answered -= room
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send, instance_id: str, body: bytes) -> None:
+    async def _let_in(
+        self, scope: Scope, headers: Headers, receive: Receive, send: Send, instance_id: str, body: bytes
+    ) -> None:
         """Answer a request whose body is there."""
         instance = await self._opened(instance_id)
         if isinstance(instance, RequestRefusal):
             await self._refuse(send, instance)
             return
-        if await self._express.answer(scope, body, send, instance):
+        if await self._express.answer(scope, headers, body, send, instance):
             return
         scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
         problem = problem_of(body)
@@ -149,17 +164,17 @@ class AgentDoor:
             return
         await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
 
-    def _refusal(self, scope: Scope, instance_id: str | None) -> RequestRefusal | None:
+    def _refusal(self, method: str, headers: Headers, instance_id: str | None) -> RequestRefusal | None:
         """Why a request is turned away before its body is read. A stranger learns no more than that."""
-        if self._loopback_only and (wrong := misled(scope)) is not None:
+        if self._loopback_only and (wrong := misled(headers)) is not None:
             return RequestRefusal(wrong[0], "misled", wrong[1])
         if instance_id is None or not self._worker.has(instance_id):
             return NOTHING_HERE
-        if not hmac.compare_digest(bearer(scope), self._token_of(instance_id)):
+        if not hmac.compare_digest(bearer(headers), self._token_of(instance_id)):
             return NO_TOKEN
         if self._worker.is_suspended(instance_id):
             return RequestRefusal(410, "lease_over", LEASE_OVER)
-        return _malformed(scope)
+        return _malformed(method, headers)
 
     async def _opened(self, instance_id: str) -> Instance | RequestRefusal:
         """An instance, or why it cannot be served."""
@@ -285,6 +300,17 @@ def as_mcp(tool: Tool) -> mcp.Tool:
     )
 
 
+async def _body(scope: Scope, receive: Receive) -> bytes | None:
+    """The body of a request, or None when the client has gone. Raises TooLarge."""
+    exchange = whole_of(scope)
+    body = None if exchange is None else exchange.body()
+    if body is None:
+        return await body_of(scope, receive, LARGEST_BODY)
+    if len(body) > LARGEST_BODY:
+        raise TooLarge
+    return body
+
+
 def _instance_in(path: str) -> str | None:
     match path.split("/"):
         case ["", "i", instance_id, "mcp"] | ["", "i", instance_id, "mcp", ""]:
@@ -293,13 +319,13 @@ def _instance_in(path: str) -> str | None:
             return None
 
 
-def _malformed(scope: Scope) -> RequestRefusal | None:
+def _malformed(method: str, headers: Headers) -> RequestRefusal | None:
     """What is wrong with a request's method and headers."""
-    if scope["method"] != "POST":
+    if method != "POST":
         return RequestRefusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
-    if not is_json(header(scope, b"content-type")):
+    if not is_json(header(headers, b"content-type")):
         return RequestRefusal(415, "unsupported_media_type", "a message is sent with Content-Type: application/json")
-    if not _accepts_json(header(scope, b"accept")):
+    if not _accepts_json(header(headers, b"accept")):
         return RequestRefusal(
             406, "not_acceptable", "answers are JSON: send Accept: application/json, text/event-stream"
         )

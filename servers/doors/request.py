@@ -1,6 +1,7 @@
 """What both doors ask of a request before they read it: its token, and whether it may be meant for them at all."""
 
 from functools import lru_cache
+from typing import TypeAlias
 
 from starlette.types import Message, Receive, Scope
 
@@ -8,22 +9,26 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_KINDS = 64
 """Values of a header that are remembered with what they mean: a client sends the same ones with every request."""
 
+Headers: TypeAlias = dict[bytes, bytes]
+
 
 class TooLarge(Exception):
     """A body is larger than it may be."""
 
 
-def header(scope: Scope, name: bytes) -> str:
-    """The first header of a name, or nothing."""
-    for key, value in scope["headers"]:
-        if key == name:
-            return value.decode("latin-1")
-    return ""
+def headers_of(scope: Scope) -> Headers:
+    """The headers of a request by their names; of those of one name it is the first."""
+    return dict(reversed(scope["headers"]))
 
 
-def bearer(scope: Scope) -> bytes:
+def header(headers: Headers, name: bytes) -> str:
+    """The header of a name, or nothing."""
+    return headers.get(name, b"").decode("latin-1")
+
+
+def bearer(headers: Headers) -> bytes:
     """The token of `Authorization: Bearer TOKEN`, or nothing. A scheme is read in any case (RFC 9110, 11.1)."""
-    scheme, _, token = header(scope, b"authorization").partition(" ")
+    scheme, _, token = header(headers, b"authorization").partition(" ")
     return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
 
 
@@ -32,14 +37,14 @@ def is_json(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
-def misled(scope: Scope) -> tuple[int, str] | None:
+def misled(headers: Headers) -> tuple[int, str] | None:
     """Why a request is not meant for who listens on loopback alone: a status and a sentence.
 
     Pages of other places may lead a browser of this machine here, by a name of their own or by ours.
     """
-    if not _is_loopback(header(scope, b"host")):
+    if not _is_loopback(header(headers, b"host")):
         return 421, f"only requests to {', '.join(LOOPBACK)} are answered here: see the header Host"
-    origin = header(scope, b"origin")
+    origin = header(headers, b"origin")
     scheme, _, host = origin.partition("://")
     if origin and not (scheme.lower() in ("http", "https") and _is_loopback(host)):
         return 403, "pages of other places may not ask here: see the header Origin"
@@ -59,7 +64,7 @@ async def body_of(scope: Scope, receive: Receive, largest: int) -> bytes | None:
     Raises:
         TooLarge: it has more than `largest` bytes, or says that it will.
     """
-    announced = header(scope, b"content-length")
+    announced = header(headers_of(scope), b"content-length")
     if announced.isdecimal() and int(announced[:19]) > largest:
         raise TooLarge
     body = bytearray()

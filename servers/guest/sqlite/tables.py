@@ -137,7 +137,7 @@ class UncheckedTables:
             edits = self._edits(changes)
             self._write(edits)
             for edit in edits:
-                if not _is_same(self._row(edit.table, edit.key), edit.after):
+                if not self._is_written(edit):
                     raise ChangesError(f"a row of {edit.table.name!r} cannot hold what the changeset says")
             self._check_references(edits)
             return _written(edits)
@@ -174,8 +174,7 @@ class UncheckedTables:
             edit = Edit(table, key, tuple(old), None, ())
             fits = _is_same(row, edit.before)
         elif operation == "UPDATE" and old is not None and new is not None and row is not None:
-            edit = _update_of(table, key, row, old, new)
-            fits = _is_as_told(row, old)
+            edit, fits = _update_of(table, key, row, old, new)
         else:
             raise ChangesError(f"the changeset changes a row of {table.name!r} that does not exist")
         if not fits:
@@ -215,6 +214,12 @@ class UncheckedTables:
         if row is None or not _is_same(tuple(map(row.__getitem__, table.keys)), key):
             return None
         return row
+
+    def _is_written(self, edit: Edit) -> bool:
+        """Whether a row is there as an edit leaves it. What it leaves has its key in it."""
+        if edit.after is None:
+            return self._row(edit.table, edit.key) is None
+        return _is_same(self._connection.execute(edit.table.select, edit.key).fetchone(), edit.after)
 
     def _check_references(self, edits: list[Edit]) -> None:
         """Look for rows that point nowhere.
@@ -304,23 +309,22 @@ def _foreign_keys(connection: apsw.Connection, table: str) -> list[tuple[str, li
     return list(keys.values())
 
 
-def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: Sequence[Any]) -> Edit:
-    """What an UPDATE does to a row: it must say what each changed column was, and must leave the key."""
-    after, changed = list(row), list[int]()
-    for place, value in enumerate(new):
+def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: Sequence[Any]) -> tuple[Edit, bool]:
+    """What an UPDATE does to a row, and whether the row has the values that the UPDATE says it had.
+
+    It must say what each changed column was, and must leave the key.
+    """
+    after, changed, fits = list(row), list[int](), True
+    for place, (is_now, was, value) in enumerate(zip(row, old, new, strict=True)):
+        if was is not apsw.no_change:
+            fits = fits and equal(was, is_now)
         if value is not apsw.no_change:
-            if place in table.keys or old[place] is apsw.no_change:
+            if place in table.keys or was is apsw.no_change:
                 raise ChangesError(f"an update of {table.name!r} cannot be undone")
-            if not equal(value, row[place]):
+            if not equal(value, is_now):
                 after[place] = value
                 changed.append(place)
-    return Edit(table, key, row, tuple(after), tuple(changed))
-
-
-def _is_as_told(row: Values, old: Sequence[Any]) -> bool:
-    """Whether a row has the values that an UPDATE says it had."""
-    told = [place for place, value in enumerate(old) if value is not apsw.no_change]
-    return _is_same(_at(row, told), _at(old, told))
+    return Edit(table, key, row, tuple(after), tuple(changed)), fits
 
 
 class Statement(NamedTuple):
