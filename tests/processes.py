@@ -1,6 +1,7 @@
 """`farm` as a user runs it: a command that ends, or a farm that stays; and what is left of either afterwards."""
 
 import asyncio
+import atexit
 import ctypes
 import json
 import os
@@ -8,16 +9,21 @@ import re
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Coroutine, Generator
 from contextlib import ExitStack, asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pytest
 
+from tests.command_server import NUMBER, Command, send
+
+ROOT = Path(__file__).parent.parent
 LONG = 60.0
 """Seconds that bound every wait here. They measure nothing."""
 PR_SET_CHILD_SUBREAPER = 36
@@ -81,7 +87,7 @@ async def started(*arguments: str | Path, home: Path, launcher: tuple[str, ...] 
         "farm",
         *map(str, arguments),
         cwd=home,
-        env={"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "200", **environment},
+        env={**environment_of(home), **environment},
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=err,
@@ -89,9 +95,65 @@ async def started(*arguments: str | Path, home: Path, launcher: tuple[str, ...] 
     return Started(process, err)
 
 
-async def farm(*arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str) -> Done:
-    """Run `farm` to its end."""
-    return await (await started(*arguments, home=home, launcher=launcher, **environment)).ended()
+async def farm(
+    *arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), cold: bool = False, **environment: str
+) -> Done:
+    """Run `farm` to its end, in a fork of a process that has imported everything.
+
+    `cold` starts Python for it, as a shell does: for tests of what is imported, or of Python's own start.
+    """
+    if cold or launcher:
+        return await (await started(*arguments, home=home, launcher=launcher, **environment)).ended()
+    command = Command([*map(str, arguments)], {**environment_of(home), **environment}, str(home))
+    with (
+        tempfile.TemporaryFile() as out,
+        tempfile.TemporaryFile() as err,
+        tempfile.TemporaryFile() as nothing,
+        socket.socket(socket.AF_UNIX) as connection,
+    ):
+        connection.connect(str(command_server().socket))
+        send(connection, command, [nothing.fileno(), out.fileno(), err.fileno()])
+        connection.setblocking(False)
+        async with asyncio.timeout(LONG):
+            [code] = NUMBER.unpack(await asyncio.get_running_loop().sock_recv(connection, NUMBER.size))
+        for one in (out, err):
+            one.seek(0)
+        return Done(code, out.read().decode(), err.read().decode())
+
+
+def environment_of(home: Path) -> dict[str, str]:
+    """The variables that every command here is started with."""
+    return {"PATH": os.defpath, "HOME": str(home), "LANG": "C.UTF-8", "COLUMNS": "200"}
+
+
+class Server(NamedTuple):
+    """The process that `farm` is forked from."""
+
+    pid: int
+    socket: Path
+
+
+@cache
+def command_server() -> Server:
+    """Start the server of commands, once, for as long as these tests run."""
+    folder = Path(tempfile.mkdtemp(prefix="farm-"))
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tests.command_server", folder / "socket"],
+        cwd=ROOT,
+        env=environment_of(folder),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    atexit.register(_stop, process, folder)
+    assert process.stdout.readline() == b"ready\n"
+    return Server(process.pid, folder / "socket")
+
+
+def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:
+    process.communicate()
+    shutil.rmtree(folder)
 
 
 async def side_by_side(*runs: Coroutine[Any, Any, Done]) -> list[Done]:
@@ -245,12 +307,17 @@ def watching_for_orphans() -> Generator[Callable[[], list[Process]]]:
     libc = ctypes.CDLL(None)
     libc.prctl(PR_SET_CHILD_SUBREAPER, 1)
     try:
-        yield lambda: [one for one in offspring(os.getpid()) if one.pid not in before]
+        yield lambda: [one for one in offspring(os.getpid()) if one.pid not in before and not is_server(one)]
     finally:
         libc.prctl(PR_SET_CHILD_SUBREAPER, 0)
         for one in processes().values():
             if one.parent == os.getpid() and one.is_zombie and one.pid not in before:
                 os.waitpid(one.pid, os.WNOHANG)
+
+
+def is_server(process: Process) -> bool:
+    """Whether it is the server of commands, which stays."""
+    return process.parent == os.getpid() and " tests.command_server " in process.command
 
 
 async def kill_next_guests(pid: int, count: int, begun: asyncio.Event) -> None:

@@ -3,6 +3,7 @@
 import ast
 import importlib
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,6 +49,7 @@ def test_listing_environments_imports_nothing_that_serves_them() -> None:
 
 
 async def test_a_bundle_that_cannot_be_read_is_listed_with_the_reason(shelf: Path, tmp_path: Path) -> None:
+    shelf = shutil.copytree(shelf, tmp_path / "shelf")
     (shelf / "shop" / "tools.py").unlink()
     (shelf / "toys").mkdir()
     (shelf / "toys" / "environment.json").write_text('{"id": "toys"}')
@@ -72,7 +74,7 @@ def test_a_command_is_listed_as_it_describes_itself(name: str) -> None:
 def test_every_command_of_every_module_is_listed() -> None:
     there: set[tuple[str, str]] = set()
     for path in ROOT.glob("[a-z]*/**/*.py"):
-        if "tests" not in path.parts and ".venv" not in path.parts and defines_commands(path):
+        if not {"tests", ".venv"} & {*path.relative_to(ROOT).parts} and defines_commands(path):
             module = ".".join(path.relative_to(ROOT).with_suffix("").parts)
             app: typer.Typer = importlib.import_module(module).app
             there |= {(module, name) for name in typer.main.get_group(app).commands}
@@ -129,7 +131,7 @@ async def test_a_package_of_others_with_a_name_of_ours_is_named(
 ) -> None:
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").write_text("")
-    done = await farm(*command, home=tmp_path)
+    done = await farm(*command, home=tmp_path, cold=True)
     assert done.code == code
     assert done.err.startswith(f"farm: {tmp_path / name} stands before envfarm's own package '{name}'")
     assert done.err.count("\n") == 1
@@ -137,7 +139,7 @@ async def test_a_package_of_others_with_a_name_of_ours_is_named(
 
 async def test_a_module_of_others_with_a_name_of_ours_is_named(tmp_path: Path) -> None:
     (tmp_path / "evals.py").write_text("")
-    done = await farm("report", "run", home=tmp_path)
+    done = await farm("report", "run", home=tmp_path, cold=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert str(tmp_path / "evals.py") in done.err
 
