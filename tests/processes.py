@@ -36,6 +36,18 @@ AS_ANYBODY = pytest.mark.skipif(
 )
 """For tests of what may not be written."""
 
+FORKED = """\
+#!{python} -IS
+import os, socket, sys
+sys.path.insert(0, {root!r})
+from tests.command_server import NUMBER, Command, send
+with socket.socket(socket.AF_UNIX) as connection:
+    connection.connect({socket!r})
+    send(connection, Command(sys.argv[1:], dict(os.environ), os.getcwd()), [0, 1, 2])
+    [code] = NUMBER.unpack(connection.recv(NUMBER.size))
+sys.exit(code)
+"""
+
 
 class Done(NamedTuple):
     """What a command that has ended left: its exit code, and what it wrote."""
@@ -149,6 +161,13 @@ def command_server() -> Server:
     atexit.register(_stop, process, folder)
     assert process.stdout.readline() == b"ready\n"
     return Server(process.pid, folder / "socket")
+
+
+def write_forked_farm(path: Path) -> None:
+    """Write a program `farm` that has the server run its command, for shells that have it first on their PATH."""
+    path.parent.mkdir(parents=True)
+    path.write_text(FORKED.format(python=sys.executable, root=str(ROOT), socket=str(command_server().socket)))
+    path.chmod(0o755)
 
 
 def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:

@@ -37,7 +37,7 @@ from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoin
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.checkpoints.sql import Comparison, SqlCheckpoint
 from servers.scenario.scenario import PlannedCall, Scenario, Solution
-from tests.processes import LONG, farm_up
+from tests.processes import LONG, farm_up, write_forked_farm
 from tests.test_floors import FLOORS
 
 ROOT = Path(__file__).parent.parent
@@ -135,10 +135,15 @@ async def run(running: list[Block], home: Path, seconds: float) -> None:
     """Run blocks one after another in one shell, as a reader who copies them, and compare what they answer."""
     (home / "said").mkdir()
     (home / "tests").symlink_to(ROOT / "tests")
+    write_forked_farm(home / "bin" / "farm")
     process = await asyncio.create_subprocess_exec(
         *("bash", "-euo", "pipefail", "-c", "\n".join(as_shell(block, home) for block in running)),
         cwd=home,
-        env={"PATH": f"{Path(sys.executable).parent}:{os.defpath}", "HOME": str(home), "LANG": "C.UTF-8"},
+        env={
+            "PATH": f"{home}/bin:{Path(sys.executable).parent}:{os.defpath}",
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+        },
         stdin=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
     )
