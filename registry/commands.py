@@ -37,11 +37,20 @@ out = Terminal()
 err = Terminal(stderr=True)
 T = TypeVar("T")
 
-State = Annotated[Path, typer.Option(envvar="FARM_STATE", help="The folder of everything that the farm keeps.")]
+
+def _from_home(folder: Path) -> Path:
+    """A folder whose `~` is the home of whoever runs the command."""
+    return folder.expanduser()
+
+
+State = Annotated[
+    Path,
+    typer.Option(envvar="FARM_STATE", callback=_from_home, help="The folder of everything that the farm keeps."),
+]
 SECRETS = ("FARM_TOKEN", "FARM_LEDGER", "OPENAI_API_KEY", "USER_OPENAI_API_KEY")
 MOST_KEPT = 31_536_000
 PART = 1000
-DEFAULT_STATE = Path.home() / ".envfarm"
+DEFAULT_STATE = Path("~/.envfarm")
 A_DAY = 86_400
 """Seconds without a heartbeat after which an instance that `farm connect` leased ends: MCP clients send none."""
 
