@@ -10,7 +10,7 @@ import apsw
 
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE, PAGE_SIZE, connect, distrust, shrink
-from servers.guest.sqlite.instance_rows import MOST_GROWTH
+from servers.guest.sqlite.instance_rows import MOST_GROWTH, OWN_BYTES
 from servers.guest.sqlite.tables import (
     MOST_ROWS,
     ChangesError,
@@ -20,7 +20,8 @@ from servers.guest.sqlite.tables import (
     tables_of,
 )
 
-MOST_INSTANCES = 4
+MOST_HELD = 64 * 1024 * 1024
+"""Bytes of rows that a guest holds to verify changes."""
 WRITTEN_ONCE = b"\0\0\0\1"
 """Bytes 24 to 27 and 92 to 95 of a SQLite file: how often it was written, which is none of its content."""
 
@@ -37,6 +38,12 @@ class VerifiedRows:
         self.connection.execute(f"PRAGMA max_page_count = {most_pages}", can_cache=False).fetchall()
         shrink(self.connection)
         self._tables = UncheckedTables(self.connection, tables)
+
+    @property
+    def size(self) -> int:
+        """Bytes that these rows take, about."""
+        pages = self.connection.execute("PRAGMA page_count").fetchone()
+        return OWN_BYTES + (int(pages[0]) * PAGE_SIZE if pages else 0)
 
     def apply(self, changes: bytes, *, now: str) -> bytes:
         """Apply changes that were made to these rows, with every rule of the schema. On an error call `undo`.
@@ -97,20 +104,24 @@ def canonical(image: bytes) -> bytes:
 
 
 class Verifier:
-    """The instances that a guest verifies; the least recently used are forgotten first."""
+    """The instances that a guest verifies; the least recently used are forgotten first.
 
-    def __init__(self) -> None:
+    It holds as many as fit into `most_held` bytes, and one at least.
+    """
+
+    def __init__(self, most_held: int = MOST_HELD) -> None:
+        self._most = most_held
         self._held: OrderedDict[str, tuple[str, VerifiedRows]] = OrderedDict()
+        self.sizes: dict[str, int] = {}
+        self.size = 0
 
     def stand(self, instance: str, revision: str, image: bytes, changes: bytes) -> None:
         """Hold an instance's rows as they are at a revision."""
         self._forget(instance)
-        while len(self._held) >= MOST_INSTANCES:
-            self._forget(next(iter(self._held)))
         rows = VerifiedRows(image, tables_of(image))
         rows.restore(changes)
         rows.keep()
-        self._held[instance] = (revision, rows)
+        self._hold(instance, revision, rows)
 
     def find(self, instance: str, revision: str) -> VerifiedRows | None:
         """The rows of an instance, if they are held at this revision."""
@@ -129,11 +140,20 @@ class Verifier:
             rows.undo()
             return str(error), b""
         rows.keep()
-        self._held[instance] = (next_revision, rows)
-        self._held.move_to_end(instance)
+        self._hold(instance, next_revision, rows)
         return None, kept
 
+    def _hold(self, instance: str, revision: str, rows: VerifiedRows) -> None:
+        """Hold rows as the most recently used ones, and as many others as there is room for."""
+        self._held[instance] = (revision, rows)
+        self._held.move_to_end(instance)
+        before, self.sizes[instance] = self.sizes.get(instance, 0), rows.size
+        self.size += self.sizes[instance] - before
+        while self.size > self._most and len(self._held) > 1:
+            self._forget(next(iter(self._held)))
+
     def _forget(self, instance: str) -> None:
+        self.size -= self.sizes.pop(instance, 0)
         _, rows = self._held.pop(instance, ("", None))
         if rows is not None:
             rows.close()

@@ -17,6 +17,7 @@ import apsw
 from servers.bundle.environment import Environment
 from servers.errors import GuestError
 from servers.guest.changeset_verifier import VerifiedRows, canonical
+from servers.guest.sqlite.instance_rows import OWN_BYTES
 from servers.guest.sqlite.tables import LARGEST_CHANGES, ChangesError
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.sandbox.guest_pool import START_SECONDS, Guest, GuestDied, Guests, Reply
@@ -36,9 +37,7 @@ LARGEST_NET_HERE = 32 * 1024
 MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
 """Bytes of changes that rows here take one after another. Then they are built anew from the changes since the start."""
 MOST_HELD = 32 * 1024 * 1024
-"""Bytes of start images whose rows are held here."""
-MOST_EACH = 64
-"""Instances of one start whose rows are held here at once."""
+"""Bytes of rows that are held here: for each instance its start image, its changes, and what a connection costs."""
 LARGEST_ON_LOOP = 256 * 1024
 """Bytes of a history that are read on the event loop. A longer one is read in a thread."""
 COPIES_OF_HISTORY = 3
@@ -169,8 +168,17 @@ class Verification:
         return desk
 
     def _keep_to_most_held(self) -> None:
-        while len(self._held) > 1 and sum(held.size for held in self._held.values()) > MOST_HELD:
-            self._held.popitem(last=False)[1].close()
+        """Forget rows of the start that was used least recently, one after another. The last ones are in use."""
+        held = sum(desk.size for desk in self._held.values())
+        while held > MOST_HELD:
+            digest, desk = next(iter(self._held.items()))
+            if len(self._held) == len(desk) == 1:
+                return
+            held -= desk.size
+            desk.forget_one()
+            held += desk.size
+            if not len(desk):
+                del self._held[digest]
 
     async def _ask(
         self,
@@ -225,10 +233,20 @@ class _Desk:
     until: float = 0.0
     seats: OrderedDict[str, _Seat] = field(default_factory=OrderedDict[str, _Seat])
     free: list[VerifiedRows] = field(default_factory=list[VerifiedRows])
+    changed: int = 0
+    """Bytes of changes that the rows of all seats were given."""
+
+    def __len__(self) -> int:
+        return len(self.seats) + len(self.free)
 
     @property
     def size(self) -> int:
-        return len(self.start.image) * (len(self.seats) + len(self.free))
+        return len(self) * self._each + self.changed
+
+    @property
+    def _each(self) -> int:
+        """Bytes that rows without changes take."""
+        return len(self.start.image) + OWN_BYTES
 
     def use(self, instance: str) -> VerifiedRows:
         """The rows of an instance that stand here."""
@@ -238,11 +256,11 @@ class _Desk:
     def seat(self, instance: str, net: bytes) -> VerifiedRows:
         """Rows that stand where an instance's changes lead."""
         self.release(instance)
-        most = max(1, min(MOST_EACH, MOST_HELD // len(self.start.image)))
-        if not self.free and len(self.seats) >= most:
+        if not self.free and self.seats and self.size + self._each > MOST_HELD:
             self.release(next(iter(self.seats)))
         rows = self.free.pop() if self.free else _opened(self.start, lambda: time.monotonic() > self.until)
         self.seats[instance] = _Seat(rows, "", len(net))
+        self.changed += len(net)
         if net:
             rows.restore(net)
         return rows
@@ -250,6 +268,7 @@ class _Desk:
     def stand(self, instance: str, revision: str, added: int) -> None:
         seat = self.seats[instance]
         seat.revision, seat.changed = revision, seat.changed + added
+        self.changed += added
 
     def release(self, instance: str) -> None:
         """Take the rows of an instance back to the start, for the next one."""
@@ -258,7 +277,14 @@ class _Desk:
             until, self.until = self.until, math.inf  # undoing runs no rule, and is never cut short
             seat.rows.undo()
             self.until = until
+            self.changed -= seat.changed
             self.free.append(seat.rows)
+
+    def forget_one(self) -> None:
+        """Close rows that nobody uses, or those that were used least recently."""
+        if not self.free:
+            self.release(next(iter(self.seats)))
+        self.free.pop().close()
 
     def close(self) -> None:
         for rows in [*self.free, *(seat.rows for seat in self.seats.values())]:

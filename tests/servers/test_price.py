@@ -1,8 +1,8 @@
 """What a call costs, counted where other programs do not show: in calls of functions, and in what is kept."""
 
 import sys
-from collections.abc import AsyncGenerator
-from itertools import count
+from collections.abc import AsyncGenerator, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -15,6 +15,7 @@ from bench import subject
 from bench.load import MODERN, call_request
 from servers.bundle_library import Library
 from servers.doors.mcp import AgentDoor
+from servers.guest.changeset_verifier import VerifiedRows, Verifier
 from servers.messages import Launch, Ticket
 from servers.state.state_file import LARGEST_NET_KEPT
 from servers.worker.instance import Instance
@@ -30,6 +31,22 @@ async def store(tmp_path: Path) -> AsyncGenerator[Worker]:
     subject.write_bundle(tmp_path / "library" / "store")
     async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:
         yield worker
+
+
+@contextmanager
+def entered() -> Generator[list[str]]:
+    """The functions of `servers` that are entered inside, and the coroutines that are gone on with."""
+    names: list[str] = []
+
+    def note(frame: FrameType, event: str, _what: object) -> None:
+        if event == "call" and frame.f_code.co_filename.startswith(OURS):
+            names.append(frame.f_code.co_qualname)
+
+    sys.setprofile(note)
+    try:
+        yield names
+    finally:
+        sys.setprofile(None)
 
 
 async def called(door: AgentDoor, ticket: Ticket) -> bytes:
@@ -57,23 +74,41 @@ async def called(door: AgentDoor, ticket: Ticket) -> bytes:
 
 async def test_a_call_enters_so_many_functions_and_no_more(store: Worker) -> None:
     [ticket] = await store.launch(Launch(environment="store"))
-    entered = count()
-
-    def note(frame: FrameType, event: str, _what: object) -> None:
-        if event == "call" and frame.f_code.co_filename.startswith(OURS):
-            next(entered)
-
     async with AgentDoor(store).running():
         door = AgentDoor(store)
         for _ in range(3):
             assert b'"isError":false' in await called(door, ticket)
-        sys.setprofile(note)
-        try:
+        with entered() as functions:
             answer = await called(door, ticket)
-        finally:
-            sys.setprofile(None)
     assert b'"isError":false' in answer
-    assert next(entered) <= MOST_CALLS_OF_FUNCTIONS
+    assert len(functions) <= MOST_CALLS_OF_FUNCTIONS
+
+
+async def test_rows_of_many_instances_stay_where_their_changes_are_verified(store: Worker) -> None:
+    many = [await store.opened(one.instance) for one in await store.launch(Launch(environment="store", count=80))]
+
+    async def round_of_calls() -> int:
+        """How many instances' rows are built again for one call of each."""
+        with entered() as functions:
+            for instance in many:
+                assert (await instance.call(subject.TOOL, subject.ARGUMENTS)).kind == "ok"
+        return functions.count(VerifiedRows.restore.__qualname__)
+
+    await round_of_calls()
+    assert all(instance.start.is_cheap for instance in many)
+    assert await round_of_calls() == 0
+
+
+async def test_a_guest_holds_the_rows_of_as_many_instances_as_it_has_room_for(store: Worker) -> None:
+    [ticket] = await store.launch(Launch(environment="store"))
+    image = (await store.opened(ticket.instance)).start.image
+    verifier = Verifier(most_held=20 * len(image))
+    for number in range(12):
+        verifier.stand(str(number), "0.0", image, b"")
+    held = [number for number in range(12) if verifier.find(str(number), "0.0") is not None]
+    assert held == list(range(12 - len(held), 12))
+    assert 4 < len(held) < 12
+    assert verifier.size <= 20 * len(image)
 
 
 async def test_what_calls_change_again_and_again_is_not_read_again_from_the_disk(store: Worker) -> None:
