@@ -71,18 +71,22 @@ class Express:
         return True
 
     def _body(self, call: PlainToolCall, outcome: CallOutcome) -> bytes:
-        """The same JSON as the SDK's; a result's own text is put in as it came from the tool."""
-        pieces = [
-            f'{{"jsonrpc":"2.0","id":{json.dumps(call.id)},"result":'.encode(),
-            b'{"content":[{"type":"text","text":',
-            TEXT_ENCODER.encode(outcome.text).encode(),
-            b"}]",
-        ]
-        if outcome.structured is not None:
-            pieces += [b',"structuredContent":', outcome.text.encode()]
-        pieces.append(b',"isError":true' if outcome.is_error else b',"isError":false')
-        pieces.append(self._modern_end if call.version == MODERN else b"}}")
-        return b"".join(pieces)
+        """The same JSON as the SDK's."""
+        head = f'{{"jsonrpc":"2.0","id":{json.dumps(call.id)},"result":'.encode()
+        end = self._modern_end if call.version == MODERN else b"}}"
+        return b"".join((head, *result_pieces(outcome), end))
+
+
+def result_pieces(outcome: CallOutcome) -> list[bytes]:
+    """What a call did as the JSON of a `CallToolResult`, without its last brace: the one mapping, for both paths.
+
+    A result's own text is put in as it came from the tool.
+    """
+    pieces = [b'{"content":[{"type":"text","text":', TEXT_ENCODER.encode(outcome.text).encode(), b"}]"]
+    if outcome.structured is not None:
+        pieces += [b',"structuredContent":', outcome.text.encode()]
+    pieces.append(b',"isError":true' if outcome.is_error else b',"isError":false')
+    return pieces
 
 
 def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | None:

@@ -20,7 +20,7 @@ from mcp.shared.message import SessionMessage
 from starlette.types import Message, Receive, Scope, Send
 
 from servers.bundle.description import Tool
-from servers.doors.fast_path import CALL_FAILED, Express
+from servers.doors.fast_path import CALL_FAILED, Express, result_pieces
 from servers.doors.json_rpc import (
     REFUSED,
     MessageProblem,
@@ -263,11 +263,7 @@ def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any
             outcome = await instance.call(params.name, params.arguments or {})
         except FarmError:  # the instance has counted it, and told the log
             raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW) from None
-        return mcp.CallToolResult(
-            content=[mcp.TextContent(text=outcome.text)],
-            structured_content=outcome.structured,
-            is_error=outcome.is_error,
-        )
+        return mcp.CallToolResult.model_validate_json(b"".join((*result_pieces(outcome), b"}")))
 
     async def with_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
         """Add the environment's instructions where a client asks what this server is."""
