@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.errors import RequestError
+from servers.files.atomic_write import write_whole
 from servers.files.private_files import FILE_MODE, write_private
 
 GIT_SECONDS = 30.0
@@ -54,19 +55,14 @@ def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None
         servers[name] = entry
     except (OSError, ValueError, AttributeError, TypeError) as error:
         raise RequestError(f"{path}: is not a client's configuration, and was left alone: {error}") from None
-    new = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
+    new = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
         if secret:
-            mode = stat.S_IMODE(path.stat().st_mode) & FILE_MODE if path.exists() else FILE_MODE
-            write_private(path, new)
-            path.chmod(mode)
-            return
-        part = path.with_name(path.name + ".part")
-        part.write_bytes(new)
-        if path.exists():
-            shutil.copymode(path, part)
-        part.replace(path)
+            write_private(path, new.encode(), mode=FILE_MODE if mode is None else mode & FILE_MODE)
+        else:
+            write_whole(path, new, mode=mode)
     except OSError as error:
         raise RequestError(f"{path}: cannot be written: {error.strerror}") from None
 

@@ -31,8 +31,7 @@ from servers.doors.http_limits import ServerConnections
 from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
 from servers.errors import CapacityError, InfraError, NotFound, StateError
-from servers.files import secret_file
-from servers.files.private_files import write_private
+from servers.files.private_files import kept_secret, write_private
 from servers.guest.walls import WALLS
 from servers.telemetry.logs import Level
 from servers.worker.settings import ORDINARY, WorkerOrder, WorkerSettings
@@ -296,6 +295,6 @@ def kept_token(state: Path) -> str:
     """The control token of a state folder, made when it is first asked for; only its owner may read it."""
     path = state / TOKEN_FILE
     try:
-        return secret_file.kept(path, f"{secrets.token_urlsafe(24)}\n".encode()).decode().strip()
+        return kept_secret(path, f"{secrets.token_urlsafe(24)}\n".encode()).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
         raise StateError(f"{path}: the token cannot be kept or read: {error}") from None

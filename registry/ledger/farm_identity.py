@@ -10,7 +10,7 @@ from pathlib import Path
 
 from registry.ledger.store import KeptFarm, Ledger
 from servers.errors import RequestError, StateError
-from servers.files import secret_file
+from servers.files.private_files import kept_secret
 from servers.text.plural import counted
 
 IDENTITY_FILE = "farm"
@@ -31,7 +31,7 @@ def claim(ledger: Ledger, state: Path) -> float:
 def _identity(folder: Path) -> str:
     path = folder / IDENTITY_FILE
     try:
-        return secret_file.kept(path, f"{secrets.token_hex(16)}\n".encode()).decode("ascii").strip()
+        return kept_secret(path, f"{secrets.token_hex(16)}\n".encode()).decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
         raise StateError(f"{path}: the farm's identity cannot be kept or read: {error}") from None
 

@@ -5,23 +5,34 @@ from pathlib import Path
 
 from servers.errors import RequestError
 
-PART = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+PART = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str, *, mode: int | None = None) -> None:
     """Write a file so that whoever reads it, also after a kill, sees the old one or the new one.
 
     It is not forced to the disk: that takes longer than all else here. After a power cut digests tell what is whole.
-    A pipe or a device, such as /dev/stdout, is never replaced.
+    A pipe or a device, such as /dev/stdout, is never replaced. Without a `mode`, the umask decides.
     """
     if path.exists() and not path.is_file():
         path.write_text(text, encoding="utf-8")
         return
-    part = path.with_name(f".{path.name}.part")
+    part, content = path.with_name(f".{path.name}.part"), text.encode()
     part.unlink(missing_ok=True)  # a link that was laid there is not followed, and a pipe is not waited for
-    with os.fdopen(os.open(part, PART, 0o666), "w", encoding="utf-8") as file:
-        file.write(text)
-    part.replace(path)
+    put_in_place(path, os.open(part, PART | os.O_TRUNC, 0o666), part, content, mode)
+
+
+def put_in_place(path: Path, handle: int, part: Path, content: bytes, mode: int | None) -> None:
+    """Write a part that is open, and put it in the place of a file. Raises OSError; then nothing is left of it."""
+    try:
+        with os.fdopen(handle, "wb") as file:
+            if mode is not None:
+                os.fchmod(file.fileno(), mode)
+            file.write(content)
+        part.replace(path)
+    except OSError:
+        part.unlink(missing_ok=True)
+        raise
 
 
 def make_sure_of(path: Path, option: str) -> None:

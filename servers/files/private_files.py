@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 from servers.errors import StateError
+from servers.files.atomic_write import PART, put_in_place
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -14,21 +15,28 @@ OTHERS = stat.S_IRWXG | stat.S_IRWXO
 ANYTHING = re.compile(r".*")
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file, whole or not at all, with mode 0600. A link at its place is replaced, never followed.
+def write_private(path: Path, content: bytes, *, mode: int = FILE_MODE) -> None:
+    """Write a file, whole or not at all, with mode 0600 or one that allows less.
+
+    A link at its place is replaced, never followed.
 
     Raises:
         OSError: it cannot be written; nothing is left.
     """
     part = path.with_suffix(f".{secrets.token_hex(4)}.part")  # two may write the same file
+    put_in_place(path, os.open(part, PART | os.O_EXCL, FILE_MODE), part, content, mode)
+
+
+def kept_secret(path: Path, fresh: bytes) -> bytes:
+    """What a file keeps; a fresh secret is put into it when it keeps nothing yet. Raises OSError."""
     try:
-        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE), "wb") as file:
-            os.fchmod(file.fileno(), FILE_MODE)
-            file.write(content)
-        part.rename(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+        found = path.read_bytes()
+    except FileNotFoundError:
+        found = b""
+    if found:
+        return found
+    write_private(path, fresh)
+    return fresh
 
 
 def regular(path: Path, flags: int) -> int:

@@ -24,8 +24,7 @@ import apsw
 from servers.bundle.environment import Environment
 from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
-from servers.files import secret_file
-from servers.files.private_files import keep_private, write_private
+from servers.files.private_files import keep_private, kept_secret, write_private
 from servers.guest.sqlite.tables import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
@@ -99,7 +98,7 @@ class Worker:
             keep_private(self.folder, FILES)
             keep_private(self.folder / "instances")
             keep_private(self.folder / "starts")
-            self._secret = secret_file.kept(self.folder / "secret", secrets.token_bytes(32))
+            self._secret = kept_secret(self.folder / "secret", secrets.token_bytes(32))
             for path in (self.folder / "instances").glob("*.part*"):
                 path.unlink(missing_ok=True)
             listed = (self.folder / "instances").iterdir()

@@ -4,14 +4,13 @@ A file each, written whole under its digest, so that several runs may share a fo
 """
 
 import json
-import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from agent_client.models.completion import Completion
+from servers.files.private_files import write_private
 from synth.llm.exchange import Exchanged
 from synth.llm.writer import digest_of
 
@@ -33,10 +32,8 @@ class Cache:
         """Keep an exchange. Whoever reads meanwhile sees all of it or nothing."""
         path = self._path(request)
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, suffix=".part")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n")
-        Path(part).replace(path)
+        text = json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n"
+        write_private(path, text.encode(errors="surrogatepass"))
 
     def _path(self, request: dict[str, Any]) -> Path:
         digest = digest_of(request)

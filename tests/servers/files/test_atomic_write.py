@@ -7,6 +7,7 @@ import pytest
 
 from servers.errors import RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
+from servers.files.private_files import write_private
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -14,6 +15,19 @@ def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> Non
     write_whole(path, "old")
     write_whole(path, "new")
     assert {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()} == {"page.html": "new"}
+
+
+def test_a_mode_is_kept_whatever_the_umask_is(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write_whole(path, "shared", mode=0o666)
+    assert path.stat().st_mode & 0o777 == 0o666
+
+
+def test_what_cannot_be_put_in_place_leaves_nothing_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    with pytest.raises(IsADirectoryError):
+        write_private(tmp_path / "there", b"told")
+    assert [path.name for path in tmp_path.iterdir()] == ["there"]
 
 
 def test_a_pipe_is_written_to_and_stays_a_pipe(tmp_path: Path) -> None:
