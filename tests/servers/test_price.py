@@ -21,7 +21,7 @@ from servers.state.state_file import LARGEST_NET_KEPT
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 
-MOST_CALLS_OF_FUNCTIONS = 165
+MOST_CALLS_OF_FUNCTIONS = 148
 """Functions of `servers` that one ordinary call enters, and coroutines that it goes on with, behind the HTTP server."""
 OURS = str(Path(servers.__file__).parent)
 
