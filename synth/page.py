@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment as Templates
-from jinja2 import FileSystemLoader, StrictUndefined
+import jinja2
 
 from evals.report.page import PARTS
 
@@ -36,7 +35,9 @@ def page(template: Path, **values: Any) -> str:
     models is escaped.
     """
     folders = [template.parent, Path(__file__).parent, PARTS]
-    templates = Templates(loader=FileSystemLoader(folders), autoescape=True, undefined=StrictUndefined)
+    templates = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(folders), autoescape=True, undefined=jinja2.StrictUndefined
+    )
     return templates.get_template(template.name).render(**values)
 
 

@@ -1,7 +1,7 @@
 """A model behind an OpenAI-compatible endpoint, with function calling."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any, Self
 
@@ -9,12 +9,12 @@ from agent_client.errors import EndpointDown
 from agent_client.model import Message, Reply
 from agent_client.models.chat_messages import chat_messages, chat_tools, read_reply
 from agent_client.models.completion import Completion
-from agent_client.models.endpoint import Endpoint, Sleep, limit_name
+from agent_client.models.endpoint import Endpoint, Retries, limit_name
 from agent_client.trace import ToolSpec
 
 
 class ChatModel:
-    """Enter it with `async with`: it holds connections. How patient it is: see Endpoint.
+    """Enter it with `async with`: it holds connections. It retries as Endpoint does.
 
     `return_thinking` shows the model what it thought in earlier turns.
     """
@@ -29,10 +29,7 @@ class ChatModel:
         max_tokens: int | None = None,
         return_thinking: bool = False,
         seconds: float = 300.0,
-        attempts: int = 6,
-        backoff: float = 1.0,
-        sleep: Sleep = asyncio.sleep,
-        on_retry: Callable[[str], None] | None = None,
+        retries: Retries = Retries(),  # noqa: B008 - it does not change
     ) -> None:
         self.name = model
         self._return_thinking = return_thinking
@@ -42,10 +39,7 @@ class ChatModel:
             base_url,
             api_key=api_key,
             seconds=seconds,
-            attempts=attempts,
-            backoff=backoff,
-            sleep=sleep,
-            on_retry=on_retry,
+            retries=retries,
         )
 
     async def __aenter__(self) -> Self:

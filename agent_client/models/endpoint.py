@@ -6,6 +6,7 @@ The only file that knows the `openai` package.
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -39,13 +40,25 @@ class PassingError(EndpointDown):
         self.nobody_listens = nobody_listens
 
 
+@dataclass(frozen=True)
+class Retries:
+    """How a request is retried: `attempts` in all. The first wait is `backoff` seconds, each next one twice as long.
+
+    `on_retry` is called before each wait, with its reason.
+    """
+
+    attempts: int = 6
+    backoff: float = 1.0
+    sleep: Sleep = asyncio.sleep
+    on_retry: Callable[[str], None] | None = None
+
+
 class Endpoint:
     """Enter it with `async with`: it holds connections.
 
-    Rate limits, server errors and broken connections are tried again, `attempts` times in all; `backoff` seconds
-    are the first wait, and each next one is twice as long. A refusal is final at once. Who is cancelled while it waits
-    for the next attempt finds the trouble as the cause of the CancelledError. `on_retry` is told of each wait.
-    Where nothing listens, and nothing ever has, one attempt is enough: a wrong address does not pass.
+    Rate limits, server errors and broken connections are retried. A refusal is final. A task that is cancelled during
+    a wait finds the trouble as the cause of its CancelledError. Where nothing listens, and nothing ever has, one
+    attempt is enough: a wrong address does not pass.
     """
 
     def __init__(
@@ -54,17 +67,14 @@ class Endpoint:
         *,
         api_key: str = "none",
         seconds: float = 300.0,
-        attempts: int = 6,
-        backoff: float = 1.0,
-        sleep: Sleep = asyncio.sleep,
+        retries: Retries = Retries(),
         connections: int = 1000,
-        on_retry: Callable[[str], None] | None = None,
     ) -> None:
         self.base_url = base_url
-        self._attempts = attempts
-        self._backoff = backoff
-        self._sleep = sleep
-        self._on_retry = on_retry or _ignore
+        self._attempts = retries.attempts
+        self._backoff = retries.backoff
+        self._sleep = retries.sleep
+        self._on_retry = retries.on_retry or _ignore
         self._has_listened = False
         limits = httpx2.Limits(max_connections=connections, max_keepalive_connections=connections)
         http = httpx2.AsyncClient(limits=limits, timeout=seconds, follow_redirects=True)

@@ -8,6 +8,7 @@ from agent_client.errors import EndpointError, EndpointRefused
 from agent_client.model import Model
 from agent_client.models.call_text import HERMES, JSON
 from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import Retries
 from agent_client.models.prompted_model import PromptedModel
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
@@ -93,7 +94,7 @@ def _model(
         max_tokens=told.max_tokens,
         return_thinking=isinstance(told, ChatAgent) and told.return_thinking,
         seconds=told.seconds,
-        on_retry=on_retry,
+        retries=Retries(on_retry=on_retry),
     )
 
 

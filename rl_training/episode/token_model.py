@@ -107,7 +107,8 @@ class TokenModel:
             call: ToolCall = message.call
             text = shortened(message.result.text, self._longest_result)
             return {"role": "tool", "tool_call_id": call.id, "name": call.tool, "content": text}
-        assert isinstance(message, User)  # noqa: S101 - nothing else follows a reply
+        if not isinstance(message, User):
+            raise TypeError(f"{type(message).__name__}: only results and words of the user follow a reply")
         return {"role": "user", "content": message.text}
 
     def _note(self, said: SampledTokens) -> None:

@@ -1,4 +1,4 @@
-"""Putting a command into words, so that they mean it and nothing else, and into the plan of the solution."""
+"""Phrases a command so that the words mean it and nothing else, and adds it to the plan of the solution."""
 
 from random import Random
 from typing import NamedTuple

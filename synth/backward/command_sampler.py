@@ -1,4 +1,4 @@
-"""Arguments for a command that somebody could mean: about a person's own things, or about what is nobody's."""
+"""Samples arguments for a command that a person could mean: about their own rows, or about nobody's."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field

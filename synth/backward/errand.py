@@ -1,4 +1,4 @@
-"""One walk through the tools that could be one person's errand: what is asked for, in words, and what came of it."""
+"""An errand: calls that one person could want, the words that ask for them, and their outcomes."""
 
 from dataclasses import dataclass
 from random import Random

@@ -1,4 +1,4 @@
-"""Scenarios of a bundle made without a model: walks become stories, stories scenarios, and what is certified is kept.
+"""Generates scenarios without a model: an errand becomes a scenario, and a scenario that is certified is kept.
 
 The same bundle, seed and number give the same bytes, however many processes walk. What is there already is counted, so
 an interrupted run goes on.
@@ -31,7 +31,7 @@ from synth.backward.profile import EVERYTHING, Profile
 from synth.backward.usage_counts import UsageCounts, signature
 from synth.play.pinned_bundle import PinnedBundle
 from synth.play.playground import Playground
-from synth.processes.process_pool import Engine, hands
+from synth.processes.process_pool import PoolSettings, process_pool
 
 MOST_BARREN = 60
 """So many walks in a row from which no scenario comes, and the run ends."""
@@ -117,8 +117,7 @@ async def backward(
     on_certified: Callable[[Scenario], None],
     on_walk: Callable[[Yield], None],
     profile: Profile = EVERYTHING,
-    jobs: int | None = 1,
-    engine: Engine = "asyncio",
+    pool: PoolSettings = PoolSettings(1),  # noqa: B008 - it does not change
 ) -> Yield:
     """Make scenarios until there are `n` of this seed, those that are there already included.
 
@@ -139,7 +138,7 @@ async def backward(
     if len(known) >= n:
         return made
     walking = Walking(PinnedBundle.of(stage.folder), seed, profile)
-    async with hands(walking, jobs, most=AHEAD, engine=engine) as walk:
+    async with process_pool(walking, pool, most=AHEAD) as walk:
         course = _Generation(walk, known, set(stage.environment.tools))
         try:
             barren = 0

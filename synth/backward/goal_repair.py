@@ -1,4 +1,4 @@
-"""Mending a scenario whose checkpoints let pass what its task tells: its row goals are made anew from its solution.
+"""Repairs a scenario whose checkpoints miss values of its task: makes its row goals anew from its solution.
 
 A scenario that was made backward gets all of them anew, and what is judged of the reasons for its refusals, with the
 task's question for them. To any other one goals are added, over the rows that hold the values; what it has stays.

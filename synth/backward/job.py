@@ -1,4 +1,4 @@
-"""The work of one process that makes scenarios: it walks where it is told, and examines what came of it."""
+"""The job of one process that generates scenarios: it plays an errand and certifies the scenario that it makes."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager

@@ -1,4 +1,4 @@
-"""What kind of scenarios a run is to make: how long, with which commands, refusals and questions or without."""
+"""The profile of a run: how long its errands are, and whether they have refusals and questions."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Who asks for what is nobody's own errand: somebody who may, and whom it is not about."""
+"""Picks the requester of a back-office task: a person with the authority, who is not its subject."""
 
 from random import Random
 

@@ -1,4 +1,4 @@
-"""Whether a command takes back what an earlier one of the same errand did: nobody asks for both in one breath."""
+"""Finds commands that revert an earlier one of the same errand: nobody asks for both in one task."""
 
 from collections.abc import Sequence
 

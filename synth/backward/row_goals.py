@@ -1,4 +1,4 @@
-"""Checkpoints from what a reference changed: relations over the rows, never ids and times that were made up."""
+"""Checkpoints from the changes of a reference run: relations over rows, never generated ids and times."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""From a walk to a scenario: its task, its checkpoints, its reference solution. Not certified yet."""
+"""Builds a scenario from an errand: its task, its checkpoints, its reference solution. It is not certified yet."""
 
 from random import Random
 

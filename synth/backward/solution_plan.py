@@ -1,4 +1,4 @@
-"""A reference solution in the making: queries that find what a person names, and commands that do what they ask."""
+"""The plan of a reference solution: queries that find what a person names, and the commands that they ask for."""
 
 import json
 from collections.abc import Callable

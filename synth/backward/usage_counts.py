@@ -1,4 +1,4 @@
-"""What the scenarios so far use, so that the next ones use something else."""
+"""Counts what the scenarios so far use, so that the next ones use something else."""
 
 import re
 from collections import Counter

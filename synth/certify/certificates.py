@@ -1,4 +1,4 @@
-"""What a certifier writes into a bundle's `scenarios.jsonl`; everything else in a line stays as its author wrote it."""
+"""Writes certificates into a bundle's `scenarios.jsonl`. Everything else in a line stays as its author wrote it."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The certificate of a scenario: its checkpoints mean what they say, as far as running it shows."""
+"""Certifies a scenario: runs it, its mutants and the wrong agents, and checks that its checkpoints tell them apart."""
 
 import time
 from collections.abc import Sequence

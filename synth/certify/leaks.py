@@ -1,4 +1,4 @@
-"""What a task or a tool gives away: things that should have been found out, and the words of checkpoints."""
+"""Leaks: values in a task or a tool that the agent should have to find out, and the words of checkpoints."""
 
 import re
 

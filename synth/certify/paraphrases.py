@@ -1,4 +1,4 @@
-"""What a scenario's answer is in other words: right ones that must earn everything, wrong ones that must not.
+"""A scenario's answer in other words: right paraphrases must earn the full reward, wrong ones must not.
 
 Whole answers stand in the bundle's `paraphrases.json`. Where there are none for a scenario, answers are put together of
 templates: of those for what phrases ask to be told, else of everyday ones for the type of the fact.

@@ -1,4 +1,4 @@
-"""Names that must not be told beside the one that is asked for: the other values of the column that it stands in.
+"""Rival names: the other values of the column from which an answer's name comes.
 
 Without them the judge of answers cannot know that a second name is a rival, and whoever lists all names is right.
 """

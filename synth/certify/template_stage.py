@@ -1,4 +1,4 @@
-"""The second stage of `farm synth phrases`: a writer is asked for right and wrong answers to what people ask.
+"""The second stage of `farm synth phrases`: a writer gives right and wrong answers to what people ask.
 
 The writer sees the questions, and nothing of how answers are judged.
 """

@@ -1,4 +1,4 @@
-"""The values of facts in the forms that people write them: `61.50 euros`, `EUR 61.50`, `the 5th of April`."""
+"""The forms in which people write a fact's value: `61.50 euros`, `EUR 61.50`, `the 5th of April`."""
 
 import unicodedata
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Which checkpoint holds each value that a task tells: what its near misses fail by."""
+"""Finds the checkpoint that guards each value of a task: the one that fails when the value is slightly wrong."""
 
 from collections import Counter
 from collections.abc import Sequence

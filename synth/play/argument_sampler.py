@@ -1,4 +1,4 @@
-"""Arguments for a tool, drawn from the schema of its arguments, from the state, and from what earlier calls showed.
+"""Samples arguments for a tool: from its JSON schema, from the state, and from the results of earlier calls.
 
 Everything is drawn from one `random.Random`, so the same seed, state and answers give the same arguments. Whoever draws
 also tells what came of it, so what succeeds is drawn more often.

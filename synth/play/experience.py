@@ -1,4 +1,4 @@
-"""What has worked so far: which features of the chosen values went with success, and which with refusals."""
+"""Statistics of past calls: which features of the chosen values went with success, and which with refusals."""
 
 import math
 import re

@@ -1,4 +1,4 @@
-"""What a JSON schema permits: references and alternatives resolved by choosing, and values of any kind."""
+"""JSON schemas for sampling: resolves references and alternatives by chance, and samples values of any type."""
 
 from random import Random
 from typing import Any, cast

@@ -1,4 +1,4 @@
-"""What is known where arguments are drawn: the state, what a walk's calls have shown, and what refusals told."""
+"""What the argument sampler knows: the state, the results of earlier calls, and the texts of refusals."""
 
 import re
 from collections import defaultdict, deque

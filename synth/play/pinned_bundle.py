@@ -1,4 +1,4 @@
-"""A bundle with the digests of its files: what an order names, so that every process works on the same text.
+"""A bundle with the digests of its files: every process that works on it checks that it has the same text.
 
 Bundles are read where the work is done, which may be another machine. One that cannot read the bundle, or reads other
 files, knows nothing about it: that is the machine's fault, and never a finding about the bundle.

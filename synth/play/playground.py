@@ -1,4 +1,4 @@
-"""A bundle played in this process by the farm's own runtime, for whoever tries it out: proofs, certificates, explorers.
+"""A bundle in this process, played by the farm's own runtime: for proofs, certificates and generators.
 
 A stage has a worker over a folder of its own, which is gone afterwards. Whatever is not trusted runs in its guests.
 """

@@ -1,4 +1,4 @@
-"""The rows of a state as whoever draws arguments sees them: tables and views, their keys, and what points to what."""
+"""The rows of a state as the samplers read them: tables and views, their keys, and their foreign keys."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field

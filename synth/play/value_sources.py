@@ -1,4 +1,4 @@
-"""Where the values of an argument may come from, read from its name, its schema and its description."""
+"""The sources of an argument's values, derived from its name, its schema and its description."""
 
 import re
 from collections.abc import Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Single values of a kind: likely ones, ones that are a little wrong, and ones that only the schema permits."""
+"""Single values of a type: likely ones, slightly wrong ones, and ones that only the schema permits; and days."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A connection to whoever does one thing at a time when asked.
+"""A connection to a worker that does one order at a time.
 
 What is asked and what comes back is pickled, so only our own values may be in it.
 """

@@ -1,4 +1,4 @@
-"""An event loop for a process that has nothing else to do meanwhile: what loops leave to threads is done at once.
+"""An event loop for a process with nothing else to do: work for threads runs inline.
 
 Judging a small state takes less time than handing it to a thread.
 """

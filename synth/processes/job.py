@@ -1,4 +1,4 @@
-"""A kind of work that several processes can do, each with whatever it needs open."""
+"""A job: a kind of work that several processes can do, each with its own open resources."""
 
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager

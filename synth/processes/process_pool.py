@@ -1,6 +1,6 @@
-"""Several processes that do the same kind of work: this one alone, others beside it, or those of a Ray cluster.
+"""A pool of workers for one job: this process alone, child processes, or processes of a Ray cluster.
 
-What comes of it does not hang on how many they are, or where. All of them end with this one.
+The results do not depend on how many workers there are, or where. All of them end with this process.
 """
 
 import asyncio
@@ -8,7 +8,7 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager, closing
-from typing import Literal, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from synth.processes.job import Job
 from synth.processes.ray_cluster import on_cluster
@@ -21,20 +21,28 @@ Engine = Literal["asyncio", "ray"]
 MOST = 64
 
 
+class PoolSettings(NamedTuple):
+    """How many workers there are, one a core if `workers` is None, and where they run."""
+
+    workers: int | None = None
+    engine: Engine = "asyncio"
+
+
 def cores() -> int:
     """How many processes can run at once here."""
     return len(os.sched_getaffinity(0))
 
 
 @asynccontextmanager
-async def hands(
-    job: Job[Order, Done], count: int | None, *, most: int = MOST, engine: Engine = "asyncio"
+async def process_pool(
+    job: Job[Order, Done], settings: PoolSettings, *, most: int = MOST
 ) -> AsyncGenerator[Callable[[Order], Awaitable[Done]]]:
-    """Whoever does one thing when asked; up to `count` at once, one a core if it is None, and never over `most`."""
+    """A function that does one order. Calls run concurrently, one on each worker; there are `most` workers at most."""
+    count = settings.workers
     async with AsyncExitStack() as stack:
         each: list[Callable[[Order], Awaitable[Done]]]
         here = min(count or cores(), max(most, 1))
-        if engine == "ray":
+        if settings.engine == "ray":
             each = await stack.enter_async_context(on_cluster(job, count, max(1, min(most, MOST))))
         elif here == 1:
             each = [await stack.enter_async_context(job.open())]

@@ -1,4 +1,4 @@
-"""Processes of a Ray cluster that do a kind of work, spoken to through one process of ours.
+"""Workers on a Ray cluster, reached through one process of ours.
 
 That process, `synth/processes/ray_cluster_process.py`, is the one that needs `ray`.
 """

@@ -1,4 +1,4 @@
-"""One process beside this one that does a kind of work. When it dies another takes its place, once for each order."""
+"""A child process that does a job. When it dies during an order, a new one tries the order once more."""
 
 import asyncio
 import multiprocessing

@@ -21,7 +21,7 @@ from servers.text.terminal import Terminal, marked
 from synth.pipeline.gather import together
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
-from synth.processes.process_pool import Engine, cores, hands
+from synth.processes.process_pool import Engine, PoolSettings, cores, process_pool
 from synth.prove.picture import card_of, picture
 from synth.prove.proof import Proof, load_proof, write_proof
 from synth.prove.prover import CALLS, TIMES_MADE, ProofJob, prove
@@ -68,7 +68,7 @@ def prove_bundles(
     folders = folders_of(bundles)
     kept = {folder: _kept(folder) for folder in folders if check or stale}
     todo = [folder for folder in folders if not check and kept.get(folder) is None]
-    made = _made(todo, ProofJob(calls, seed), jobs, engine, write_proof if write else _left)
+    made = _made(todo, ProofJob(calls, seed), PoolSettings(jobs, engine), write_proof if write else _left)
     proofs = [made.get(folder) or kept.get(folder) for folder in folders]
     if as_json:
         out.print_data([_data(folder, proof) for folder, proof in zip(folders, proofs, strict=True)])
@@ -93,13 +93,12 @@ def _left(_folder: Path, _proof: Proof) -> None: ...
 def _made(
     folders: list[Path],
     proving: ProofJob,
-    jobs: int | None,
-    engine: Engine,
+    pool: PoolSettings,
     on_proof: Callable[[Path, Proof], object],
 ) -> dict[Path, Proof]:
     """Proofs of bundles; `on_proof` has each as soon as it is made."""
-    if folders and (engine == "ray" or min(jobs or cores(), len(folders)) > 1):
-        return run_alone(_made_apart(folders, proving, jobs, engine, on_proof))
+    if folders and (pool.engine == "ray" or min(pool.workers or cores(), len(folders)) > 1):
+        return run_alone(_made_apart(folders, proving, pool, on_proof))
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     proofs: dict[Path, Proof] = {}
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
@@ -120,15 +119,14 @@ def _made(
 async def _made_apart(
     folders: list[Path],
     proving: ProofJob,
-    jobs: int | None,
-    engine: Engine,
+    pool: PoolSettings,
     on_proof: Callable[[Path, Proof], object],
 ) -> dict[Path, Proof]:
     """Proofs made in several processes, a bundle each."""
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("proved", total=len(folders))
-        async with hands(proving, jobs, most=len(folders), engine=engine) as prove_one:
+        async with process_pool(proving, pool, most=len(folders)) as prove_one:
 
             async def one(folder: Path) -> tuple[Path, Proof]:
                 proof = await prove_one(PinnedBundle.of(folder))

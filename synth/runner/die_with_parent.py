@@ -1,4 +1,4 @@
-"""Becomes another program, which is asked to end when whoever started it has died, however that came about.
+"""Runs another program in this process; the kernel ends it when the parent process dies.
 
 Run as `python -m synth.runner.die_with_parent PARENT PROGRAM ARGUMENT…`; PARENT is the process id of who started it.
 """

@@ -1,4 +1,4 @@
-"""A run from its plan to its report: lock, writer, environments, what is said at the end."""
+"""Runs a plan: locks the folder, opens the writer, makes the environments, prints the outcome."""
 
 import json
 from collections.abc import AsyncGenerator, Callable, Sequence

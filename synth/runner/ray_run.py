@@ -1,4 +1,4 @@
-"""Environments spread over the machines of a Ray cluster: the same stages, the same writers, one disk for all.
+"""Makes environments on the machines of a Ray cluster: the same stages and writers, on one shared disk.
 
 Needs `ray`, the extra `envfarm[scale]`.
 """

@@ -1,4 +1,4 @@
-"""A run as a table that changes while one looks at it."""
+"""A live table of a run."""
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console, RenderableType

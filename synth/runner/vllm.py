@@ -1,4 +1,4 @@
-"""A vLLM server as a child: started, waited for, and stopped with whoever needed it."""
+"""A vLLM server as a child process: started, awaited, and stopped with its user."""
 
 import asyncio
 import os

@@ -1,10 +1,10 @@
-"""The writer that a plan asks for."""
+"""Opens the writer that a plan names."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from agent_client.models.endpoint import Endpoint
+from agent_client.models.endpoint import Endpoint, Retries
 from synth.llm.batch import BatchWriter
 from synth.llm.batch_folder import BatchFolder
 from synth.llm.cache import Cache
@@ -55,9 +55,8 @@ def _endpoint(plan: RunPlan, api_key: str, on_retry: Callable[[str], None] | Non
         plan.base_url,
         api_key=api_key or "none",
         seconds=plan.seconds,
-        attempts=plan.attempts,
+        retries=Retries(plan.attempts, on_retry=on_retry),
         connections=plan.at_once,
-        on_retry=on_retry,
     )
 
 

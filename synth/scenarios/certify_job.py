@@ -1,4 +1,4 @@
-"""The work of one process that certifies: it examines, or searches, the scenarios of whichever bundles it is given."""
+"""The job of one process that certifies: it examines scenarios, or searches them for exploits."""
 
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable

@@ -37,7 +37,7 @@ from synth.pipeline.plan import RunPlan
 from synth.play.pinned_bundle import PinnedBundle
 from synth.play.playground import Playground
 from synth.processes.inline_loop import run_alone
-from synth.processes.process_pool import Engine, hands
+from synth.processes.process_pool import Engine, PoolSettings, process_pool
 from synth.runner.writer_choice import writer_for
 from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
 from synth.scenarios.kept_searches import KeptSearches
@@ -134,7 +134,7 @@ def scenarios(
     path = to or folder / "scenarios.jsonl"
     if backward:
         wanted = BackwardOptions(seed, commands, tool, refusals, tells)
-        _show_yield(run_alone(_make(folder, path, n or 60, wanted, jobs, engine)), n or 60)
+        _show_yield(run_alone(_make(folder, path, n or 60, wanted, PoolSettings(jobs, engine))), n or 60)
         return
     way = "converse" if converse else "forward"
     if not (solver or model):
@@ -203,7 +203,7 @@ def _show_retry(trouble: str) -> None:
     err.print(f"the endpoint: {trouble}")
 
 
-async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, jobs: int | None, engine: Engine) -> Yield:
+async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, pool: PoolSettings) -> Yield:
     begin = time.perf_counter()
     async with Playground(folder) as stage:
         profile = profile_of(
@@ -226,8 +226,7 @@ async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, jobs:
                 on_certified=shelf.add,
                 on_walk=on_walk,
                 profile=profile,
-                jobs=jobs,
-                engine=engine,
+                pool=pool,
             )
     made.seconds = time.perf_counter() - begin
     return made
@@ -289,7 +288,7 @@ def certify(
         out.print("Nothing to examine.")
         return
     examining = Examining(against, mend)
-    seen = run_alone(_certified(cases, examining, jobs, engine, write=write)) if cases else []
+    seen = run_alone(_certified(cases, examining, PoolSettings(jobs, engine), write=write)) if cases else []
     if as_json:
         out.print_data([_examined(case, one) for case, one in zip(cases, seen, strict=True)])
     for folder in dict.fromkeys(case.bundle.folder for case in cases if not as_json):
@@ -330,13 +329,13 @@ def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[CertifyOrder
 
 
 async def _certified(
-    cases: Sequence[CertifyOrder], examining: Examining, jobs: int | None, engine: Engine, *, write: bool
+    cases: Sequence[CertifyOrder], examining: Examining, pool: PoolSettings, *, write: bool
 ) -> list[Examined]:
     """What is seen of scenarios; each certificate is written at once, if they are: a run that is stopped loses none."""
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("examined", total=len(cases))
-        async with hands(examining, jobs, most=len(cases), engine=engine) as examined:
+        async with process_pool(examining, pool, most=len(cases)) as examined:
 
             async def one(case: CertifyOrder) -> Examined:
                 seen = await examined(case)
@@ -433,7 +432,7 @@ def hack(
         told = f"{counted(left, 'scenario')} {noun(left, 'has', 'have')} no reference solution"
         (err if as_json else out).print(f"{told}, and {noun(left, 'is', 'are')} left out.")
     begin = time.perf_counter()
-    seen = run_alone(_searched(played, Searching(budget), jobs, engine, _kept(to, budget)))
+    seen = run_alone(_searched(played, Searching(budget), PoolSettings(jobs, engine), _kept(to, budget)))
     holes = [(case.bundle.folder, hole) for case, one in zip(played, seen, strict=True) for hole in one.holes]
     written = _written(holes, to or Path("holes")) if holes else []
     if as_json:
@@ -463,7 +462,7 @@ def _kept(folder: Path | None, budget: int) -> KeptSearches | None:
 
 
 async def _searched(
-    cases: Sequence[CertifyOrder], searching: Searching, jobs: int | None, engine: Engine, kept: KeptSearches | None
+    cases: Sequence[CertifyOrder], searching: Searching, pool: PoolSettings, kept: KeptSearches | None
 ) -> list[Searched]:
     seen = [kept.find(case) if kept is not None else None for case in cases]
     left = [place for place, one in enumerate(seen) if one is None]
@@ -473,7 +472,7 @@ async def _searched(
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("searched", total=len(cases), completed=made)
-        async with hands(searching, jobs, most=max(1, len(left)), engine=engine) as searched:
+        async with process_pool(searching, pool, most=max(1, len(left))) as searched:
 
             async def one(place: int) -> None:
                 seen[place] = found = await searched(cases[place])

@@ -1,4 +1,4 @@
-"""Calls that are tried out on a scene and undone again, for whoever walks it.
+"""Trial calls on a session, which are undone afterwards.
 
 Undoing costs more than a call, for the guest is given the rows anew: so what changed nothing stays in the history for a
 while, and is undone together with the next call that changed something.

@@ -15,6 +15,7 @@ from agent_client.events import (
 )
 from agent_client.model import Message, Model, Reply
 from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import Retries
 from agent_client.play import REMINDER, Limits, play
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.toolbox import connect
@@ -34,7 +35,7 @@ async def episode(url: str, model: Model, **limits: Any) -> Trace:
 
 async def chat(url: str, *answers: dict[str, Any] | Response | None, **limits: Any) -> tuple[Trace, Endpoint]:
     endpoint = Endpoint(list(answers))
-    async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1", attempts=1) as model:
+    async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1", retries=Retries(attempts=1)) as model:
         return await episode(url, model, **limits), endpoint
 
 

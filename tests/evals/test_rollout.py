@@ -15,6 +15,7 @@ from agent_client.errors import AgentError
 from agent_client.events import Event, Started
 from agent_client.model import Message, Model, Reply
 from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import Retries
 from agent_client.play import Limits
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.trace import ToolCall, ToolSpec
@@ -190,7 +191,7 @@ async def test_an_endpoint_that_dies_in_the_middle_is_no_zero_and_what_was_done_
     asked = said(calls=[{"id": "a", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}])
     endpoint = Endpoint([asked, refused(503, "going down")])
     async with table(shelf) as at, endpoint.serve() as url:
-        async with ChatModel(url, "m", attempts=1) as model:
+        async with ChatModel(url, "m", retries=Retries(attempts=1)) as model:
             run = await at.play(model)
         assert (run.outcome, run.reward) == ("infra_error", None)
         assert "HTTP 503" in run.error

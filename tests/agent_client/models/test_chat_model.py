@@ -17,6 +17,7 @@ from agent_client.model import (
     User,
 )
 from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import Retries
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
 from tests.doubles import Endpoint, refused, said
 
@@ -39,12 +40,13 @@ async def ask(
     messages: Sequence[Message] = TASK,
     tools: Sequence[ToolSpec] = (BORROW,),
     waits: Waits | None = None,
+    attempts: int = 6,
     **settings: Any,
 ) -> tuple[Reply, Endpoint]:
     endpoint = Endpoint(list(answers))
     async with (
         endpoint.serve() as base_url,
-        ChatModel(base_url, "stub-1", sleep=waits or Waits(), **settings) as model,
+        ChatModel(base_url, "stub-1", retries=Retries(attempts, sleep=waits or Waits()), **settings) as model,
     ):
         return await model.reply(messages, tools), endpoint
 
@@ -213,7 +215,7 @@ async def test_an_endpoint_that_hangs_is_given_up() -> None:
 
 async def test_where_nothing_listens_one_attempt_is_enough() -> None:
     waits = Waits()
-    async with ChatModel("http://127.0.0.2:9/v1", "stub-1", attempts=3, sleep=waits) as model:
+    async with ChatModel("http://127.0.0.2:9/v1", "stub-1", retries=Retries(3, sleep=waits)) as model:
         with pytest.raises(EndpointError, match=r"cannot reach http://127\.0\.0\.2:9/v1"):
             await model.reply(TASK, [])
     assert waits.asked == []
@@ -223,7 +225,7 @@ async def test_an_endpoint_that_went_down_is_tried_again_and_then_named() -> Non
     waits = Waits()
     async with AsyncExitStack() as stack:
         async with Endpoint([said("Done.")]).serve() as base_url:
-            model = await stack.enter_async_context(ChatModel(base_url, "stub-1", attempts=3, sleep=waits))
+            model = await stack.enter_async_context(ChatModel(base_url, "stub-1", retries=Retries(3, sleep=waits)))
             await model.reply(TASK, [])
         with pytest.raises(EndpointError, match=r"cannot reach .*3 attempts"):
             await model.reply(TASK, [])

@@ -12,6 +12,7 @@ from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.backward.generator import Shelf, Yield, backward
 from synth.play.playground import Playground
+from synth.processes.process_pool import PoolSettings
 from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write, write_bundle
 from tests.processes import farm
 
@@ -78,7 +79,13 @@ async def made(folder: Path, out: Path, n: int, seed: int = 1, jobs: int = 1) ->
         shelf = Shelf(out, stage)
 
         return await backward(
-            stage, n=n, seed=seed, there=shelf.there, on_certified=shelf.add, on_walk=lambda _: None, jobs=jobs
+            stage,
+            n=n,
+            seed=seed,
+            there=shelf.there,
+            on_certified=shelf.add,
+            on_walk=lambda _: None,
+            pool=PoolSettings(jobs),
         )
 
 

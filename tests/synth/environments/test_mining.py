@@ -15,7 +15,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse
 
 import synth
-from agent_client.models.endpoint import Endpoint
+from agent_client.models.endpoint import Endpoint, Retries
 from servers.errors import NotFound, RequestError
 from synth.environments.mining.similarity import cosine, distinct, diverse, map_svg, vectors
 from synth.environments.mining.tasks import read_tasks
@@ -151,7 +151,7 @@ def about(title: str, score: int) -> Topic:
 
 
 async def chosen_by(stub: Embeddings, model: str = "e-1") -> list[str]:
-    async with stub.serve() as base_url, Endpoint(base_url, attempts=1) as endpoint:
+    async with stub.serve() as base_url, Endpoint(base_url, retries=Retries(attempts=1)) as endpoint:
         topics = [about("Dental", 9), about("Dentist", 8), about("Harbour", 7), about("Archive", 6)]
         every, space, chosen = await select(topics, 2, Embedder(endpoint, model))
     assert len(space) == len(every)

@@ -12,6 +12,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 
 from agent_client.models.endpoint import Endpoint as Connection
+from agent_client.models.endpoint import Retries
 from servers.errors import RequestError
 from servers.records import Record
 from synth.llm.cache import Cache
@@ -61,7 +62,8 @@ async def ask(
     endpoint = Endpoint(list(answers))
     async with AsyncExitStack() as stack:
         base_url = await stack.enter_async_context(endpoint.serve())
-        connection = Connection(base_url, api_key="key-1", sleep=waits or Waits(), seconds=seconds, attempts=attempts)
+        retries = Retries(attempts, sleep=waits or Waits())
+        connection = Connection(base_url, api_key="key-1", seconds=seconds, retries=retries)
         writer = await stack.enter_async_context(EndpointWriter(connection, "stub-1", **settings))
         return [await writer.ask(QUESTION, SCHEMA, label="loans/schema") for _ in range(times)], endpoint
 
@@ -167,7 +169,7 @@ async def test_an_endpoint_that_answers_nonsense_is_named(nonsense: dict[str, An
 
 async def test_an_endpoint_that_is_down_is_named() -> None:
     async with AsyncExitStack() as stack:
-        connection = Connection("http://127.0.0.1:9/v1", sleep=Waits(), attempts=2)
+        connection = Connection("http://127.0.0.1:9/v1", retries=Retries(2, sleep=Waits()))
         writer = await stack.enter_async_context(EndpointWriter(connection, "stub-1"))
         with pytest.raises(WriterUnreachable, match=r"cannot reach http://127\.0\.0\.1:9/v1"):
             await writer.ask(QUESTION, SCHEMA, label="loans/schema")
@@ -194,7 +196,7 @@ async def test_no_more_requests_than_allowed_are_under_way() -> None:
     crowd = Crowd()
     async with AsyncExitStack() as stack:
         base_url = await stack.enter_async_context(crowd.serve())
-        connection = Connection(base_url, sleep=Waits())
+        connection = Connection(base_url, retries=Retries(sleep=Waits()))
         writer = await stack.enter_async_context(EndpointWriter(connection, "stub-1", at_once=2))
         async with asyncio.TaskGroup() as group:
             for number in range(6):

@@ -15,7 +15,7 @@ from synth.backward.usage_counts import UsageCounts
 from synth.pipeline.gather import together
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.job import WorkerFault
-from synth.processes.process_pool import hands
+from synth.processes.process_pool import PoolSettings, process_pool
 from synth.prove.proof import write_proof
 from synth.prove.prover import ProofJob, prove
 from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
@@ -31,7 +31,7 @@ def count(folder: Path, pattern: str = "*") -> int:
 
 @pytest.mark.parametrize("many", [1, 2, 5])
 async def test_everything_is_done_however_many_there_are(tmp_path: Path, many: int) -> None:
-    async with hands(Doubling(tmp_path), many) as double:
+    async with process_pool(Doubling(tmp_path), PoolSettings(many)) as double:
         assert await together(double(number) for number in range(9)) == list(range(0, 18, 2))
         with pytest.raises(FarmError, match="14 is too many"):
             await double(14)
@@ -39,14 +39,14 @@ async def test_everything_is_done_however_many_there_are(tmp_path: Path, many: i
 
 
 async def test_what_a_process_died_of_is_done_again_by_another(tmp_path: Path) -> None:
-    async with hands(Doubling(tmp_path, deaths=1), 2) as double:
+    async with process_pool(Doubling(tmp_path, deaths=1), PoolSettings(2)) as double:
         assert await together(double(number) for number in (12, 13, 11, 10)) == [24, 26, 22, 20]
     assert count(tmp_path) == 1
 
 
 async def test_what_every_process_dies_of_is_an_error_and_the_rest_is_done(tmp_path: Path) -> None:
     with watching_for_orphans() as left:
-        async with hands(Doubling(tmp_path, deaths=9), 2) as double:
+        async with process_pool(Doubling(tmp_path, deaths=9), PoolSettings(2)) as double:
             with pytest.raises(FarmError, match="2 processes ended in the middle of the same work"):
                 await together(double(number) for number in (13, 1))
             assert await together(double(number) for number in (2, 3)) == [4, 6]
@@ -56,7 +56,7 @@ async def test_what_every_process_dies_of_is_an_error_and_the_rest_is_done(tmp_p
 
 async def test_whoever_is_busy_lets_go_and_closes_what_is_open(tmp_path: Path) -> None:
     async def work() -> None:
-        async with hands(Endless(tmp_path), 2) as wait:
+        async with process_pool(Endless(tmp_path), PoolSettings(2)) as wait:
             await together(wait(name) for name in ("one", "two"))
 
     working = asyncio.create_task(work())
@@ -68,7 +68,7 @@ async def test_whoever_is_busy_lets_go_and_closes_what_is_open(tmp_path: Path) -
 
 
 async def test_whoever_cannot_begin_says_why() -> None:
-    async with hands(Locked(), 2) as do:
+    async with process_pool(Locked(), PoolSettings(2)) as do:
         with pytest.raises(FarmError, match="the door is locked"):
             await do(1)
 
@@ -92,7 +92,7 @@ async def test_who_reads_another_bundle_than_was_meant_finds_nothing_about_it(
         shutil.move(folder, tmp_path / "away")
     else:
         (folder / "policy.md").write_text("Another.")
-    async with hands(job(bundle), 2) as do:
+    async with process_pool(job(bundle), PoolSettings(2)) as do:
         with pytest.raises(WorkerFault, match=r"shop(: cannot be read|/policy\.md: is not what it was)"):
             await do(order(bundle))
 

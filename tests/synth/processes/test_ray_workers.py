@@ -15,7 +15,7 @@ import pytest
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import FarmError
 from synth.pipeline.gather import together
-from synth.processes.process_pool import hands
+from synth.processes.process_pool import PoolSettings, process_pool
 from synth.prove.proof import load_proof
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.processes import farm, free_ports, offspring, processes, started, until, watching_for_orphans
@@ -86,14 +86,14 @@ async def test_certificates_and_proofs_come_out_the_same_over_ray(tmp_path: Path
 async def test_a_process_of_the_cluster_that_dies_is_replaced_once(tmp_path: Path) -> None:
     (tmp_path / "once").mkdir()
     (tmp_path / "often").mkdir()
-    async with hands(Doubling(tmp_path / "once", deaths=1), 2, engine="ray") as double:
+    async with process_pool(Doubling(tmp_path / "once", deaths=1), PoolSettings(2, "ray")) as double:
         assert await together(double(number) for number in (12, 13, 11)) == [24, 26, 22]
         with pytest.raises(FarmError, match="14 is too many"):
             await double(14)
-    async with hands(Doubling(tmp_path / "often", deaths=9), 1, engine="ray") as double:
+    async with process_pool(Doubling(tmp_path / "often", deaths=9), PoolSettings(1, "ray")) as double:
         with pytest.raises(FarmError, match="processes of the Ray cluster died in the middle of the same work"):
             await double(13)
-    async with hands(Locked(), 1, engine="ray") as do:
+    async with process_pool(Locked(), PoolSettings(1, "ray")) as do:
         with pytest.raises(FarmError, match="the door is locked"):
             await do(1)
 
@@ -115,7 +115,7 @@ async def test_a_node_without_the_bundle_and_one_that_is_killed_change_nothing(t
         mortal = await stack.enter_async_context(node(*there, home=tmp_path))
         await until(lambda: runs(blind, "raylet") and runs(mortal, "raylet"), "both others are up")
         one = await started(*make, "there", *over, home=tmp_path, RAY_ADDRESS=address, RAY_AUTH_MODE="disabled")
-        await until(lambda: runs(mortal, "ray::Hand"), "there is work for it")
+        await until(lambda: runs(mortal, "ray::RayWorker"), "there is work for it")
         kill_all(mortal)
         made = await one.ended()
         assert (made.code, made.err) == (0, "")
