@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from agent_client.trace import ToolCall, ToolResult, Trace
-from registry.client import FarmClient
-from registry.paging import every_item
+from registry.client import FarmClient, every_item
 from servers.messages import CallRecord, OutcomeKind
 from servers.records import Record
 from servers.state.row_diff import RowChange

@@ -34,8 +34,7 @@ from registry.farm import private
 from registry.messages import ScenarioDetail
 from servers.bundle_library import Library
 from servers.cli.command_options import bundle_of
-from servers.cli.endpoint_option import BaseUrl, well_formed
-from servers.cli.endpoint_url import OPENAI
+from servers.cli.endpoint_url import OPENAI, BaseUrl, well_formed
 from servers.cli.secret_options import ApiKey, UserApiKey
 from servers.errors import RequestError
 from servers.scenario.scenario import Solution

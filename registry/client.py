@@ -30,6 +30,7 @@ from registry.messages import (
     Lease,
     LeasePart,
     LeaseStatus,
+    Part,
     QueryRequest,
     RewindRequest,
     ScenarioDetail,
@@ -314,3 +315,13 @@ def _order(kind: type[Answer], **fields: Any) -> Answer:
         return kind.model_validate(fields)
     except ValidationError as error:
         raise RequestError("; ".join(problems(error))) from None
+
+
+async def every_item(part_from: Callable[[int], Awaitable[Part[T]]]) -> list[T]:
+    """All items of a list; `part_from` asks for those after so many."""
+    found: list[T] = []
+    while True:
+        part = await part_from(len(found))
+        found += part.items
+        if not part.items or len(found) >= part.total:
+            return found

@@ -13,12 +13,11 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from registry.client import FarmClient, WrongToken
+from registry.client import FarmClient, WrongToken, every_item
 from registry.client_file import keep_out_of_git, merge, refuse_tracked
 from registry.farm import TOKEN_FILE, URL_FILE, Options, address_of, running
 from registry.leases import KEEP_SECONDS
 from registry.messages import Lease, LeaseStatus
-from registry.paging import every_item
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.cli.command_options import AsJson, bundle_of, shelves
 from servers.cli.secret_options import Token, TokenFile, token_from, without_password

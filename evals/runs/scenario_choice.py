@@ -4,9 +4,8 @@ import random
 from typing import Literal, NamedTuple
 
 from evals.runs.suite import ScenarioChoice
-from registry.client import FarmClient
+from registry.client import FarmClient, every_item
 from registry.messages import ScenarioCard
-from registry.paging import every_item
 from servers.errors import BundleError, RequestError
 from servers.scenario.scenario import Scenario
 from servers.text.suggestion import suggestion

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 from pydantic import Field, ValidationError
 
 from agent_client.models.chat_messages import chat_tools
-from registry.client import FarmClient
+from registry.client import FarmClient, every_item
 from registry.messages import LARGEST_NUMBER, EnvironmentDetail, ScenarioDetail, ScenarioPart
-from registry.paging import every_item
 from rl_training.data.selection import calls_of, kill_score_of, pass_rate_of
 from rl_training.errors import RowError
 from servers.errors import BundleError

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from pydantic import TypeAdapter
 
 from servers.bundle.description import Tool
-from servers.bundle.json_list import listed
+from servers.bundle.files import listed
 from servers.errors import BundleError
 from servers.records import Record
 

@@ -10,13 +10,17 @@ from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from io import RawIOBase
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
 
 from servers.errors import BundleError
 from servers.files.atomic_write import write_whole
 from servers.gate.parser import LARGEST_SOURCE
 from servers.limits.json_size import refuse_odd_numbers
+from servers.validation import first_problem
 
+T = TypeVar("T")
 PACKAGED = Path(__file__).resolve().parents[1] / "library"
 """The farm's own bundles. Installers may link their files from a cache, so these alone may have several names."""
 SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
@@ -200,3 +204,16 @@ def _decoded(path: Path, content: bytes) -> str:
 
 def _told(size: int) -> str:
     return f"{size // 1024 // 1024} MiB" if size >= 1024 * 1024 else f"{size // 1024} KiB"
+
+
+def listed(path: Path, kind: TypeAdapter[tuple[T, ...]]) -> tuple[T, ...]:
+    """The records of an optional file that holds a JSON list of them; none when it is not there.
+
+    Raises:
+        BundleError: the file cannot be read.
+    """
+    try:
+        text = text_if_there(path)
+        return () if text is None else kind.validate_json(text)
+    except ValidationError as error:
+        raise BundleError(f"{path}: {first_problem(error)}") from None

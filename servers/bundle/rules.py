@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field, TypeAdapter
 
-from servers.bundle.json_list import listed
+from servers.bundle.files import listed
 from servers.errors import BundleError
 from servers.records import Name, Record
 

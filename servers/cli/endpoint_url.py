@@ -1,10 +1,13 @@
-"""The URL of a model's endpoint, looked at before anything is asked there."""
+"""The URL of a model's endpoint, looked at before anything is asked there: in a record, and as an option."""
 
 import re
 from typing import Annotated
 from urllib.parse import urlsplit
 
+import typer
 from pydantic import AfterValidator
+
+from servers.errors import RequestError
 
 SECRET = re.compile(r"//[^/?#]*@|[?&](password|token|key|api_key)=", re.IGNORECASE)
 OPENAI = "https://api.openai.com/v1"
@@ -28,3 +31,19 @@ def checked_url(url: str) -> str:
 
 EndpointUrl = Annotated[str, AfterValidator(checked_url)]
 """A field of a record."""
+
+
+def well_formed(_: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """The callback of an option whose value is such a URL."""
+    if value in (None, parameter.default):
+        return value
+    try:
+        return checked_url(value)
+    except ValueError as error:
+        raise RequestError(f"{parameter.opts[0]}: {error}") from None
+
+
+BaseUrl = Annotated[
+    str, typer.Option(envvar="OPENAI_BASE_URL", callback=well_formed, help="An OpenAI-compatible endpoint.")
+]
+"""An option of a command; its default is `OPENAI`."""

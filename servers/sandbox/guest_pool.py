@@ -24,7 +24,7 @@ from servers.guest.branch_coverage import branches
 from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
 from servers.guest.walls import WALLS
 from servers.limits.buffer_budget import BufferBudget
-from servers.limits.guest_memory import MOST_GUEST_MEMORY, excess, private_bytes
+from servers.limits.memory import MOST_GUEST_MEMORY, excess, private_bytes
 from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
 from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
 

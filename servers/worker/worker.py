@@ -28,7 +28,7 @@ from servers.files.private_files import keep_private, kept_secret, write_private
 from servers.guest.sqlite.tables import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
-from servers.limits.farm_memory import limit_sqlite
+from servers.limits.memory import limit_sqlite
 from servers.limits.rate_limit import Pace
 from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.sandbox.guest_pool import Guests

@@ -11,7 +11,7 @@ from servers.doors import http_limits, mcp
 from servers.errors import QueryError
 from servers.guest.sqlite.instance_rows import MOST_GROWTH
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
-from servers.limits.farm_memory import BASE, CEILING, SQLITE_HEAP
+from servers.limits.memory import BASE, CEILING, SQLITE_HEAP
 from servers.messages import Launch, Page
 from servers.sandbox import guest_pool
 from servers.state import changeset_verification, start_images

@@ -13,7 +13,7 @@ import pytest
 
 from servers.bundle_library import Library
 from servers.limits.buffer_budget import BufferBudget
-from servers.limits.guest_memory import excess
+from servers.limits.memory import excess
 from servers.messages import Launch
 from servers.sandbox.guest_pool import LARGEST_CALL_REPLY, Guest, GuestDied, GuestLate, Guests
 from servers.worker.instance import Instance
