@@ -8,12 +8,17 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from hypothesis import settings
 
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.messages import Launch
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import write_bundle
+
+settings.register_profile("same", derandomize=True, database=None)
+settings.register_profile("wide", max_examples=1000)
+settings.load_profile("same")  # the same examples in every run; `--hypothesis-profile wide` tries many, and new ones
 
 
 def pytest_configure() -> None:

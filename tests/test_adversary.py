@@ -29,6 +29,7 @@ from servers.sandbox.guest_pool import CALL_SECONDS
 from servers.worker.instance import LARGEST_STATE, MOST_WAITING
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
+from tests.library import of_each_environment
 from tests.processes import Running, farm_up, guests
 
 LOOP = pytest.mark.asyncio(loop_scope="module")
@@ -679,21 +680,14 @@ def of_schema(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
     return st.one_of([some[kind] for kind in ([named] if isinstance(named, str) else named)])
 
 
-BY_HAND = ("hotel_bookings", "library_loans", "parcel_room")
-"""Environments that are always tried; the others with the slow tests."""
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=[] if name in BY_HAND else pytest.mark.slow) for name in Library([OWN_LIBRARY]).ids()],
-)
+@of_each_environment()
 def test_no_text_in_an_argument_is_taken_for_sql(played: Played, name: str) -> None:
     worker, run = played.worker, played.runner.run
     instance = worker.find(played.instances[name])
     tools = list(instance.environment.tools.values())
     kinds: set[str] = set()
 
-    @settings(max_examples=300, deadline=None, database=None)
+    @settings(deadline=None)
     @given(st.sampled_from(tools).flatmap(lambda tool: st.tuples(st.just(tool), arguments_of(tool.arguments))))
     def attempt(drawn: tuple[Any, dict[str, Any]]) -> None:
         tool, arguments = drawn

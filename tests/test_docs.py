@@ -37,6 +37,7 @@ from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoin
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.checkpoints.sql import Comparison, SqlCheckpoint
 from servers.scenario.scenario import PlannedCall, Scenario, Solution
+from tests.library import SAMPLE
 from tests.processes import LONG, farm_up, write_forked_farm
 from tests.test_floors import FLOORS
 
@@ -310,6 +311,11 @@ def anchor_of(heading: str) -> str:
 def test_the_floors_are_those_that_imports_are_held_to() -> None:
     rows = re.findall(r"^\| (\d) \| ([^|]*) \|", text_of("architecture.md"), re.MULTILINE)
     assert {part: int(floor) for floor, cell in rows for part in re.findall(r"`(\w+)/`", cell)} == FLOORS
+
+
+def test_the_sample_of_the_library_is_told() -> None:
+    told = re.findall(r"^Of the library this checks (.*?)\. ", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert told == [" and ".join(f"`{name}`" for name in SAMPLE)]
 
 
 def test_every_page_is_listed() -> None:

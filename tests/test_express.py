@@ -375,7 +375,7 @@ ODD_BODIES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @given(version=VERSIONS, number=JSON_IDS, ordinary=ORDINARY_CALLS)
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(deadline=None)
 def test_an_ordinary_call_goes_the_short_way_and_gets_the_sdk_s_answer(
     doors: Doors, version: str, number: int | str, ordinary: tuple[str, dict[str, Any]]
 ) -> None:
@@ -453,13 +453,13 @@ def test_both_ways_keep_a_connection_and_close_it_when_they_are_asked_to(doors: 
 
 
 @given(request=odd_messages())
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(deadline=None)
 def test_an_odd_message_gets_the_sdk_s_answer(doors: Doors, request: Request) -> None:
     check(doors, request)
 
 
 @given(request=odd_headers())
-@settings(max_examples=300, deadline=None, derandomize=True, database=None)
+@settings(deadline=None)
 def test_an_odd_header_gets_the_sdk_s_answer(doors: Doors, request: Request) -> None:
     check(doors, request)
 

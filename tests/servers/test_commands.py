@@ -1,9 +1,7 @@
 """`farm check`, `farm derive` and `farm serve`, run as people and MCP clients run them."""
 
 import json
-import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,9 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from tests import processes
 from tests.bundles import with_description
+from tests.processes import Done
 
 ROOT = Path(__file__).parents[2]
 
@@ -22,17 +22,15 @@ def shop(shelf: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(shelf / "shop", tmp_path / "shop"))
 
 
-def farm(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+async def farm(*arguments: str | Path) -> Done:
     """Run the command on a terminal of ordinary width."""
-    command = [sys.executable, ROOT / "farm.py", *map(str, arguments)]
-    environment = {**os.environ, "COLUMNS": "80"}
-    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False, timeout=60)
+    return await processes.farm(*arguments, home=ROOT, COLUMNS="80")
 
 
-def test_check_says_that_a_bundle_is_sound(shop: Path) -> None:
-    done = farm("check", shop, "library_loans")
-    assert (done.returncode, done.stderr) == (0, "")
-    first, second = done.stdout.splitlines()
+async def test_check_says_that_a_bundle_is_sound(shop: Path) -> None:
+    done = await farm("check", shop, "library_loans")
+    assert (done.code, done.err) == (0, "")
+    first, second = done.out.splitlines()
     assert first == "shop: sound (4 tools, 1 scenario)"
     assert second.startswith("library_loans: sound (19 tools, ")
 
@@ -51,7 +49,7 @@ CHECK = "def check(start, final, answer, calls):\n    "
         ),
     ],
 )
-def test_check_advises_a_fact_where_words_of_an_answer_are_looked_for(
+async def test_check_advises_a_fact_where_words_of_an_answer_are_looked_for(
     shop: Path, checkpoint: dict[str, Any], is_advised: bool
 ) -> None:
     path = shop / "scenarios.jsonl"
@@ -59,85 +57,90 @@ def test_check_advises_a_fact_where_words_of_an_answer_are_looked_for(
     goal = {"id": "words", "role": "goal", "question": "Does it tell 12?", **checkpoint}
     scenario = {**scenario, "checkpoints": [*scenario["checkpoints"], goal], "certificate": None}
     path.write_text(json.dumps(scenario) + "\n")
-    done = farm("check", shop)
-    *advice, last = done.stdout.splitlines()
-    assert (done.returncode, last) == (0, "shop: sound (4 tools, 1 scenario)")
+    done = await farm("check", shop)
+    *advice, last = done.out.splitlines()
+    assert (done.code, last) == (0, "shop: sound (4 tools, 1 scenario)")
     assert len(advice) == is_advised
     assert all(line.startswith("advice: ") and "checkpoints.words" in line for line in advice)
 
 
-def test_check_prints_every_finding_on_a_line_of_its_own(shop: Path, shelf: Path) -> None:
+async def test_check_prints_every_finding_on_a_line_of_its_own(shop: Path, shelf: Path) -> None:
     with_description(shop, id="store", port=80)
     (shop / "seed.sql").unlink()
     (shop / "scenarios.jsonl").write_text('{"id": "x"}\n')
-    done = farm("check", shop, shelf / "shop")
-    assert done.returncode == 1
-    lines = done.stdout.splitlines()
+    done = await farm("check", shop, shelf / "shop")
+    assert done.code == 1
+    lines = done.out.splitlines()
     assert f"{shop}/seed.sql: the file is missing" in lines
     assert f"{shop}/environment.json: port: no such key" in lines
     assert f"{shop}/scenarios.jsonl: line 1: title: is missing" in lines
     assert f"{shop}/scenarios.jsonl: line 1: checkpoints: is missing" in lines
     assert lines[-1] == "shop: sound (4 tools, 1 scenario)"
-    assert "Traceback" not in done.stderr
+    assert "Traceback" not in done.err
 
 
 @pytest.mark.parametrize("command", ["check", "derive", "serve"])
-def test_a_bundle_that_is_not_there_is_a_misuse(command: str) -> None:
-    done = farm(command, "no_such_bundle")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == "farm: no_such_bundle: no such bundle; `farm environments` lists those that there are\n"
+async def test_a_bundle_that_is_not_there_is_a_misuse(command: str) -> None:
+    done = await farm(command, "no_such_bundle")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == "farm: no_such_bundle: no such bundle; `farm environments` lists those that there are\n"
 
 
 @pytest.mark.parametrize("arguments", [["fly"], ["check"], ["derive", "--fast", "library_loans"]])
-def test_an_unknown_command_or_option_is_a_misuse(arguments: list[str]) -> None:
-    assert farm(*arguments).returncode == 2
+async def test_an_unknown_command_or_option_is_a_misuse(arguments: list[str]) -> None:
+    assert (await farm(*arguments)).code == 2
 
 
-def test_derive_prints_the_schemas_and_writes_nothing(shop: Path) -> None:
+async def test_derive_prints_the_schemas_and_writes_nothing(shop: Path) -> None:
     before = (shop / "environment.json").read_bytes()
-    done = farm("derive", shop)
-    assert done.returncode == 0
-    assert json.loads(done.stdout) == json.loads(before)["tools"]
+    done = await farm("derive", shop)
+    assert done.code == 0
+    assert json.loads(done.out) == json.loads(before)["tools"]
     assert (shop / "environment.json").read_bytes() == before
 
 
-def test_derive_with_write_brings_a_bundle_up_to_date(shop: Path) -> None:
+async def test_derive_with_write_brings_a_bundle_up_to_date(shop: Path) -> None:
     described = json.loads((shop / "environment.json").read_text())
     with_description(shop, tools=[])
-    assert farm("check", shop).returncode == 1
-    done = farm("derive", shop, "--write")
-    assert done.returncode == 0
-    assert "4 tools written" in " ".join(done.stdout.split())
+    assert (await farm("check", shop)).code == 1
+    done = await farm("derive", shop, "--write")
+    assert done.code == 0
+    assert "4 tools written" in " ".join(done.out.split())
     assert json.loads((shop / "environment.json").read_text()) == described
-    assert farm("check", shop).returncode == 0
+    assert (await farm("check", shop)).code == 0
+
+
+def unfinished(folder: Path) -> list[Path]:
+    """Files that were being written."""
+    return list(folder.glob("*.part"))
 
 
 @pytest.mark.parametrize("content", ["{", "[]", None])
-def test_derive_writes_into_no_file_that_is_no_description(shop: Path, content: str | None) -> None:
+async def test_derive_writes_into_no_file_that_is_no_description(shop: Path, content: str | None) -> None:
     path = shop / "environment.json"
     path.unlink()
     if content is not None:
         path.write_text(content)
-    done = farm("derive", shop, "--write")
-    assert done.returncode == 1
-    assert done.stderr.startswith(f"farm: {path}: ")
-    assert [found.name for found in shop.glob("*.part")] == []
+    done = await farm("derive", shop, "--write")
+    assert done.code == 1
+    assert done.err.startswith(f"farm: {path}: ")
+    assert unfinished(shop) == []
     assert (path.read_text() if content is not None else None) == content
 
 
-def test_derive_says_what_cannot_be_described(shop: Path) -> None:
+async def test_derive_says_what_cannot_be_described(shop: Path) -> None:
     with (shop / "tools.py").open("a") as file:
         file.write("\n\ndef bad(db, *, x): ...\n\n\ndef worse(): ...\n")
-    done = farm("derive", shop)
-    assert done.returncode == 1
-    assert f"farm: {shop}: tools.py: bad: has no docstring" in done.stderr
-    assert f"{shop}: tools.py: worse: has no docstring" in done.stderr
+    done = await farm("derive", shop)
+    assert done.code == 1
+    assert f"farm: {shop}: tools.py: bad: has no docstring" in done.err
+    assert f"{shop}: tools.py: worse: has no docstring" in done.err
 
 
-def test_serve_refuses_a_scenario_that_is_not_there() -> None:
-    done = farm("serve", "library_loans", "--scenario", "../x")
-    assert done.returncode == 2
-    assert "library_loans has no scenario '../x'; `farm scenarios library_loans` lists" in done.stderr
+async def test_serve_refuses_a_scenario_that_is_not_there() -> None:
+    done = await farm("serve", "library_loans", "--scenario", "../x")
+    assert done.code == 2
+    assert "library_loans has no scenario '../x'; `farm scenarios library_loans` lists" in done.err
 
 
 async def test_serve_speaks_mcp_over_standard_input_and_output() -> None:

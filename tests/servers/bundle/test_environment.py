@@ -20,6 +20,7 @@ from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario_file import load_scenarios
 from servers.worker.worker import Worker
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
+from tests.library import of_each_environment
 
 GOAL: dict[str, Any] = SOUND_SCENARIO["checkpoints"][0]
 
@@ -57,7 +58,7 @@ async def all_findings(folder: Path) -> list[str]:
         return await findings(folder, guests)
 
 
-@pytest.mark.parametrize("name", ["library_loans", "hotel_bookings"])
+@of_each_environment()
 async def test_the_bundles_of_the_farm_are_sound(name: str) -> None:
     assert await all_findings(OWN_LIBRARY / name) == []
 

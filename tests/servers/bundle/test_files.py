@@ -33,6 +33,7 @@ from servers.state.state_file import SUFFIX, StateFile
 from servers.worker.worker import Worker
 from synth.prove.proof import load_proof
 from tests.bundles import SOUND_SCENARIO, with_description
+from tests.library import of_each_environment
 
 SECRET = "the farm's token"
 
@@ -298,7 +299,7 @@ def test_a_schema_outside_of_the_subset_is_named_with_its_place(shop: Path, sche
     assert [one for one in found if f"tools.find.result{finding}" in one], found
 
 
-@pytest.mark.parametrize("name", Library([OWN_LIBRARY]).ids())
+@of_each_environment()
 def test_the_farms_own_bundles_are_read(name: str) -> None:
     assert load_scenarios(load(OWN_LIBRARY / name))
 

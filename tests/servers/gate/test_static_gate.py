@@ -17,6 +17,7 @@ from servers.guest.tool_module import ToolModule
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from tests.bundles import HEAD, SOUND_SCENARIO, TOOLS, write_bundle
+from tests.library import of_each_environment
 
 BODY = 'def tool(db, *, text=""):\n    """A tool."""\n    {}\n    return {{}}\n'
 
@@ -279,7 +280,7 @@ def test_what_ordinary_tools_say_passes() -> None:
     assert tool_problems("") == []
 
 
-@pytest.mark.parametrize("name", Library([OWN_LIBRARY]).ids())
+@of_each_environment()
 def test_the_bundles_of_the_farm_pass(name: str) -> None:
     library = Library([OWN_LIBRARY])
     assert tool_problems(library.environment(name).source) == []

@@ -1,13 +1,12 @@
 """Which rules the worker evaluates on its event loop: those whose cost is bounded before a row is written."""
 
-from pathlib import Path
-
 import pytest
 
 from servers.bundle_library import OWN_LIBRARY
 from servers.guest.sqlite.connection import connect
 from servers.guest.sqlite.tables import tables_of
 from servers.state.schema_cost import LARGEST_SCHEMA, LONGEST_PATTERN, MOST_COST, is_cheap
+from tests.library import of_each_environment
 
 
 def cheap(schema: str) -> bool:
@@ -101,6 +100,6 @@ def test_a_schema_that_takes_long_to_parse_is_not_cheap() -> None:
     assert not cheap(table + long)
 
 
-@pytest.mark.parametrize("path", sorted(OWN_LIBRARY.glob("*/schema.sql")), ids=lambda path: path.parent.name)
-def test_the_librarys_rules_are_cheap(path: Path) -> None:
-    assert cheap(path.read_text())
+@of_each_environment()
+def test_the_librarys_rules_are_cheap(name: str) -> None:
+    assert cheap((OWN_LIBRARY / name / "schema.sql").read_text())

@@ -25,6 +25,7 @@ from synth.certify.value_forms import ValueForms
 from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 from tests.bundles import write, write_bundle
+from tests.library import of_each_environment
 from tests.processes import farm
 from tests.synth.solutions.shops import GOAL, GUARD, LOGGED, SOUND, with_checkpoints
 
@@ -207,7 +208,7 @@ def test_everyday_templates_are_enough_for_each_type_and_have_its_forms() -> Non
             assert list(template_problems(one, kind)) == []
 
 
-@pytest.mark.parametrize("name", sorted(one.name for one in OWN_LIBRARY.iterdir() if (one / "tools.py").exists()))
+@of_each_environment()
 async def test_the_library_has_paraphrases_for_what_it_asks(name: str) -> None:
     async with Playground(OWN_LIBRARY / name) as stage:
         environment = stage.environment

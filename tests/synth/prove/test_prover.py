@@ -8,13 +8,14 @@ import apsw
 import pytest
 
 from servers.bundle.environment import as_json
-from servers.bundle_library import OWN_LIBRARY, Library
+from servers.bundle_library import OWN_LIBRARY
 from servers.errors import BundleError
 from servers.state.readonly_query import Reader
 from synth.prove.explorer import broken_rows
 from synth.prove.proof import Finding, Proof, load_proof, write_proof
 from synth.prove.prover import prove
 from tests.bundles import TOOLS, write_bundle
+from tests.library import of_each_environment
 
 POLICY = (
     "# Rules\n\n1. **Prices.** A price is never less than nothing.\n2. **Anvils** are kept.\n3. **Taste.** Be kind.\n"
@@ -269,7 +270,7 @@ async def test_a_proof_is_void_once_a_file_differs(tmp_path: Path) -> None:
         load_proof(bundle)
 
 
-@pytest.mark.parametrize("name", Library([OWN_LIBRARY]).ids())
+@of_each_environment()
 def test_every_environment_of_the_library_is_proved_as_it_is(name: str) -> None:
     proof = load_proof(OWN_LIBRARY / name)
     assert proof is not None, f"`farm prove {name} --write` makes it anew"
