@@ -2,3 +2,11 @@
 
 JUDGE_VERSION = 3
 """Raise it when the judge takes an answer otherwise than before: certificates of other versions are out of date."""
+
+HOW_TO_ANSWER = (
+    "When you are done, answer in your last message: tell what you were asked to tell, each value once and for "
+    "certain, and say what each is of. Tell no other amounts, dates, times, counts or names of the same sort that "
+    "nobody asked for. Call things by the names that they have here. Begin the answer to a question of yes or no with "
+    "that word. If there is nothing such, say that there is none."
+)
+"""The words that every agent reads. `servers.answer.checks.verdict` holds answers to them."""

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
-from servers.answer.contract import HOW_TO_ANSWER
+from servers.answer import HOW_TO_ANSWER
 from servers.bundle.environment import Environment
 from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
 from servers.errors import GuestError, InfraError

@@ -16,7 +16,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult, TextContent
 
-from servers.answer.contract import HOW_TO_ANSWER
+from servers.answer import HOW_TO_ANSWER
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.doors.mcp import COPIES_OF_BODY, LARGEST_BODY, MOST_ANSWERED, MOST_VALUES, AgentDoor
 from servers.doors.server import listen, serving, url_of
