@@ -17,7 +17,7 @@ from synth.environments.schema import Schema
 from synth.environments.setting import Setting
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
-from synth.pipeline.gather import together
+from synth.pipeline.gather import gather_all
 from synth.pipeline.stage import Artefacts
 
 TESTER = Prompt.load(Path(__file__).with_name("tester.md"))
@@ -43,7 +43,7 @@ class Trial:
 
     async def every_call(self, plans: Sequence[Plan], tried: Sequence[Case] = ()) -> list[Call]:
         """Calls for tools, group by group. Those that were `tried` did not suffice."""
-        parts = await together([self.calls(group, tried) for group in groups(plans, TESTED_AT_ONCE)] if plans else [])
+        parts = await gather_all([self.calls(group, tried) for group in groups(plans, TESTED_AT_ONCE)] if plans else [])
         return [call for part in parts for call in part]
 
     async def calls(self, group: Sequence[Plan], tried: Sequence[Case] = ()) -> tuple[Call, ...]:
@@ -88,7 +88,7 @@ class Trial:
         numbers = list(numbered)
         size = -(-len(numbers) // max(1, -(-len(numbers) // JUDGED_AT_ONCE)))
         parts = [numbers[at : at + size] for at in range(0, len(numbers), size or 1)]
-        answers = await together([self._judged({number: numbered[number] for number in part}) for part in parts])
+        answers = await gather_all([self._judged({number: numbered[number] for number in part}) for part in parts])
         said = {judgement.number: judgement for answer in answers for judgement in answer.judgements}
         return [
             known.get(call) or _case(call, one, said.get(number))

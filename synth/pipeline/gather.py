@@ -1,4 +1,4 @@
-"""Several questions of one stage at once."""
+"""Awaits several questions of one stage concurrently."""
 
 import asyncio
 from collections.abc import Awaitable, Iterable
@@ -7,10 +7,10 @@ from typing import TypeVar
 T = TypeVar("T")
 
 
-async def together(waits: Iterable[Awaitable[T]]) -> list[T]:
-    """The results in order. Lets every one come to its end before the first error is raised.
+async def gather_all(waits: Iterable[Awaitable[T]]) -> list[T]:
+    """The results in order. Every one ends before the first error is raised.
 
-    So a batch holds all questions of a stage, where a task group would give up the others at the first that waits.
+    So a batch holds all questions of a stage. A task group would cancel the others at the first that waits.
     """
     done = await asyncio.gather(*waits, return_exceptions=True)
     for one in done:

@@ -18,7 +18,7 @@ from servers.errors import RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
 from servers.text.plural import counted, noun
 from servers.text.terminal import Terminal, marked
-from synth.pipeline.gather import together
+from synth.pipeline.gather import gather_all
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings, cores, process_pool
@@ -134,7 +134,7 @@ async def _made_apart(
                 progress.advance(task)
                 return folder, proof
 
-            return dict(await together(one(folder) for folder in folders))
+            return dict(await gather_all(one(folder) for folder in folders))
 
 
 def _data(folder: Path, proof: Proof | None) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from synth.certify.certificates import write_certificate, write_scenario
 from synth.certify.certifier import Examined
 from synth.certify.value_guards import BY_THE_TOOLS
 from synth.pipeline.folder import SynthesisFolder
-from synth.pipeline.gather import together
+from synth.pipeline.gather import gather_all
 from synth.pipeline.plan import RunPlan
 from synth.play.pinned_bundle import PinnedBundle
 from synth.play.playground import Playground
@@ -347,7 +347,7 @@ async def _certified(
                 progress.advance(task)
                 return seen
 
-            return await together(one(case) for case in cases)
+            return await gather_all(one(case) for case in cases)
 
 
 def _show_examined(seen: Sequence[Examined]) -> None:
@@ -479,7 +479,7 @@ async def _searched(
                     kept.keep(cases[place], found)
                 progress.advance(task)
 
-            await together(one(place) for place in left)
+            await gather_all(one(place) for place in left)
     return [one for one in seen if one is not None]
 
 

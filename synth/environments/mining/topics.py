@@ -13,7 +13,7 @@ from synth.llm.endpoint import Embedder
 from synth.llm.prompt import Prompt
 from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
-from synth.pipeline.gather import together
+from synth.pipeline.gather import gather_all
 
 PROMPT = Prompt.load(Path(__file__).with_name("mine.md"))
 AT_ONCE = 15
@@ -64,7 +64,9 @@ async def mine(
     some = read.texts[:: -(-len(read.texts) // MOST_COMPARED)]
     texts = [some[place] for place in diverse(vectors(some), max(FEWEST_JUDGED, JUDGED_FOR_EACH * n))]
     parts = [texts[at : at + AT_ONCE] for at in range(0, len(texts), AT_ONCE)]
-    answers = await together([_judged(part, asker(f"mine/{number:06}")) for number, part in enumerate(parts, start=1)])
+    answers = await gather_all(
+        [_judged(part, asker(f"mine/{number:06}")) for number, part in enumerate(parts, start=1)]
+    )
     found = [topic for answer, part in zip(answers, parts, strict=True) for topic in topics_of(answer, part)]
     if not found:
         raise RequestError(

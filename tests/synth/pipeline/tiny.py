@@ -13,7 +13,7 @@ from synth.llm.endpoint import Embedder
 from synth.llm.writer import Message
 from synth.pipeline.artefact import Topic
 from synth.pipeline.asker import Asker
-from synth.pipeline.gather import together
+from synth.pipeline.gather import gather_all
 from synth.pipeline.plan import RunPlan
 from synth.pipeline.stage import Artefacts, Stage
 from synth.runner.launch import RunSettings
@@ -62,7 +62,7 @@ async def tools(made: Artefacts, asker: Asker) -> Tools:
 
 async def code(made: Artefacts, asker: Asker) -> Code:
     wanted = [user(f"Write {name} of {made[Topic].title}.") for name in made[Tools].names]
-    functions = await together(asker.ask(one, Function, a_function) for one in wanted)
+    functions = await gather_all(asker.ask(one, Function, a_function) for one in wanted)
     text = "\n\n".join(function.text for function in functions)
     made.write(f"bundle/{made.environment}/tools.py", text)
     return Code(functions=tuple(function.text for function in functions))

@@ -12,7 +12,7 @@ from servers.errors import BundleError, FarmError
 from servers.scenario.scenario import Scenario
 from synth.backward.job import Stretch, Walking
 from synth.backward.usage_counts import UsageCounts
-from synth.pipeline.gather import together
+from synth.pipeline.gather import gather_all
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.job import WorkerFault
 from synth.processes.process_pool import PoolSettings, process_pool
@@ -32,7 +32,7 @@ def count(folder: Path, pattern: str = "*") -> int:
 @pytest.mark.parametrize("many", [1, 2, 5])
 async def test_everything_is_done_however_many_there_are(tmp_path: Path, many: int) -> None:
     async with process_pool(Doubling(tmp_path), PoolSettings(many)) as double:
-        assert await together(double(number) for number in range(9)) == list(range(0, 18, 2))
+        assert await gather_all(double(number) for number in range(9)) == list(range(0, 18, 2))
         with pytest.raises(FarmError, match="14 is too many"):
             await double(14)
         assert await double(21) == 42
@@ -40,7 +40,7 @@ async def test_everything_is_done_however_many_there_are(tmp_path: Path, many: i
 
 async def test_what_a_process_died_of_is_done_again_by_another(tmp_path: Path) -> None:
     async with process_pool(Doubling(tmp_path, deaths=1), PoolSettings(2)) as double:
-        assert await together(double(number) for number in (12, 13, 11, 10)) == [24, 26, 22, 20]
+        assert await gather_all(double(number) for number in (12, 13, 11, 10)) == [24, 26, 22, 20]
     assert count(tmp_path) == 1
 
 
@@ -48,8 +48,8 @@ async def test_what_every_process_dies_of_is_an_error_and_the_rest_is_done(tmp_p
     with watching_for_orphans() as left:
         async with process_pool(Doubling(tmp_path, deaths=9), PoolSettings(2)) as double:
             with pytest.raises(FarmError, match="2 processes ended in the middle of the same work"):
-                await together(double(number) for number in (13, 1))
-            assert await together(double(number) for number in (2, 3)) == [4, 6]
+                await gather_all(double(number) for number in (13, 1))
+            assert await gather_all(double(number) for number in (2, 3)) == [4, 6]
         assert [one for one in left() if "spawn_main" in one.command] == []
     assert count(tmp_path) == 2
 
@@ -57,7 +57,7 @@ async def test_what_every_process_dies_of_is_an_error_and_the_rest_is_done(tmp_p
 async def test_whoever_is_busy_lets_go_and_closes_what_is_open(tmp_path: Path) -> None:
     async def work() -> None:
         async with process_pool(Endless(tmp_path), PoolSettings(2)) as wait:
-            await together(wait(name) for name in ("one", "two"))
+            await gather_all(wait(name) for name in ("one", "two"))
 
     working = asyncio.create_task(work())
     await until(lambda: count(tmp_path, "asked-*") == 2, "both are asked")

@@ -14,7 +14,7 @@ import pytest
 
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import FarmError
-from synth.pipeline.gather import together
+from synth.pipeline.gather import gather_all
 from synth.processes.process_pool import PoolSettings, process_pool
 from synth.prove.proof import load_proof
 from tests.bundles import SOUND_SCENARIO, write_bundle
@@ -87,7 +87,7 @@ async def test_a_process_of_the_cluster_that_dies_is_replaced_once(tmp_path: Pat
     (tmp_path / "once").mkdir()
     (tmp_path / "often").mkdir()
     async with process_pool(Doubling(tmp_path / "once", deaths=1), PoolSettings(2, "ray")) as double:
-        assert await together(double(number) for number in (12, 13, 11)) == [24, 26, 22]
+        assert await gather_all(double(number) for number in (12, 13, 11)) == [24, 26, 22]
         with pytest.raises(FarmError, match="14 is too many"):
             await double(14)
     async with process_pool(Doubling(tmp_path / "often", deaths=9), PoolSettings(1, "ray")) as double:
