@@ -1,12 +1,17 @@
 """What a person wants to be told: a typed fact, its value, and the values that must not be told instead."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
 from servers.records import Name, Record
 
-Cell = str | int | float | None
+LONGEST_VALUE = 2_000
+"""Characters of a value or a word of a fact: a longer one stands in no answer that is read."""
+LONGEST_GIVEN = 10_000
+"""Characters of a text whose values may be told."""
+Word = Annotated[str, Field(max_length=LONGEST_VALUE)]
+Cell = Word | int | float | None
 FactType = Literal["amount", "count", "date", "time", "duration", "name", "choice", "yes_no", "list", "none"]
 MEASURES = ("amount", "count", "duration")
 MOST_FACTS = 24
@@ -30,9 +35,9 @@ class Fact(Record):
     confusable: tuple[Cell, ...] = Field(default=(), max_length=MOST_WORDS)
     """Values that must not be told instead, or beside it."""
     confusable_sql: str | None = None
-    about: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
+    about: tuple[Word, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that name what the value is of; they tell it from another fact of the same type."""
-    not_about: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
+    not_about: tuple[Word, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that name what the value is not of."""
     currency: str | None = None
 

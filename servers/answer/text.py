@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from servers.answer.vocabulary import MONTHS
+from servers.guest.sqlite.plain_text import with_few_marks
 
 _SAME = str.maketrans(
     {
@@ -53,6 +54,7 @@ def folded(text: str) -> str:
 
 def plain(text: str) -> str:
     """The same with its capitals."""
+    text = with_few_marks(text)
     text = unicodedata.normalize("NFKC", text.translate(_FRACTIONS).translate(_SAME)).translate(_SAME)
     letters: list[str] = []
     for sign in unicodedata.normalize("NFD", text) if not text.isascii() else text:

@@ -22,10 +22,10 @@ MOST_LEAVES_PER_FACT = 2
 """JSON in an answer has at most so many values."""
 _LABEL = re.compile(r"^[^\W\d_][\w ]{0,30}: \S", re.MULTILINE)
 _LEAF = re.compile(r"[\"'][\w ]+[\"']\s*:\s*(?:[\"']|-?\d|true|false|null|True|False|None)")
-_COLUMN = re.compile(r"\b\w+[ _](?:id|cents)(?:[ _]\w+){0,3}(?=\s*:)")
+_COLUMN = re.compile(r"\b\w{1,40}[ _](?:id|cents)(?:[ _][^\W_]{1,40}){0,3}(?=\s{0,3}:)")
 _RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:|\[\s*\{\s*[\"']")
 _NUMBER_IN_KEY = re.compile(r"_\d+(?=_|$)")
-_FENCE = re.compile(r"^\s*```\w*\s*\n(.*?)\n?\s*```\s*$", re.DOTALL)
+_FENCE = "```"
 
 
 class Form(NamedTuple):
@@ -61,9 +61,8 @@ def unreadable(answer: str, facts: int) -> str:
 
 def read_form(answer: str, names: set[str]) -> Form:
     """The facts of an answer that is JSON by their names; any other object as lines `key: value`; else its text."""
-    fenced = _FENCE.match(answer)
     try:
-        told: Any = json.loads(fenced[1] if fenced else answer)
+        told: Any = json.loads(_unfenced(answer.strip()))
     except (ValueError, RecursionError):
         return Form(answer)
     if not isinstance(told, dict) or not told:
@@ -72,6 +71,13 @@ def read_form(answer: str, names: set[str]) -> Form:
     if names >= fields.keys():
         return Form("", fields)
     return Form("\n".join(f"{_label(key)}: {value}" for key, value in fields.items()))
+
+
+def _unfenced(answer: str) -> str:
+    """What stands between the fences of a block of code, if an answer is one."""
+    if not (answer.startswith(_FENCE) and answer.endswith(_FENCE)):
+        return answer
+    return answer.removeprefix(_FENCE).removesuffix(_FENCE).partition("\n")[2]
 
 
 def _label(key: str) -> str:

@@ -18,7 +18,7 @@ BREAK = re.compile(r"[,:()|]| - | and | but | so | because | since | while | of 
 _SORRY = re.compile(r"(?<=[-.,;:(] )(?:sorry|pardon|rather)[,:]? (?:the |on |at |by )?")
 """What takes a value back if another one stands right behind it."""
 _RELATIVE = re.compile(r" ?(?:which|who|whose) ")
-_LABEL_BEFORE = re.compile(r"([^,:()|\n]*)[:|(] ?$|(?:^|[.;\n,] ?)((?:[^\s,()|]+ ?){1,4}) - $")
+_LABEL_BEFORE = re.compile(r"([^,:()|\n]{0,80})[:|(] ?$|(?:^|[.;\n,] ?)((?:[^\s,()|]{1,40} ){0,3}[^\s,()|]{1,40}) - $")
 _LABEL_AFTER = re.compile(r"^ ?(?:\(|: |- )((?:[^\W\d]+ ?){1,3})(?=[,:()|\n.;]|$)")
 
 

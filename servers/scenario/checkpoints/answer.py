@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import ExpectedFact, wanted
-from servers.answer.fact import MOST_FACTS, MOST_WORDS, Cell, Fact
+from servers.answer.fact import LONGEST_GIVEN, LONGEST_VALUE, MOST_FACTS, MOST_WORDS, Cell, Fact, Word
 from servers.errors import QueryError, RequestError
 from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointResult, JudgedRun
 from servers.state.readonly_query import BrokenQuery, Reader
@@ -23,9 +23,9 @@ class AnswerCheckpoint(CheckpointKind):
     facts: tuple[Fact, ...] = Field(default=(), max_length=MOST_FACTS)
     tell: Literal["all", "any"] = "all"
     """Whether each fact must be told, or one of them."""
-    given: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
+    given: tuple[Annotated[str, Field(max_length=LONGEST_GIVEN)], ...] = Field(default=(), max_length=MOST_WORDS)
     """Texts whose values may be told beside the facts: the task gives them, or they are true and related."""
-    silent: tuple[str, ...] = Field(default=(), max_length=MOST_WORDS)
+    silent: tuple[Word, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that the answer must not contain."""
     silent_sql: str | None = None
     only_if: str | None = None
@@ -114,5 +114,6 @@ def _words(sql: str | None, reader: Reader) -> list[str]:
 
 
 def _column(sql: str, reader: Reader) -> list[Cell]:
-    """The values of the first column of a SELECT."""
-    return [row[0] for row in reader.select(sql).rows if row[0] is not None and not isinstance(row[0], bytes)]
+    """The values of the first column of a SELECT, each no longer than one that is written in a fact."""
+    found = [row[0] for row in reader.select(sql).rows if row[0] is not None and not isinstance(row[0], bytes)]
+    return [one[:LONGEST_VALUE] if isinstance(one, str) else one for one in found]

@@ -49,12 +49,16 @@ class JudgedRun:
     in_thread: RunInThread
 
 
+LONGEST_QUESTION = 2_000
+"""Characters of a question."""
+
+
 class CheckpointKind(Record, ABC):
     """A checkpoint: a question to a final state, whether it must hold for any reward, and its share of the reward."""
 
     id: Name
     role: Literal["goal", "guard"]
-    question: str = Field(min_length=1)
+    question: str = Field(min_length=1, max_length=LONGEST_QUESTION)
     weight: float = Field(default=1.0, gt=0, le=1000)
 
     cost: ClassVar[int]
