@@ -15,7 +15,7 @@ from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
-from servers.answer.fact import Fact
+from servers.answer.fact import LONGEST_VALUE, Fact
 
 VALUES = {
     "amount": 12.5, "count": 3, "date": "2026-04-05", "time": "14:30", "duration": 90, "name": "Ada Moe",
@@ -27,6 +27,9 @@ most = LONGEST + LONGEST_PER_FACT * len(facts)
 for pump in eval(sys.argv[1]):
     verdicts(asked, (pump * most)[: most - 1] + "!", datetime(2026, 2, 11, 8))
     verdicts(asked, ("Ada is " + pump * most)[: most - 1] + "x", datetime(2026, 2, 11, 8))
+    text = ("Room A" + pump * most)[:LONGEST_VALUE - 1] + "x"
+    odd = AnswerQuestion((wanted(Fact(name="n", type="count", value=3, about=(text,))),), asked=text, given=(text,))
+    verdicts([odd], "Room A is told: 3 and 4 of " + text, datetime(2026, 2, 11, 8))
 print("judged")
 """
 PUMPS = {
@@ -37,6 +40,7 @@ PUMPS = {
     "sides": [".-", ". yes", "-", ", ", "no, "],
     "denials": ["not ", "no a - ", "n't ", "nothing ", "there is no a "],
     "days": ["May ", "the first ", "first of ", ",a", "of may "],
+    "codes": ["1", "a1", "A1 ", "1-", "AB 12 ", "one ", "1.1", "1,1"],
     "quotes": ['"', "'", '"a', "[", "{", "[{"],
 }
 

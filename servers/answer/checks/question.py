@@ -22,8 +22,8 @@ _EVERYDAY = _VALUES | frozenset(
 )
 """Words that name nothing, though they may have a capital."""
 _LETTERS = re.compile(r"[^\W\d_]+")
-_CODE = re.compile(r"(?<![^\W_])[a-z]{1,4}[ -]?\d+(?:[ -]?\d+)*(?:[ -]?[a-z]{1,2}(?![^\W_]))?(?![^\W_])")
-_CASED_CODE = re.compile(r"(?<![^\W_])[A-Z]{1,4}[ -]?\d+(?:[ -]?\d+)*(?:[ -]?[A-Z]{1,2}(?![^\W_]))?(?![^\W_])")
+_CODE = re.compile(r"(?<![^\W_])[a-z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[a-z]{1,2}(?![^\W_]))?(?![^\W_])")
+_CASED_CODE = re.compile(r"(?<![^\W_])[A-Z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[A-Z]{1,2}(?![^\W_]))?(?![^\W_])")
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _ORDER = re.compile(r"[.?!;](?=\s|$)|\b(?:and|then|before that|after that)\b")
 """What stands between two orders of a task."""

@@ -11,7 +11,7 @@ from servers.answer.stance import DOUBT, REFUSAL
 _YES = ["yes", "yep", "yeah", "yup", "ja", "oui", "si", "true", "indeed", "certainly", "correct", "jawohl"]
 _NO = ["no", "nope", "nein", "non", "nee", "false"]
 _SIDE = re.compile(
-    rf"(?:^|[:,;.-] ?|\b(?:and|but|so|und|y|et) )\W{0, 9}(?P<word>{'|'.join((*_YES, *_NO))})(?=[,.!:;]| -|$)"
+    rf"(?:^|[:,;.-] ?|\b(?:and|but|so|und|y|et) )\W{{0,9}}(?P<word>{'|'.join((*_YES, *_NO))})(?=[,.!:;]| -|$)"
     rf"|^\W*(?P<yet>not yet)\b"
 )
 _NONE = re.compile(
