@@ -77,8 +77,9 @@ Cause = Literal[
 """Why we end a guest. One that ends by itself has the name of its signal, or its exit code, for a cause."""
 OWN_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP"})
 """Signals that a process brings upon itself. SIGKILL is somebody else's, or the kernel's when memory runs out."""
-OWN_CAUSES = frozenset({"lied", "memory"})
-"""Causes for which we end a guest that has brought it about."""
+OWN_CAUSES = frozenset({"lied"})
+"""Causes for which we end a guest that has brought it about. Memory is none: a guest has a limit of its own, and the
+limit of all together is met when others hold much."""
 ENDINGS: dict[Ending, str] = {
     "late": "used up its {0:g} s of processor time for {1!r}",
     "asleep": "waited for something else than {1!r}, and did not answer",
@@ -89,10 +90,6 @@ log = logging.getLogger("farm.guests")
 
 class GuestDied(GuestError):
     """The guest ended, or broke the protocol, while it was asked. `Guests.own_doing` tells whose doing that was."""
-
-
-class GuestCrowded(GuestDied):
-    """The guest was ended because all guests together held too much memory: perhaps the doing of another."""
 
 
 class GuestLate(GuestError):
@@ -540,7 +537,7 @@ class Guests:
         try:
             reply = await self._fresh_answer(head, *parts, seconds=seconds, budget=budget)
         except GuestError as trouble:
-            if isinstance(trouble, (GuestDied, GuestLate)) and not isinstance(trouble, GuestCrowded):
+            if isinstance(trouble, (GuestDied, GuestLate)):
                 raise
             log.info("a job is done once more", extra={"request": head["do"], "detail": str(trouble)})
         else:
@@ -561,7 +558,7 @@ class Guests:
             except GuestDied as error:
                 if await self.own_doing(guest):
                     budget.charge(seconds)
-                    raise (GuestCrowded(str(error)) if guest.cause == "memory" else error) from None
+                    raise
                 raise GuestError(f"{error} ({guest.cause or 'killed from outside'})") from None
             budget.charge(guest.processor_seconds)
             return reply

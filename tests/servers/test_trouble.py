@@ -3,8 +3,9 @@
 import asyncio
 import os
 import signal
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -83,6 +84,35 @@ async def test_a_checkpoint_whose_guests_are_killed_judges_nobody(worker: Worker
         await judged(worker, instance)
     await hitting
     assert (await judged(worker, instance)).reward == 1.0
+
+
+async def crowded_out(worker: Worker, job: Coroutine[Any, Any, object]) -> None:
+    """Do a job while every guest is ended for the memory that all of them hold together."""
+    doing = asyncio.create_task(job)
+
+    def is_done() -> bool:
+        worker.guests.end_excess(most=0)
+        return doing.done()
+
+    await until(is_done, "it ended")
+    await doing
+
+
+async def test_a_checkpoint_whose_guests_are_ended_for_the_memory_of_all_judges_nobody(
+    worker: Worker, instance: Instance
+) -> None:
+    with pytest.raises(GuestError, match=r"a guest ended: held \d+ bytes when all guests together held \d+"):
+        await crowded_out(worker, judged(worker, instance))
+    assert (await judged(worker, instance)).reward == 1.0
+
+
+async def test_a_call_whose_guests_are_ended_for_the_memory_of_all_is_not_in_the_history(
+    worker: Worker, instance: Instance
+) -> None:
+    with pytest.raises(GuestError, match="when all guests together held"):
+        await crowded_out(worker, instance.call("ponder", {}))
+    assert (await worker.history(instance.id)) == []
+    assert (await instance.call("ponder", {})).kind == "ok"
 
 
 async def test_a_checkpoint_whose_guests_parent_is_killed_is_asked_once_more(
