@@ -10,7 +10,6 @@ The checkpoints of one judgement share a budget of processor time. Those that it
 
 import asyncio
 from collections.abc import Sequence
-from typing import Any
 
 from servers.limits.processor_budget import CALLS_A_JUDGEMENT, ProcessorBudget
 from servers.messages import Assessment, Verdict
@@ -37,12 +36,14 @@ async def judge(
     checkpoints: Sequence[Checkpoint],
     *,
     answer: str,
-    calls: list[dict[str, Any]],
+    calls: bytes,
     now: str,
     guests: Guests,
     run: RunInThread = asyncio.to_thread,
 ) -> Assessment:
     """Ask every checkpoint, and weigh the verdicts. `run` runs a job in a thread: those over rows are several of them.
+
+    `calls` is JSON, as `calls_as_json` makes it.
 
     Raises:
         CheckpointError: a checkpoint cannot be asked about any state.

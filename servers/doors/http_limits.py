@@ -44,12 +44,16 @@ SMALL_CHUNK = 256
 however small it is. Requests that wait behind one another count as one."""
 SMALL_PIECE = 2048
 """Bytes that come at once and are parsed at once."""
-MOST_PIECES = 4
-"""Longer ones, of all connections, that are parsed in one turn of the event loop. Each may hold many requests."""
+MOST_PIECES = 2
+"""Longer ones, and those of several requests, of all connections, that are parsed in one turn of the event loop."""
+HEAD_MARK = b" HTTP/1."
+"""Once in each request: pieces in which it stands more often are not short, however many bytes they have."""
+MOST_QUICK = 32
+"""Requests that are answered at once, and are started in one turn of the event loop."""
 LINGER_SECONDS = 2.0
 """Seconds in which a client may read an answer that it got before it had sent all of its request."""
 MOST_CONNECTIONS = 4096
-MOST_PIPELINED = 64
+MOST_PIPELINED = 16
 """Requests on one connection that wait for the answer to an earlier one."""
 FILES_EACH = 3
 """One of so many files that this process may have open is a connection at most."""
@@ -72,7 +76,7 @@ class ServerConnections:
         look_seconds: float = LOOK_SECONDS,
         at_once: frozenset[str] = frozenset(),
     ) -> None:
-        """`at_once`: paths that are answered so fast that nobody has to wait for a turn."""
+        """`at_once`: paths that are answered so fast that they take turns of their own, if asked by themselves."""
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = max(1, min(most, files // FILES_EACH))
         self._all: set[BoundedHttp] = set()
@@ -81,6 +85,7 @@ class ServerConnections:
         self.received = BufferBudget(most_received)
         self.unread = BufferBudget(most_unread)
         self.turns = Turns()
+        self.quick = Turns(MOST_QUICK)
         self.pieces = Turns(MOST_PIECES)
         self.at_once = at_once
         self.seconds = seconds
@@ -138,6 +143,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._piece = b""
         self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
         self._under_way: RequestResponseCycle | None = None
+        self._starts_next = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -157,7 +163,7 @@ class BoundedHttp(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         if self._piece:
             self._piece += data  # uvicorn read on for a body
-        elif len(data) > SMALL_PIECE:
+        elif len(data) > SMALL_PIECE or data.count(HEAD_MARK) > 1:
             self._piece = data
             self.transport.pause_reading()
             self._connections.received.hold(self, self._raw + len(data))
@@ -257,19 +263,23 @@ class BoundedHttp(HttpToolsProtocol):
         self._under_way = cycle
         if cycle.more_body and not cycle.waiting_for_100_continue and 0 < _announced(cycle) <= SMALL_BODY:
             self._held = cycle, app
-        elif cycle.scope["path"] in self._connections.at_once:
-            self._start(cycle, app)
-        else:
-            self._connections.turns.start(lambda: self._start(cycle, app))
+            return
+        is_quick = cycle.scope["path"] in self._connections.at_once and not self._starts_next
+        turns = self._connections.quick if is_quick else self._connections.turns
+        turns.start(lambda: self._start(cycle, app))
 
     def _start(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
+        if cycle.disconnected or self.transport.is_closing():
+            return  # nobody waits for the answer any more
         if cycle.scope["method"] != "HEAD":  # its answer has no body for the head to go with
             cycle.scope[WHOLE] = WholeExchange(cycle)  # pyright: ignore[reportGeneralTypeIssues]
             cycle.transport = HeadWithBody(cycle)
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
+        self._starts_next = True
         super().on_response_complete()
+        self._starts_next = False
         if self.transport.is_closing():
             return
         if self.cycle.response_complete and self.cycle.more_body:

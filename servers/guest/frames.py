@@ -8,9 +8,13 @@ import json
 import operator
 import socket
 import struct
+from itertools import islice
 from typing import Any
 
 LARGEST_HEAD = 1024 * 1024
+LARGEST_HEAD_OF_CALL = 16 * 1024
+"""Bytes of a head that says nothing but how a request ended."""
+MOST_PARTS = 8
 LARGEST_FRAME = 256 * 1024 * 1024
 LARGEST_PIECE = 64 * 1024
 LENGTHS = struct.Struct("!II")
@@ -31,9 +35,11 @@ def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], lis
     """The head and the parts of a frame whose two pieces have been read. The parts are copies."""
     try:
         head: dict[str, Any] = json.loads(text.decode())
-        sizes = list(map(operator.index, head.pop("sizes")))
+        sizes = [operator.index(size) for size in islice(head.pop("sizes"), MOST_PARTS + 1)]
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise FrameError(f"a head that cannot be read: {error}") from None
+    if len(sizes) > MOST_PARTS:
+        raise FrameError(f"more than {MOST_PARTS} parts")
     if min(sizes, default=0) < 0 or sum(sizes) != len(body):
         raise FrameError("the sizes of the parts do not add up")
     parts: list[bytes] = []

@@ -14,7 +14,7 @@ Requests, by `"do"`:
     build     now; parts: schema, seed, setup     → findings; parts: image
     describe  parts: tools.py                     → tools, findings
     inspect   gate; parts: source                 → functions, problems; or not_python
-    judge     now, answer, calls; parts: source, start, final
+    judge     now, answer; parts: source, start, final, calls
                                                   → holds; or error, and short when memory ran out; or broken
 """
 
@@ -143,10 +143,10 @@ class GuestServer:
         return source_inspection.inspect(parts[0].decode(), head["gate"]), []
 
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
-        source, start, final = parts
+        source, start, final, calls = parts
         try:
             verdict = python_checkpoint.holds(
-                source.decode(), start, final, now=head["now"], answer=head["answer"], calls=head["calls"]
+                source.decode(), start, final, now=head["now"], answer=head["answer"], calls=json.loads(calls)
             )
         except python_checkpoint.BrokenCheckpoint as error:
             return {"broken": str(error)[:LONGEST_ERROR]}, []

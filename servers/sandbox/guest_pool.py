@@ -21,7 +21,7 @@ from typing import Any, Literal
 from servers.bundle.environment import Environment
 from servers.errors import GuestError
 from servers.guest.branch_coverage import branches
-from servers.guest.frames import LARGEST_HEAD, LENGTHS, FrameError, packed, unpacked
+from servers.guest.frames import LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, FrameError, packed, unpacked
 from servers.guest.walls import WALLS
 from servers.limits.buffer_budget import BufferBudget
 from servers.limits.memory import MOST_GUEST_MEMORY, excess, private_bytes
@@ -46,6 +46,8 @@ LARGEST_REPLY = 30 * 1024 * 1024
 """Bytes of the largest image: that of a start, and what rows may grow by."""
 LARGEST_CALL_REPLY = 6 * 1024 * 1024
 """Bytes of what a guest says of a call: its text, and the rows that it changed, before and after."""
+LONG_HEADS = {"build", "describe", "inspect", "load", "taken"}
+"""What is answered with a head that tells of a whole text."""
 IMAGE_REQUESTS = {"build", "rows"}
 """What is answered with an image of a database."""
 MOST_BUFFERED = 32 * 1024 * 1024
@@ -112,6 +114,7 @@ class _Frames(asyncio.Protocol):
         self._budget = budget
         self._buffer = bytearray()
         self.largest = LARGEST_REPLY
+        self.largest_head = LARGEST_HEAD
         self.transport: asyncio.WriteTransport | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -121,7 +124,7 @@ class _Frames(asyncio.Protocol):
         self._buffer += data
         while len(self._buffer) >= LENGTHS.size:
             head, body = LENGTHS.unpack_from(self._buffer)
-            if head > LARGEST_HEAD or body > self.largest:
+            if head > self.largest_head or body > self.largest:
                 self._on_end(f"announced {head + body} bytes")
                 return
             end = LENGTHS.size + head + body
@@ -216,6 +219,7 @@ class Guest:
             os.urandom(NONCE_BYTES)
         )  # what a tool says on the socket cannot pass for the answer to a later request
         self._answer = asyncio.get_running_loop().create_future()
+        self._frames.largest_head = LARGEST_HEAD if head["do"] in LONG_HEADS else LARGEST_HEAD_OF_CALL
         self._frames.largest = LARGEST_CALL_REPLY if head["do"] not in IMAGE_REQUESTS else LARGEST_REPLY
         self._frames.transport.write(packed({**head, "nonce": nonce}, *parts))
         answer, answer_parts = await self._answered(head["do"], seconds)

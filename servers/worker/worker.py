@@ -33,6 +33,7 @@ from servers.limits.rate_limit import Pace
 from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree
+from servers.scenario.checkpoints.checkpoint import NO_CALLS, calls_as_json
 from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
 from servers.state.readonly_query import LARGEST_ANSWER, Reader, cell
 from servers.state.row_diff import RowChange, between
@@ -441,7 +442,9 @@ class Worker:
         async with self._copied(instance):
             async with instance.in_turn():
                 reader = await self._reader(instance)
-                calls = await self.verification.read(instance.state, lambda: _judged(instance.state))
+                calls = NO_CALLS
+                if any(one.needs_calls for one in order.checkpoints):
+                    calls = await self.verification.read(instance.state, lambda: _judged(instance.state))
             with self._closed_after(reader, instance_id):
                 return await judge(
                     reader,
@@ -563,10 +566,9 @@ def _refuse_another(origin: Origin, environment: Environment) -> None:
         )
 
 
-def _judged(state: StateFile) -> list[dict[str, Any]]:
-    """The calls of a history, as checkpoints see them."""
-    calls = state.calls(limit=MOST_CALLS)
-    return [{"tool": call.tool, "arguments": json.loads(call.arguments), "outcome": call.outcome} for call in calls]
+def _judged(state: StateFile) -> bytes:
+    """The calls of a history, as checkpoints see them, as JSON. Only a guest reads what agents wrote in them."""
+    return calls_as_json((call.tool, call.arguments, call.outcome) for call in state.calls(limit=MOST_CALLS))
 
 
 def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ...], ...]:

@@ -1,5 +1,6 @@
 """A scenario's reference solution, played: what it did, what it left, and what was said at the end."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -179,7 +180,7 @@ async def judged(
     guests: Guests,
 ) -> Assessment:
     """What checkpoints say of a state."""
-    calls = [one.told() for one in made]
+    calls = json.dumps([one.told() for one in made]).encode()
     return await judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
 
 

@@ -229,6 +229,8 @@ def speak(db: Database, *, frame: str) -> dict:
         "a surrogate": framed(ok, b'{"a": "\\\\ud800"}', b""),
         "much": framed(ok, b'{"a": "' + b"x" * 1_000_000 + b'"}', b""),
         "junk for changes": framed(ok, b"{}", b"junk"),
+        "many parts": framed(ok, b"{}", *([b""] * 20)),
+        "a long head": framed({**ok, "and": "x" * 20_000}, b"{}", b""),
         "need": framed({"need": "instance"}),
         "a hostile change": framed(ok, b"{}", bytes.fromhex("5402010074686e677300170003") + b"xyz"),
         "two answers": framed(ok, b"{}", b"") * 2,

@@ -389,6 +389,73 @@ async def test_a_burst_of_requests_is_started_in_turns_and_what_is_answered_at_o
     assert started == ["/health"]
 
 
+async def test_what_is_answered_at_once_takes_turns_of_its_own_and_only_by_itself() -> None:
+    health = GET.replace(b"/", b"/4", 1)
+    connections = ServerConnections(at_once=frozenset({"/4"}))
+    connections.turns = Turns(0)  # nobody else's turn ever comes
+    async with hasty(connections=connections, seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(health * 3)
+        assert (await reader.readuntil(b"\r\n\r\n")).startswith(ANSWER)
+        await reader.readexactly(4)
+        with pytest.raises(TimeoutError):  # the others are asked behind it
+            async with asyncio.timeout(0):
+                await reader.read(1)
+        connections.quick = Turns(0)
+        waiting, writer = await connection()
+        writer.write(health)
+        connections.turns = Turns()
+        reader, writer = await connection()
+        writer.write(GET)
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await waiting.read(1)
+
+
+async def test_short_requests_that_come_together_are_parsed_in_turns() -> None:
+    connections = ServerConnections()
+    connections.pieces = Turns(0)  # nobody's turn ever comes
+    async with hasty(connections=connections, seconds=60) as connection:
+        _, many = await connection()
+        many.write(GET * 2)
+        await until(lambda: connections.received.total == len(GET * 2), "they are held")
+        reader, writer = await connection()
+        writer.write(GET)
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+
+
+async def test_a_request_whose_client_is_gone_before_its_turn_is_not_started() -> None:
+    started: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        started.append(scope["path"])
+        await fine(scope, receive, send)
+
+    class Held(Turns):
+        """Nobody's turn comes yet."""
+
+        def start(self, request: Callable[[], None]) -> None:
+            held.append(request)
+
+    held: list[Callable[[], None]] = []
+    connections = ServerConnections()
+    connections.turns = Held()
+    async with hasty(app, connections=connections, seconds=60) as connection:
+        _, gone = await connection()
+        gone.write(GET.replace(b"/", b"/gone", 1))
+        await until(lambda: len(held) == 1, "it is there")
+        gone.transport.abort()
+        await until(lambda: len(connections) == 0, "its client is gone")
+        _, waits = await connection()
+        waits.write(GET.replace(b"/", b"/waits", 1))
+        await until(lambda: len(held) == 2, "the other one is there")
+        for start in held:
+            start()
+        await until(lambda: bool(started), "one was started")
+    assert started == ["/waits"]
+
+
 async def test_long_pieces_are_parsed_in_turns_and_short_ones_wait_for_none() -> None:
     connections = ServerConnections()
     connections.pieces = Turns(0)  # nobody's turn ever comes
@@ -461,7 +528,7 @@ async def test_a_request_under_way_learns_that_its_client_is_gone_though_others_
     address = listening.getsockname()
     async with asyncio.timeout(30), serving(app, listening):
         _, writer = await asyncio.open_connection(*address)
-        writer.write(GET * 60)
+        writer.write(GET * 16)
         await until(lambda: bool(told), "the first request is there")
         writer.transport.abort()
         await until(lambda: len(told) > 1, "it learns that its client is gone")

@@ -5,11 +5,12 @@ then has to define `cost` and `asked`. Another kind defines `asked_together`. Th
 that holds no SQL, no Python and no names has nothing to say there.
 """
 
+import json
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 
@@ -20,6 +21,7 @@ from servers.state.readonly_query import BrokenQuery, Reader
 
 SLICE_SECONDS = 0.05
 """How long checkpoints over rows are asked one after another in one job of a thread; then others may have a turn."""
+NO_CALLS = b"[]"
 T = TypeVar("T")
 
 
@@ -29,6 +31,15 @@ class CheckpointResult(NamedTuple):
     holds: bool
     seen: str = ""
     error: str | None = None
+
+
+def calls_as_json(calls: Iterable[tuple[str, str, str]]) -> bytes:
+    """Calls as checkpoints see them: the tool, the JSON of its arguments, and the outcome of each."""
+    told = (
+        f'{{"tool": {json.dumps(tool)}, "arguments": {arguments}, "outcome": {json.dumps(outcome)}}}'
+        for tool, arguments, outcome in calls
+    )
+    return f"[{', '.join(told)}]".encode()
 
 
 class RunInThread(Protocol):
@@ -43,7 +54,8 @@ class JudgedRun:
 
     reader: Reader
     answer: str
-    calls: list[dict[str, Any]]
+    calls: bytes
+    """JSON of the calls, as `calls_as_json` makes it. Only a guest reads what agents wrote in them."""
     now: str
     guests: Guests
     in_thread: RunInThread
@@ -65,6 +77,8 @@ class CheckpointKind(Record, ABC):
     """Kinds of lower cost are asked first."""
     needs_images: ClassVar[bool] = False
     """Whether it reads the state as an image of its own, not by the judge's connection."""
+    needs_calls: ClassVar[bool] = False
+    """Whether it sees the calls of the agent. Else they are not read."""
     depends_on_others: ClassVar[bool] = False
     """Whether those of this kind must be asked in one judgement: what one says depends on the others."""
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests, Reply
 from servers.sandbox.source_inspection import SourceText, inspected
-from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointResult, JudgedRun
+from servers.scenario.checkpoints.checkpoint import NO_CALLS, CheckpointKind, CheckpointResult, JudgedRun
 
 LONGEST_ERROR = 500
 NEVER_RIGHT = ("NameError:", "UnboundLocalError:")
@@ -27,6 +27,7 @@ class PythonCheckpoint(CheckpointKind):
 
     cost: ClassVar[int] = 3
     needs_images: ClassVar[bool] = True
+    needs_calls: ClassVar[bool] = True
 
     @classmethod
     async def asked_together(cls, checkpoints: Sequence[CheckpointKind], case: JudgedRun) -> list[CheckpointResult]:
@@ -34,7 +35,7 @@ class PythonCheckpoint(CheckpointKind):
 
     async def _asked(self, case: JudgedRun) -> CheckpointResult:
         """The finding of a guest. Resources that ran out are believed when they run out again in another."""
-        head = {"do": "judge", "now": case.now, "answer": case.answer, "calls": case.calls}
+        head = {"do": "judge", "now": case.now, "answer": case.answer}
         connection, budget = case.reader.connection, case.reader.budget
         images = await case.in_thread(lambda: (connection.serialize("start"), connection.serialize("main")))
         seconds = min(case.guests.call_seconds, budget.left)
@@ -42,7 +43,7 @@ class PythonCheckpoint(CheckpointKind):
             return CheckpointResult(holds=False, error=f"the checkpoints together took more than {budget.seconds:g} s")
         try:
             reply, _ = await case.guests.job(
-                head, self.python.encode(), *images, seconds=seconds, doubtful=_ran_short, budget=budget
+                head, self.python.encode(), *images, case.calls, seconds=seconds, doubtful=_ran_short, budget=budget
             )
         except (GuestDied, GuestLate) as error:
             return CheckpointResult(holds=False, error=f"the checkpoint broke: {error}")
@@ -58,9 +59,10 @@ class PythonCheckpoint(CheckpointKind):
         return (inspection.not_python,) if inspection.not_python else inspection.problems
 
     async def run_findings(self, start: bytes, clock: str, guests: Guests) -> Sequence[str]:
-        head: dict[str, Any] = {"do": "judge", "now": clock, "answer": "", "calls": []}
+        head: dict[str, Any] = {"do": "judge", "now": clock, "answer": ""}
         try:
-            reply, _ = await guests.job(head, self.python.encode(), start, start, seconds=guests.call_seconds)
+            parts = (self.python.encode(), start, start, NO_CALLS)
+            reply, _ = await guests.job(head, *parts, seconds=guests.call_seconds)
         except GuestLate:
             return (f"python: takes more than {guests.call_seconds:g} s on the first state",)
         except GuestDied:

@@ -17,6 +17,7 @@ from servers.messages import (
     Verdict,
 )
 from servers.scenario.checkpoints.footprint import FootprintCheckpoint
+from servers.state.state_file import KeptCall
 from servers.worker.instance import Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
@@ -233,6 +234,13 @@ async def test_python_that_is_no_checkpoint_judges_nobody(
     with pytest.raises(CheckpointError) as broken:
         await judged(worker, instance, TRUE, {**python(), "python": text})
     assert str(broken.value).startswith(f"checkpoint 'c1' cannot be asked: {error}")
+
+
+async def test_only_a_guest_reads_the_arguments_of_calls(worker: Worker, instance: Instance) -> None:
+    instance.state.keep(KeptCall(1, "price", "[no JSON", "invalid", "", None, b"", 0, 0.0))
+    assert (await verdict(worker, instance, sql("SELECT 1", [[1]]))).holds
+    told = await verdict(worker, instance, python("return True"))
+    assert (told.holds, (told.error or "").split(":")[0]) == (False, "JSONDecodeError")
 
 
 async def test_python_sees_calls_of_any_size(worker: Worker, instance: Instance) -> None:

@@ -411,6 +411,8 @@ SPOKEN_JUNK = [
     "no number",
     "a surrogate",
     "much",
+    "many parts",
+    "a long head",
     "need",
 ]
 
