@@ -42,7 +42,7 @@ async def test_a_new_kind_is_checked_and_certified(tree: Path) -> None:
     await write_bundle(tree / "shop", scenarios=[with_checkpoints(GOAL, LOGGED, GUARD)])
     await write_bundle(tree / "wrong", scenarios=[with_checkpoints(GOAL, {**LOGGED, "table": "logs"}, GUARD)])
     certified, checked = await side_by_side(
-        farm("certify", tree / "shop", home=tree), farm("check", tree / "wrong", home=tree)
+        farm("certify", tree / "shop", home=tree, cold=True), farm("check", tree / "wrong", home=tree, cold=True)
     )
     assert (certified.code, checked.code) == (0, 1), certified.err + checked.err
     assert "checkpoints.logged: no table named 'logs'" in checked.out + checked.err
