@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 PARTS = ("servers", "synth", "evals", "registry", "rl_training", "agent_client")
 MOST_MODULES = 15
 FEWEST_LINES = 40
-MOST_SHORT_FILES = 46
+MOST_SHORT_FILES = 38
 """Modules shorter than that, today; the number may only fall, and the aim is 30."""
 BUNDLES = {ROOT / "servers" / "library", ROOT / "servers" / "authoring" / "template"}
 EXPORTED = ROOT / "synth" / "interop" / "exports" / "exported"
