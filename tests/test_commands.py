@@ -161,7 +161,7 @@ async def test_the_demo_reports_a_solution_that_does_not_solve(tmp_path: Path) -
     broken = json.loads(lines[0])
     broken["solution"]["calls"] = broken["solution"]["calls"][:-1]
     (library / "library_loans" / "scenarios.jsonl").write_text("\n".join([json.dumps(broken), *lines[1:]]) + "\n")
-    done = await farm("demo", home=copy)
+    done = await farm("demo", home=copy, cold=True)
     assert (done.code, done.err) == (1, "")
     assert f"library_loans/{broken['id']} is not as it must be" in done.out
     assert done.out.count("│ wrong │") == 1
