@@ -151,7 +151,7 @@ async def test_the_demo_plays_the_first_scenarios_of_every_environment_three_way
 async def test_the_demo_reports_a_solution_that_does_not_solve(tmp_path: Path) -> None:
     """In a copy of the sources, since the demo plays the farm's own bundles."""
     copy = tmp_path / "copy"
-    for part in ("agent_client", "evals", "registry", "servers"):
+    for part in ("agent_client", "bench", "evals", "registry", "rl_training", "servers", "synth"):
         shutil.copytree(ROOT / part, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "farm.py", copy)
     library = copy / "servers" / "library"
