@@ -47,7 +47,9 @@ class RunFolder:
                 f"{self.path}: not a run: it has no {HEADER}; `farm eval SUITE --out` makes one"
             ) from None
         except ValidationError as error:
-            raise RequestError(f"{self.path / HEADER}: {first_problem(error)}") from None
+            raise RequestError(
+                f"{self.path / HEADER}: no head of an evaluation: {first_problem(error)}; choose another folder"
+            ) from None
         except UnicodeDecodeError as error:
             raise RequestError(f"{self.path / HEADER}: not UTF-8: {error.reason}") from None
 

@@ -44,6 +44,8 @@ _ID = re.compile(r"(?<=[a-z])_(?=\d)")
 _SPACES = re.compile(r"[ \t\r\f\v]+")
 _SHORT = re.compile(r"\b(dr|mr|mrs|ms|prof|st|no|nr|approx|ca|etc|vs|e\.g|i\.e|a\.m|p\.m|incl|max|min|hr|hrs)\.(?=\s)")
 _AFTER_ORDINAL = frozenset({*MONTHS, "uhr", "und", "y", "et", "bis", "oder"})
+_ORDINAL = re.compile(r"(?:^|[^\d:.,/-])\d{1,2}$")
+"""A day of the month before its dot, and neither a year nor the minutes of a time."""
 _END = re.compile(r"[!?;\n]+|\.(?=\s|$)")
 
 
@@ -90,8 +92,8 @@ class Text:
         plain = _SHORT.sub(lambda found: found[1] + " ", self.text)
         found = [0]
         for end in _END.finditer(plain):
-            before = plain[max(0, end.start() - 3) : end.start()]
-            if end[0] == "." and before[-1:].isdigit() and plain[end.end() : end.end() + 12].strip()[:3].isalpha():
+            is_ordinal = _ORDINAL.search(plain[max(0, end.start() - 3) : end.start()]) is not None
+            if end[0] == "." and is_ordinal and plain[end.end() : end.end() + 12].strip()[:3].isalpha():
                 following = plain[end.end() :].split(maxsplit=1)[0] if plain[end.end() :].strip() else ""
                 if following.strip(".,") in _AFTER_ORDINAL:
                     continue

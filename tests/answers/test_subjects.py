@@ -239,3 +239,12 @@ def test_a_value_that_nobody_asked_for_puts_no_labels_behind_the_values(first: s
     )
     question = AnswerQuestion(named, "Does the answer name the two units?", given=("11 march",))
     assert verdicts([question], answer, NOW)[0].holds is holds
+
+
+def test_a_time_before_a_dot_ends_its_sentence() -> None:
+    """ "Set" behind it is no September."""
+    answer = "Needed 13 March 2026, 08:00. Set aside: A negative, expiry 14 March, and O negative, expiry 13 March."
+    about = [{"about": ["A negative"], "value": "2026-03-14"}, {"about": ["O negative"], "value": "2026-03-13"}]
+    facts = [wanted(Fact.model_validate({"name": f"unit_{n}", "type": "date", **one})) for n, one in enumerate(about)]
+    told = verdicts([AnswerQuestion(tuple(facts), "Does the answer name the two units?")], answer, NOW)
+    assert told[0].holds, told[0].why
