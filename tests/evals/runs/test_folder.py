@@ -15,7 +15,7 @@ def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
 
 def test_a_header_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"version": "1"}')
-    with pytest.raises(RequestError, match=r"run.json: began: is missing"):
+    with pytest.raises(RequestError, match=r"run.json: no head of an evaluation: began: is missing"):
         RunFolder(tmp_path).header()
 
 
