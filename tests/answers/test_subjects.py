@@ -248,3 +248,10 @@ def test_a_time_before_a_dot_ends_its_sentence() -> None:
     facts = [wanted(Fact.model_validate({"name": f"unit_{n}", "type": "date", **one})) for n, one in enumerate(about)]
     told = verdicts([AnswerQuestion(tuple(facts), "Does the answer name the two units?")], answer, NOW)
     assert told[0].holds, told[0].why
+
+
+def test_there_is_no_new_request_says_nothing_of_the_new_last_day() -> None:
+    question = "Does the answer tell the new last day of the loan for “Hours and Minutes”: 7 November?"
+    answer = "The new last day is 7 November. Until it is back there is no new request and no agreement."
+    assert tells(answer, {"type": "date", "value": "2026-11-07"}, question)
+    assert not tells("There is no new last day, on 7 November.", {"type": "date", "value": "2026-11-07"}, question)

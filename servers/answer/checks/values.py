@@ -30,7 +30,9 @@ _PRICE_BEFORE = re.compile(
     r"(?:\b(?:paid|pays?|costs?|comes? to|makes|total|balance|deposit|refund|fee|price)|[€$£=])(?: is| of| was|:)? ?$"
 )
 _NOTHING = re.compile(r"\bnothing((?: \w+| 's){1,3})")
-_THERE_IS_NO = re.compile(r"\bthere (?:is|are|was|were|will be) no ((?:\w+ )?[^\W\d_]+)")
+_THERE_IS_NO = re.compile(
+    r"\bthere (?:is|are|was|were|will be) no (?:(?:new|more|other|further|such|last) )?((?:\w+ )?[^\W\d_]+)"
+)
 _NONE_IS = re.compile(r"\bno ((?:\w+ ){1,3})(?:is|are|was|were|will be|has|have)\b")
 _UNTIL = re.compile(
     r"\b(?:until|till|to|ends?|clos\w+|latest|last|through|by when|window|slot|long|land\w*|arriv\w*)\b"
