@@ -540,6 +540,14 @@ async def test_heads_are_bounded_before_anybody_is_known(farm: Running, adversar
 
 
 @LOOP
+async def test_a_request_with_two_hosts_is_none(adversary: Adversary) -> None:
+    one, another = b"Host: 127.0.0.1\r\n", b"Host: evil\r\n"
+    for hosts, status in ((one, b"200"), (one + another, b"400"), (one + one, b"400")):
+        said = await adversary.say(b"GET /v1/health HTTP/1.1\r\n" + hosts + b"\r\n", end=False)
+        assert said.startswith(b"HTTP/1.1 " + status)
+
+
+@LOOP
 async def test_connections_that_say_nothing_do_not_hold_others_up(farm: Running, others: list[Lease]) -> None:
     host = urlsplit(farm.url)
     open_ones = [await asyncio.open_connection(host.hostname, host.port) for _ in range(300)]

@@ -13,6 +13,7 @@ import jsonschema_rs
 MOST_EXPLAINED = 4096
 """Bytes of arguments whose every fault is told; of longer ones it is the first: the validator finds all or one."""
 MOST_PROBLEMS = 10
+"""Problems that one answer names; of arguments that the tool does not have, the number of the others is told too."""
 LONGEST_QUOTE = 500
 LONGEST_VALUE = 80
 MOST_EXACT = 2**53 - 1
@@ -67,12 +68,23 @@ class ArgumentCheck:
         Raises:
             ValueError: they are nested deeper than the validator follows.
         """
+        unknown = self._unknown(arguments)
+        if len(unknown) > MOST_PROBLEMS:  # the validator would look at every argument, and keep a copy of it
+            named = [_no_such((name,), self.schema) for name in unknown[:MOST_PROBLEMS]]
+            return [*named, f"and {len(unknown) - MOST_PROBLEMS:,} more"]
         told: list[str] = []
         if _has_float(arguments):
             told += [_problem(place, NOT_EXACT, value) for place, value in self._inexact(arguments, [self.schema], ())]
         if not self.validator.is_valid(arguments):
             told += [line for error in self._errors(arguments, size) for line in self._lines(error)]
         return list(dict.fromkeys(told))[:MOST_PROBLEMS]
+
+    def _unknown(self, arguments: dict[str, Any]) -> list[str]:
+        """The arguments that the tool does not have."""
+        if self.schema.get("additionalProperties") is not False:
+            return []
+        known: Schema = self.schema.get("properties", {})
+        return [name for name in arguments if name not in known]
 
     def _with_integers(self, value: Any, schemas: list[Schema]) -> Any:
         match value:
@@ -154,10 +166,8 @@ class ArgumentCheck:
                 wanted = self._expected(schema.get("properties", {}).get(missing, {}))
                 yield f"argument {_named((*place, missing))}: expected {wanted}, got nothing"
             case "additionalProperties":
-                names = _shortened(", ".join(schema.get("properties", {})), LONGEST_QUOTE) or "none"
-                what = "field" if place else "argument"
                 for unexpected in kind["unexpected"]:
-                    yield f"argument {_named((*place, unexpected))}: there is no such {what}; there are: {names}"
+                    yield _no_such((*place, unexpected), schema)
             case "anyOf" | "oneOf" if len(meant := [one for one in kind["context"] if _is_meant(one, place)]) == 1:
                 for inner in meant[0]:
                     yield from self._lines(inner)
@@ -186,6 +196,13 @@ class ArgumentCheck:
         given = {key: fields[key] for key in BOUNDS if fields.get(key) is not None and fields[key] is not False}
         bounds = ", ".join(BOUNDS[key].format(_as_text(value)) for key, value in given.items())
         return _shortened(f"{kinds} ({bounds})" if bounds else kinds, LONGEST_QUOTE)
+
+
+def _no_such(place: Path, schema: Schema) -> str:
+    """That an argument, or a field of one, is none of those that its schema names."""
+    names = _shortened(", ".join(schema.get("properties", {})), LONGEST_QUOTE) or "none"
+    what = "field" if len(place) > 1 else "argument"
+    return f"argument {_named(place)}: there is no such {what}; there are: {names}"
 
 
 def _has_float(value: dict[str, Any] | list[Any]) -> bool:

@@ -134,6 +134,7 @@ class BoundedHttp(HttpToolsProtocol):
         super().__init__(*args, **options)
         self._connections = connections
         self._is_whole = self._has_ended_one = True
+        self._has_host = False
         self._raw = self._payload = 0
         self._chunks = self._in_chunks = 0
         self._since: float | None = None
@@ -216,7 +217,7 @@ class BoundedHttp(HttpToolsProtocol):
         if len(self.pipeline) >= MOST_PIPELINED:
             raise ValueError("too many requests before the first answer")  # the parser's caller answers 400
         super().on_message_begin()
-        self._is_whole = False
+        self._is_whole = self._has_host = False
         self._raw = self._payload = 0
         if self._under_way is None or self._under_way.response_complete:
             self._chunks = self._in_chunks = 0
@@ -230,6 +231,10 @@ class BoundedHttp(HttpToolsProtocol):
         if len(self.headers) >= MOST_HEADERS or len(value) > LONGEST_LINE:
             raise ValueError("too many headers, or one too long")
         name, value = name.lower(), value.strip(BLANKS)
+        if name == b"host":
+            if self._has_host:
+                raise ValueError("more than one Host")  # RFC 9112, 3.2
+            self._has_host = True
         if name == b"expect":
             super().on_header(name, value)
         else:

@@ -12,7 +12,7 @@ import os
 import struct
 import zlib
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import wraps
 from hashlib import blake2b
@@ -254,7 +254,8 @@ class StateFile:
                 self.net.append(call.changes)
                 self.net_added += len(call.changes)
                 if self.net_added > LARGEST_NET_KEPT:
-                    self._put_together(self.net)
+                    with suppress(StateError):  # the call is kept already; its changes are put together when asked for
+                        self._put_together(self.net)
 
     @_named
     def changes_since_start(self) -> bytes:
@@ -357,12 +358,19 @@ class StateFile:
 
 
 def _joined(parts: Sequence[bytes]) -> bytes:
-    """What changesets do one after another, as one changeset."""
+    """What changesets do one after another, as one changeset.
+
+    Raises:
+        StateError: SQLite has no memory left for it, or cannot read them.
+    """
     builder = apsw.ChangesetBuilder()
-    for changes in parts:
-        if changes:
-            builder.add(changes)
-    return builder.output()
+    try:
+        for changes in parts:
+            if changes:
+                builder.add(changes)
+        return builder.output()
+    except apsw.Error as error:
+        raise StateError(f"changes cannot be put together: {type(error).__name__}: {error}") from None
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from servers.bundle.call_arguments import MOST_PROBLEMS
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.messages import Launch
 from servers.worker.instance import Instance
@@ -123,6 +124,14 @@ async def test_each_wrong_argument_is_told_with_its_name_what_was_expected_and_w
 ) -> None:
     outcome = await ordering.call("order", arguments)
     assert (outcome.kind, outcome.text) == ("invalid", f"order was not called: {problem}")
+
+
+async def test_of_many_arguments_that_there_are_not_a_few_are_named_and_the_others_counted(ordering: Instance) -> None:
+    outcome = await ordering.call("order", {f"k{number}": 1 for number in range(19_000)})
+    *named, others = outcome.text.removeprefix("order was not called: ").split("; argument ")[-1].split("; and ")
+    assert outcome.text.count("there is no such argument") == MOST_PROBLEMS
+    assert named == [f"k{MOST_PROBLEMS - 1}: there is no such argument; there are: {ARGUMENTS}"]
+    assert others == f"{19_000 - MOST_PROBLEMS:,} more"
 
 
 def test_no_problem_is_told_in_the_validators_own_words() -> None:

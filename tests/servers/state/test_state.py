@@ -1,6 +1,8 @@
 """The state of an instance: going back, forking, closing, and what is told about it."""
 
 import asyncio
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import apsw
@@ -9,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from servers.bundle_library import Library
-from servers.errors import CapacityError, Conflict, NotFound
+from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.messages import Launch, Page
 from servers.state.readonly_query import Reader
 from servers.state.row_diff import RowChange, between
@@ -275,3 +277,27 @@ def image(row: str) -> bytes:
         f"CREATE TABLE t (id INTEGER PRIMARY KEY, a, b, c COLLATE NOCASE, d); INSERT INTO t VALUES {row}"
     ).fetchall()
     return connection.serialize("main")
+
+
+@contextmanager
+def memory_of_sqlite(left: int) -> Generator[None]:
+    """SQLite may take so many bytes more in this process, and no more."""
+    before = apsw.hard_heap_limit(-1)
+    apsw.hard_heap_limit(apsw.memory_used() + left)
+    try:
+        yield
+    finally:
+        apsw.hard_heap_limit(before)
+
+
+async def test_changes_for_which_sqlite_has_no_memory_left_are_a_fault_of_the_farm_and_nothing_is_lost(
+    worker: Worker,
+) -> None:
+    instance = await launched(worker)
+    await made(instance, [("make", {"name": letter * 20_000}) for letter in "abc"])
+    state = instance.state
+    with memory_of_sqlite(left=20_000):
+        with pytest.raises(StateError, match="changes cannot be put together: NoMemError"):
+            state.changes_since_start()
+        state.keep(state.calls()[-1]._replace(seq=4))  # more than is kept in memory
+    assert len(state.calls()) == 4
