@@ -86,9 +86,42 @@ MEMBERS_REFUSED: dict[str, dict[str, str]] = {
     "typing": {
         **_each("it evaluates text: write the types themselves", "get_type_hints", "ForwardRef"),
         **_each("types are kept beyond a call, and 1 is kept for True", "get_args", "get_origin"),
+        **_each(STATE, "overload", "get_overloads", "clear_overloads"),
+        **_each(
+            "it changes what it marks: leave it out",
+            "final",
+            "no_type_check",
+            "no_type_check_decorator",
+            "runtime_checkable",
+            "dataclass_transform",
+        ),
+        **_each(
+            "types are kept beyond a call: write the types themselves",
+            "AnyStr",
+            "Generic",
+            "ParamSpec",
+            "Protocol",
+            "TypeVar",
+            "TypeVarTuple",
+        ),
     },
 }
 """Members of modules that may be imported, and what to do instead of using them."""
+
+TYPES_AS_VALUES = MEMBERS_REFUSED["typing"].keys() | {
+    "Any",
+    "NamedTuple",
+    "Never",
+    "NewType",
+    "TYPE_CHECKING",
+    "TypedDict",
+    "assert_never",
+    "assert_type",
+    "cast",
+    "is_typeddict",
+}
+"""What of `typing` may stand anywhere, or nowhere. The rest makes types that are kept beyond a call: it stands in
+annotations, and in `Name[…]` outside functions, where no call's values are."""
 
 KINDS_OF_CLASS = frozenset(
     {"typing.TypedDict", "typing.NamedTuple", "enum.Enum", "enum.StrEnum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}

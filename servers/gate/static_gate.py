@@ -23,6 +23,7 @@ from servers.gate.allowed_names import (
     OF_DATACLASSES,
     ON_METHODS,
     STATE,
+    TYPES_AS_VALUES,
     UNDERSCORED,
 )
 from servers.gate.bound_names import Comprehension, bound, targets
@@ -34,6 +35,7 @@ ALL_BUILTINS = frozenset(name for name in dir(builtins) if not name.startswith("
 NO_DECORATOR = frozenset[str]()
 LISTED = ", ".join(sorted(NAMES))
 OWN = "names with two underscores are Python's own"
+MAKES_TYPES = "it makes types, which are kept beyond a call: define the type at the top of the module"
 NOT_ASYNC = "async: a tool is a plain function"
 
 
@@ -83,6 +85,7 @@ class _Gate(ast.NodeVisitor):
         self._globals = bound(tree.body)
         self._scopes: list[set[str]] = []
         self._in_class: set[str] = set()
+        self._type: ast.expr | None = None
 
     def read(self) -> None:
         for statement in self._tree.body:
@@ -150,6 +153,8 @@ class _Gate(ast.NodeVisitor):
                 self._find(node, f"{name}: may not be used; {INSTEAD.get(name, 'there is no use for it in a tool')}")
             elif name == "type":
                 self._find(node, "type: asks for the type of a value, type(value), and nothing else")
+        elif self._makes_types(node):
+            self._find(node, f"{name}: {MAKES_TYPES}")
         elif name in self._modules:
             self._find(node, f"{name}: a module is used by its members, {name}.…")
         elif name not in self._globals and name not in self._in_class:
@@ -176,6 +181,8 @@ class _Gate(ast.NodeVisitor):
         elif module is not None:
             if f"{module}.{node.attr}" not in NAMES:
                 self._member(node, module, node.attr)
+            if self._makes_types(node):
+                self._find(node, f"{module}.{node.attr}: {MAKES_TYPES}")
             return
         self._attribute(node, node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in self._handle.names:
@@ -223,7 +230,21 @@ class _Gate(ast.NodeVisitor):
 
     # state
 
+    def _makes_types(self, node: ast.expr) -> bool:
+        """Whether it makes types that are kept beyond a call, and stands where a call's values are."""
+        module, _, name = (self._named(node) or "").partition(".")
+        return module == "typing" and node is not self._type and name not in TYPES_AS_VALUES
+
+    def _type_name(self, node: ast.expr) -> None:
+        """A name that stands for a type alone."""
+        self._type = node
+        self.visit(node)
+
     def visit_Subscript(self, node: ast.Subscript) -> None:
+        if not self._scopes and self._makes_types(node.value):
+            self._type_name(node.value)
+            self.visit(node.slice)
+            return
         if not isinstance(node.ctx, ast.Load) and self._is_module_level(node.value):
             self._find(node, f"a module-level value is changed: {STATE}")
         self.generic_visit(node)
@@ -294,7 +315,7 @@ class _Gate(ast.NodeVisitor):
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             self._find(node, "a type in quotes: define it above and write its name")
         elif isinstance(node, ast.Name | ast.Attribute):
-            self.visit(node)
+            self._type_name(node)
         elif isinstance(node, ast.Subscript | ast.BinOp | ast.Tuple | ast.List | ast.Constant):
             for inner in ast.iter_child_nodes(node):
                 if isinstance(inner, ast.expr):

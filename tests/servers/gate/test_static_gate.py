@@ -134,6 +134,18 @@ TOP_LEVEL = {
     "from string import Formatter": "string.Formatter: it reaches into values",
     "from typing import get_type_hints": "typing.get_type_hints: it evaluates text",
     "from typing import get_args": "typing.get_args: types are kept beyond a call",
+    "from typing import overload": "typing.overload: it keeps state beyond a call",
+    "import typing\nX = typing.get_overloads": "typing.get_overloads: it keeps state beyond a call",
+    "import typing\nX = typing.clear_overloads": "typing.clear_overloads: it keeps state beyond a call",
+    "from typing import TypeVar": "typing.TypeVar: types are kept beyond a call",
+    "import typing\ndef _helper(x): return str(typing.Annotated[int, x])": "typing.Annotated: it makes types",
+    "from typing import Annotated as A\ndef _helper(x): return A[int, x]": "A: it makes types",
+    "from typing import Optional\nX = lambda x: Optional[x]": "Optional: it makes types",
+    "from typing import Union\nX = [Union]": "Union: it makes types",
+    "from typing import Annotated\nX = Annotated[int, (A := Annotated)]": "Annotated: it makes types",
+    "from typing import Annotated\nX = Annotated[int, lambda x: Annotated[int, x]]": "Annotated: it makes types",
+    "from typing import Union\ndef _helper(t):\n    def f(x: (y := [Union[int, t]]).z): pass": "Union: it makes",
+    "import collections.abc\nX = collections.abc.Sequence.register": ".register: it changes a class for everybody",
     "from decimal import getcontext": "decimal.getcontext: it keeps state",
     "from dataclasses import make_dataclass": "dataclasses.make_dataclass: write the class",
     "import statistics\nX = statistics.random": "statistics.random: is not what the module is there for",
@@ -191,10 +203,11 @@ from decimal import Decimal, localcontext
 from enum import StrEnum, unique
 from functools import partial, reduce
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, NotRequired, TypedDict
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Optional, TypedDict, cast
 
 from servers.toolkit import Database, ToolError
 
+Names = Optional[list[Annotated[str, "a name"]]]
 PATTERN = re.compile("[a-z]+")
 RATES = {"gold": {"percent": 10}, "plain": {"percent": 0}}
 FIRST_DAY = dt.date(2026, 1, 1)
@@ -252,7 +265,8 @@ def find(db: Database, *, id: str, kind: Literal["a", "b"] = "a", most: int | No
     with localcontext(prec=4):
         total = int(Decimal(total).quantize(Decimal(1)))
     day = (FIRST_DAY + dt.timedelta(days=1)).isoformat()
-    point = Point(1)._replace(y=2)
+    point = cast("Point", Point(1)._replace(y=2))
+    names: Optional[list[str]] = cast(list[str], [])
     keys = {key: [*group] for key, group in groupby(sorted(rows, key=lambda row: row["id"]))}
     kinds = [type(value) is str, isinstance(value, collections.abc.Mapping), callable(partial(_twice, 1))]
     return {"id": f"{day:>12} {db.now()} {point.x} {len(keys)} {Counter(kinds)} {kind!s}", "cents": _twice(total)}
