@@ -1,5 +1,6 @@
 """Amounts, counts, dates, times and durations: the value is told, for certain, of what was asked, and no other one."""
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
@@ -9,7 +10,6 @@ from functools import cached_property, lru_cache
 
 from servers.answer.checks.labels import is_labelled, is_of_a_stranger, is_of_another
 from servers.answer.checks.question import content_words
-from servers.answer.checks.reply import sentences
 from servers.answer.checks.roles import plays_another_part
 from servers.answer.checks.told import FactTold
 from servers.answer.expected_fact import READ_AS
@@ -104,9 +104,20 @@ class ValueTold(FactTold):
         """Whether the sentence says that there is nothing of what was asked for: "nothing is open, the 12 are paid"."""
         first, last = self.reply.text.sentence(mention.start)
         found = _NOTHING.finditer(self.reply.folded[first:last])
-        return any(set(content_words(one[1])) & self.question.words for one in found) or any(
-            self._is_there_none(sentence) for sentence in sentences(self.reply)
+        if any(set(content_words(one[1])) & self.question.words for one in found):
+            return True
+        beside = {self.reply.text.sentence(max(0, first - 1)), self.reply.text.sentence(last)}
+        starts = [*self.reply.text.starts, len(self.reply.folded)]
+        return any(
+            self._is_there_none(self.reply.folded[start:end])
+            for start, end in itertools.pairwise(starts)
+            if start == first or self._speaks_of_it(start, end, is_near=(start, end) in beside)
         )
+
+    def _speaks_of_it(self, start: int, end: int, *, is_near: bool) -> bool:
+        """Whether a sentence without a value can be about what was asked for: it stands near, or names it."""
+        names = set(content_words(self.reply.folded[start:end])) & self.question.own_names
+        return (is_near or bool(names)) and not any(start <= other.start < end for other in self.reply.mentions)
 
     def _is_there_none(self, sentence: str) -> bool:
         """Whether a sentence says in the words of the question that there is no such thing."""
@@ -202,13 +213,18 @@ class ValueTold(FactTold):
         place = (mention.start, mention.end)
         return (
             is_of_another(self.reply, self.one, self.question, place, self.asked)
-            or is_of_a_stranger(self.reply, self.question, place)
+            or (not self._is_named(place) and is_of_a_stranger(self.reply, self.question, place))
             or plays_another_part(self.reply, self.question, mention)
             or is_labelled(self.reply, self.one, self.question, place, self.asked)
             or self._is_swapped(mention)
             or self._ends_a_span(mention)
             or self._counts_others(mention)
         )
+
+    def _is_named(self, place: tuple[int, int]) -> bool:
+        """Whether the words that the fact itself is about stand in its clause."""
+        clause = self.reply.clause(*place)
+        return any(True for word in self.one.about for _ in occurrences(clause, word))
 
     def _counts_others(self, mention: Mention) -> bool:
         """Whether it counts things that the task names for something else, where another number counts those asked."""
