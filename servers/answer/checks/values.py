@@ -130,7 +130,7 @@ class ValueTold(FactTold):
             return True
         found = _NONE_IS.finditer(sentence) if self.one.fact.type in MEASURES else ()
         nouns = {stem(word) for one in found for word in one[1].split()}
-        return bool(nouns & self.question.plain_words) and 2 * len(asked & words) >= len(asked)
+        return bool(nouns & self.question.plain_words) and 2 * len(asked & words) > len(asked)
 
     def strangers(self) -> list[str]:
         """The values of the type that are told and are neither this fact's nor anybody's: of "any", none may be."""
