@@ -52,7 +52,7 @@ async def test_more_rows_than_the_processor_time_suffices_for_do_not_hold(hurrie
         allow = (inserts("things", where),)
         footprint = FootprintCheckpoint(id="f", kind="footprint", role="guard", question="?", allow=allow)
         with changed(THINGS, things(2)) as reader:
-            judgement = await judge(reader, [footprint], answer="", calls=[], now=reader.now, guests=hurried)
+            judgement = await judge(reader, [footprint], answer="", calls=b"[]", now=reader.now, guests=hurried)
         [verdict] = judgement.verdicts
         assert not verdict.holds
         assert "processor time" in (verdict.error or "")
