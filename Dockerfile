@@ -3,7 +3,7 @@ FROM python:3.12-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /src
 RUN python -m venv /opt/farm
-COPY pyproject.toml requirements.lock README.md LICENSE farm.py ./
+COPY pyproject.toml requirements.lock README.md LICENSE envfarm.py farm.py ./
 COPY agent_client agent_client
 COPY bench bench
 COPY evals evals

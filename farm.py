@@ -112,7 +112,9 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "servers.commands",
         ),
         "worker": Listed(
-            "Run one worker of a farm, started by `farm up --workers N`.", "servers.serve_commands", hidden=True
+            "Run one worker of a farm, started by `farm up --workers N`, which says on its input how.",
+            "servers.serve_commands",
+            hidden=True,
         ),
     },
     "Write and prove": {

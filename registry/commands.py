@@ -252,9 +252,12 @@ def instances(
 
 async def _leases(farm: FarmClient, environment: str | None, status: LeaseStatus | None) -> list[Lease]:
     """All leases of a farm, part by part. Raises NotFound where it has neither them nor their environment."""
-    return await every_item(
+    leases = await every_item(
         lambda offset: farm.leases(status=status, environment=environment, offset=offset, limit=PART)
     )
+    if not leases and environment is not None:
+        await farm.environment(environment)
+    return leases
 
 
 def _make_sure_of(instance: str) -> None:

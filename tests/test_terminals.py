@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FOLDERS = ("servers", "registry", "evals", "synth", "rl_training", "agent_client", "bench")
-DOOR = ROOT / "servers" / "terminal.py"
+DOOR = ROOT / "servers" / "text" / "terminal.py"
 MODULES = [
     path
     for folder in FOLDERS

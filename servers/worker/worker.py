@@ -442,9 +442,8 @@ class Worker:
         async with self._copied(instance):
             async with instance.in_turn():
                 reader = await self._reader(instance)
-                calls = NO_CALLS
-                if any(one.needs_calls for one in order.checkpoints):
-                    calls = await self.verification.read(instance.state, lambda: _judged(instance.state))
+                reading = _judged if any(one.needs_calls for one in order.checkpoints) else _checked
+                calls = await self.verification.read(instance.state, lambda: reading(instance.state))
             with self._closed_after(reader, instance_id):
                 return await judge(
                     reader,
@@ -569,6 +568,12 @@ def _refuse_another(origin: Origin, environment: Environment) -> None:
 def _judged(state: StateFile) -> bytes:
     """The calls of a history, as checkpoints see them, as JSON. Only a guest reads what agents wrote in them."""
     return calls_as_json((call.tool, call.arguments, call.outcome) for call in state.calls(limit=MOST_CALLS))
+
+
+def _checked(state: StateFile) -> bytes:
+    """No calls, of a history that is read all the same: damage is found whatever is asked."""
+    state.check()
+    return NO_CALLS
 
 
 def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ...], ...]:

@@ -224,7 +224,7 @@ def one_rule(**fields: Any) -> str:
 @pytest.mark.parametrize(
     ("rules", "words"),
     [
-        ("{", "rules.json: the whole"),
+        ("{", "rules.json: not JSON"),
         (one_rule(item=9), "rules.json: a.item: policy.md has no item 9"),
         (one_rule(by="things"), "rules.json: a.by: is for rules that the schema"),
         (one_rule(holder="schema", by="tings"), "rules.json: a.by: there is no 'tings'"),
