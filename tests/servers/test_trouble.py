@@ -24,11 +24,18 @@ SECONDS = 0.4
 BUSY = "sum(range(4_000_000))"
 """Takes a tenth of a second."""
 SLOW = f"def check(start, final, answer, calls):\n    return {BUSY} > 0\n"
+ENDLESS = "def check(start, final, answer, calls):\n    while True:\n        pass\n"
 PONDER = f'''
 
 def ponder(db: Database) -> dict:
     """Take a while."""
     return {{"sum": {BUSY}}}
+
+
+def ponder_for_ever(db: Database) -> dict:
+    """Come to no end, so that whoever ends it is in time."""
+    while True:
+        pass
 '''
 
 
@@ -51,8 +58,8 @@ async def instance(worker: Worker) -> Instance:
     return worker.find(ticket.instance)
 
 
-async def judged(worker: Worker, instance: Instance) -> Assessment:
-    one = {"id": "c", "question": "?", "role": "goal", "kind": "python", "python": SLOW}
+async def judged(worker: Worker, instance: Instance, python: str = SLOW) -> Assessment:
+    one = {"id": "c", "question": "?", "role": "goal", "kind": "python", "python": python}
     return await worker.judge(instance.id, Judge.model_validate({"checkpoints": [one]}))
 
 
@@ -81,7 +88,7 @@ async def test_a_checkpoint_whose_guest_is_killed_is_asked_once_more(worker: Wor
 async def test_a_checkpoint_whose_guests_are_killed_judges_nobody(worker: Worker, instance: Instance) -> None:
     hitting = asyncio.create_task(hit(worker, signal.SIGKILL, times=2))
     with pytest.raises(GuestError, match="a guest ended: closed its socket"):
-        await judged(worker, instance)
+        await judged(worker, instance, ENDLESS)
     await hitting
     assert (await judged(worker, instance)).reward == 1.0
 
@@ -142,7 +149,7 @@ async def test_a_call_whose_guests_are_killed_is_nobodys_fault_and_is_not_in_the
 ) -> None:
     hitting = asyncio.create_task(hit(worker, signal.SIGKILL, times=2))
     with pytest.raises(GuestError):
-        await instance.call("ponder", {})
+        await instance.call("ponder_for_ever", {})
     await hitting
     assert await worker.history(instance.id) == []
     assert (await instance.call("ponder", {})).kind == "ok"
