@@ -17,11 +17,11 @@ from evals.runs.suite_run import Evaluation
 from registry.client import FarmClient, WrongToken
 from registry.farm import Address, Options, private, running
 from servers.bundle_library import OWN_LIBRARY
-from servers.cli.command_options import AsJson, shelves
-from servers.cli.endpoint_url import OPENAI, BaseUrl
+from servers.cli.command_options import AsJson, BaseUrl, shelves
 from servers.cli.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
 from servers.doors.server import run as run_served
 from servers.errors import RequestError
+from servers.records import OPENAI
 from servers.text.plural import counted, noun
 from servers.text.terminal import Terminal, marked
 

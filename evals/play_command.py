@@ -33,10 +33,10 @@ from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
 from servers.bundle_library import Library
-from servers.cli.command_options import bundle_of
-from servers.cli.endpoint_url import OPENAI, BaseUrl, well_formed
+from servers.cli.command_options import BaseUrl, bundle_of, well_formed
 from servers.cli.secret_options import ApiKey, UserApiKey
 from servers.errors import RequestError
+from servers.records import OPENAI
 from servers.scenario.scenario import Solution
 from servers.text.terminal import Terminal
 from servers.validation import first_problem

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 import uvloop
 
-from servers.cli.endpoint_url import well_formed
+from servers.cli.command_options import well_formed
 from servers.cli.secret_options import ApiKey
 from servers.text.terminal import Terminal
 from synth.environments.stages import MINING, STAGES

@@ -15,8 +15,8 @@ from agent_client.person import Person
 from evals.demo import gold_model, idle_model, sabotaged_model
 from evals.runs.records import Subject
 from evals.runs.suite import Agent, ChatAgent, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
-from servers.cli.endpoint_url import OPENAI
 from servers.errors import InfraError, RequestError
+from servers.records import OPENAI
 
 CALL_TEXTS = {"hermes": HERMES, "json": JSON}
 

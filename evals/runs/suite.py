@@ -9,10 +9,9 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, ValidationError
 
 from agent_client.play import Limits
-from servers.cli.endpoint_url import EndpointUrl
 from servers.errors import BundleError, RequestError
 from servers.limits.json_size import refuse_odd_numbers
-from servers.records import Record
+from servers.records import EndpointUrl, Record
 from servers.scenario.scenario import Solution
 from servers.validation import MOST, place_of, reason_of
 

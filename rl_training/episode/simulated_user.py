@@ -9,8 +9,7 @@ from agent_client.model import Model
 from agent_client.models.chat_model import ChatModel
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Exchange, UserMessage
-from servers.cli.endpoint_url import EndpointUrl
-from servers.records import Record
+from servers.records import EndpointUrl, Record
 
 
 class UserModel(Record):

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have in common: bundles, libraries, JSON."""
+"""Arguments and options that several commands have in common: bundles, libraries, JSON, endpoints."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +9,7 @@ import typer
 from servers.bundle.card import bundles_in
 from servers.bundle.files import PACKAGED
 from servers.errors import NotFound, RequestError
+from servers.records import checked_url
 from servers.text.suggestion import suggestion
 
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
@@ -77,3 +78,19 @@ def bundle_of(bundle: Path) -> Path:
     if not (folder / "environment.json").is_file():
         raise NotFound(f"{bundle}: no bundle: it has no environment.json")
     return folder
+
+
+def well_formed(_: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
+    """The callback of an option whose value is such a URL."""
+    if value in (None, parameter.default):
+        return value
+    try:
+        return checked_url(value)
+    except ValueError as error:
+        raise RequestError(f"{parameter.opts[0]}: {error}") from None
+
+
+BaseUrl = Annotated[
+    str, typer.Option(envvar="OPENAI_BASE_URL", callback=well_formed, help="An OpenAI-compatible endpoint.")
+]
+"""An option of a command; its default is `OPENAI`."""

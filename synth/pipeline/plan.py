@@ -7,9 +7,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError
 
-from servers.cli.endpoint_url import OPENAI, EndpointUrl
 from servers.errors import NotFound, RequestError
-from servers.records import Record
+from servers.records import OPENAI, EndpointUrl, Record
 from servers.validation import first_problem
 from synth.llm.endpoint import Sampling
 from synth.pipeline.folder import SynthesisFolder

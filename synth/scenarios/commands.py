@@ -13,11 +13,11 @@ from rich.table import Table
 
 from servers.bundle.paraphrases import PARAPHRASES_FILE
 from servers.bundle_library import Library
-from servers.cli.command_options import AsJson, Bundle, bundle_of
-from servers.cli.endpoint_url import OPENAI, BaseUrl, well_formed
+from servers.cli.command_options import AsJson, BaseUrl, Bundle, bundle_of, well_formed
 from servers.cli.secret_options import ApiKey
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
+from servers.records import OPENAI
 from servers.scenario.scenario_file import is_current, load_scenarios
 from servers.text.plural import counted, noun
 from servers.text.suggestion import suggestion

@@ -23,8 +23,8 @@ FARM, TRAINER = "192.0.2.1", "192.0.2.2"  # of RFC 5737: addresses that no netwo
 PORT = 8700
 TOKEN = "the token of this test"
 HEAVY = {
-    "alembic", "docstring_parser", "fastapi", "mcp", "prometheus_client", "rich", "sqlalchemy", "starlette", "uvicorn",
-    "uvloop",
+    "alembic", "docstring_parser", "fastapi", "mcp", "prometheus_client", "rich", "sqlalchemy", "starlette", "typer",
+    "uvicorn", "uvloop",
 }  # fmt: skip
 """What only a farm needs. The trainer's side reads scenarios, and their checkpoints bring SQLite and JSON Schema."""
 IMPORTS = (
