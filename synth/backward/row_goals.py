@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.tables import literal, quoted
 from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.state.readonly_query import Reader
@@ -13,7 +13,6 @@ from servers.state.row_diff import RowChange
 from synth.solutions.call_run import PlayedCall
 from synth.solutions.normalized_diff import MADE_ID, MOMENT, made_up
 from synth.solutions.told_values import ArgumentPlace, plain, texts_in
-from synth.solutions.value_texts import literal
 
 DEEPEST = 3
 TO_THE_MINUTE = "strftime('%Y-%m-%d %H:%M', {})"

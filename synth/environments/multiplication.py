@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.tables import literal, quoted
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.start_images import image_of
@@ -55,7 +55,7 @@ def _copies(shape: ImageShape, growing: Sequence[TableShape], values: Sequence[V
             for at, row in enumerate(shape.rows[table.name]):
                 fresh = _copy(table, row, number, at, names, pools, shape)
                 listed = ", ".join(quoted(name) for name in fresh)
-                texts = ", ".join(map(_literal, fresh.values()))
+                texts = ", ".join(map(literal, fresh.values()))
                 yield f"INSERT INTO {quoted(table.name)} ({listed}) VALUES ({texts});"
 
 
@@ -122,11 +122,3 @@ def _roman(number: int) -> str:
         text += letters * (number // size)
         number %= size
     return text
-
-
-def _literal(value: Any) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, (int, float)):
-        return repr(value)
-    return "'" + str(value).replace("'", "''") + "'"

@@ -85,12 +85,3 @@ def in_words(number: int) -> str:
     told = f"{in_words(many)} {name}"
     joint = " and " if rest < 100 else " "
     return f"{told}{joint}{in_words(rest)}" if rest else told
-
-
-def literal(value: Any) -> str:
-    """A value as SQL."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return repr(value)

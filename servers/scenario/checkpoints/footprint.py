@@ -14,7 +14,7 @@ from pydantic import Field
 
 from servers.answer.fact import Cell
 from servers.errors import QueryError
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.tables import literal, quoted
 from servers.limits.processor_budget import ProcessorBudget
 from servers.records import Name, Record
 from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint
@@ -138,7 +138,7 @@ def _found(where: str, portion: Sequence[RowChange], reader: Reader) -> list[tup
     one = portion[0]
     database = "start" if one.operation == "delete" else "main"
     names = ", ".join(map(quoted, one.key))
-    keys = ", ".join(f"({', '.join(map(_literal, change.key.values()))})" for change in portion)
+    keys = ", ".join(f"({', '.join(map(literal, change.key.values()))})" for change in portion)
     among = f"{names} IN ({keys})" if len(one.key) == 1 else f"({names}) IN (VALUES {keys})"
     sql = f"SELECT {names} FROM {database}.{quoted(one.table)} WHERE {among} AND ({where})"
     return reader.select(sql, rows=len(portion), steps=MOST_STEPS * len(portion)).rows
@@ -188,11 +188,3 @@ class _Placing:
         if not placed[out]:
             del placed[out]
         placed[into] += 1
-
-
-def _literal(value: Cell) -> str:
-    if value is None:
-        return "NULL"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return repr(value)

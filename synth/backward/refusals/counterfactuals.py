@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from servers.errors import BundleError
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.tables import literal, quoted
 from synth.play.experience import PARTICULAR
 from synth.play.playground import Playground
 from synth.play.row_view import shape_of, view_of
 from synth.solutions.row_relations import Place, RowRelations
-from synth.solutions.value_texts import is_money, literal
+from synth.solutions.value_texts import is_money
 
 MOST_TRIALS = 120
 

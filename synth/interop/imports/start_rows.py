@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from servers.guest.sqlite.tables import literal
 from servers.sandbox.guest_pool import Guests
 from synth.interop.imports.class_trial import TrialError, open_trial
 from synth.interop.imports.source import ClassSource
@@ -131,15 +132,10 @@ def script(found: Mapping[str, Any], containers: Mapping[str, str]) -> str:
     """The rows of a start in place of those that are there."""
     lines = [f"DELETE FROM {name};" for name in (*containers.values(), *OWN_TABLES)]
     for place, (attribute, name) in enumerate(containers.items(), start=1):
-        lines.append(f"INSERT INTO containers VALUES ({quoted(attribute)}, {quoted(name)}, {place});")
+        lines.append(f"INSERT INTO containers VALUES ({literal(attribute)}, {literal(name)}, {place});")
     for name, (place, kept, value) in found["attributes"].items():
-        lines.append(f"INSERT INTO attributes VALUES ({quoted(name)}, {place}, {quoted(kept)}, {quoted(value)});")
+        lines.append(f"INSERT INTO attributes VALUES ({literal(name)}, {place}, {literal(kept)}, {literal(value)});")
     for table, rows in found["tables"].items():
         for key, (place, value) in rows.items():
-            lines.append(f"INSERT INTO {table} VALUES ({quoted(key)}, {place}, {quoted(value)});")
+            lines.append(f"INSERT INTO {table} VALUES ({literal(key)}, {place}, {literal(value)});")
     return "\n".join(lines) + "\n"
-
-
-def quoted(text: str | None) -> str:
-    """A text as SQL."""
-    return "NULL" if text is None else "'" + text.replace("'", "''") + "'"
