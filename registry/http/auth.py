@@ -6,12 +6,12 @@ Health is answered here, before any routing: it is asked while the farm is busy,
 import hmac
 from collections.abc import Callable
 
-from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.http.errors import refusal
 from registry.messages import LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
 from servers.doors.request import TooLarge, again, bearer, body_of, headers_of, misled
+from servers.doors.whole_exchange import send_json
 from servers.limits.json_size import has_more_values
 
 HEALTH = "/v1/health"
@@ -56,8 +56,7 @@ class Doorkeeper:
         elif scope["path"] not in OPEN and not self._opens(scope):
             await refusal(401, "unauthorized", LOCKED)(scope, receive, send)
         elif scope["path"] == HEALTH and scope["method"] == "GET" and not scope["query_string"]:
-            body = self._health().model_dump_json()
-            await Response(body, media_type="application/json")(scope, receive, send)
+            await send_json(scope, send, self._health().model_dump_json().encode())
         else:
             await self._with_body(scope, receive, send)
 

@@ -12,7 +12,7 @@ from starlette.types import Scope, Send
 
 from servers.doors.json_rpc import is_id
 from servers.doors.request import Headers
-from servers.doors.whole_exchange import whole_of
+from servers.doors.whole_exchange import send_json
 from servers.errors import FarmError
 from servers.worker.instance import CallOutcome, Instance
 
@@ -22,7 +22,6 @@ META = "io.modelcontextprotocol/"
 MODERN_META = {f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"}
 CALL_FAILED = "farm.call_failed"
 """In a request's scope: the farm could not make its call, and told the log why."""
-HEAD = b"content-type: application/json\r\ncontent-length: %d\r\n"
 TEXT_ENCODER = json.JSONEncoder(ensure_ascii=False)
 ORDINARY_HEADERS = {
     b"accept",
@@ -67,7 +66,7 @@ class Express:
         except FarmError:
             scope[CALL_FAILED] = True  # the SDK words the failure, and makes no second call
             return False
-        await _send(scope, send, self._body(call, outcome))
+        await send_json(scope, send, self._body(call, outcome))
         return True
 
     def _body(self, call: PlainToolCall, outcome: CallOutcome) -> bytes:
@@ -142,12 +141,3 @@ def _is_plain_meta(meta: dict[str, Any]) -> bool:
 
 def _is_handshake(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
     return version in HANDSHAKE and b"mcp-method" not in headers and params.keys() <= {"name", "arguments"}
-
-
-async def _send(scope: Scope, send: Send, body: bytes) -> None:
-    exchange = whole_of(scope)
-    if exchange is not None and exchange.answer(HEAD % len(body), body):
-        return
-    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 200, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -9,6 +9,7 @@ import resource
 import time
 from typing import Any
 
+import httptools
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
@@ -48,7 +49,7 @@ MOST_PIECES = 2
 """Longer ones, and those of several requests, of all connections, that are parsed in one turn of the event loop."""
 HEAD_MARK = b" HTTP/1."
 """Once in each request: pieces in which it stands more often are not short, however many bytes they have."""
-MOST_QUICK = 32
+MOST_QUICK = 16
 """Requests that are answered at once, and are started in one turn of the event loop."""
 LINGER_SECONDS = 2.0
 """Seconds in which a client may read an answer that it got before it had sent all of its request."""
@@ -145,6 +146,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
         self._under_way: RequestResponseCycle | None = None
         self._starts_next = False
+        self._is_new = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -189,7 +191,7 @@ class BoundedHttp(HttpToolsProtocol):
                 self.transport.abort()
             return
         self._has_ended_one = False
-        super().data_received(data)
+        self._feed(data)
         if self._is_whole:
             return
         if self._since is None:
@@ -197,6 +199,16 @@ class BoundedHttp(HttpToolsProtocol):
         if not self._has_ended_one:  # else this piece began with another request, and is counted as nothing
             self._raw += len(data)
         self._bound()
+
+    def _feed(self, data: bytes) -> None:
+        """Parse, as uvicorn does, but log nothing: a stranger who sends what is no request would fill the log."""
+        self._unset_keepalive_if_required()
+        try:
+            self.parser.feed_data(data)  # pyright: ignore[reportOptionalMemberAccess] - it is None after the end alone
+        except httptools.HttpParserUpgrade:  # the request is answered, and what follows is not read
+            return
+        except httptools.HttpParserError:
+            self.send_400_response("Invalid HTTP request received.")
 
     def _bound(self) -> None:
         if self.transport.is_closing():
@@ -271,7 +283,11 @@ class BoundedHttp(HttpToolsProtocol):
             return
         is_quick = cycle.scope["path"] in self._connections.at_once and not self._starts_next
         turns = self._connections.quick if is_quick else self._connections.turns
-        turns.start(lambda: self._start(cycle, app))
+        if self._is_new:  # its client may be gone already, which the event loop sees when it looks at the socket again
+            self._is_new = False
+            self.loop.call_soon(self.loop.call_soon, turns.start, lambda: self._start(cycle, app))
+        else:
+            turns.start(lambda: self._start(cycle, app))
 
     def _start(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
         if cycle.disconnected or self.transport.is_closing():

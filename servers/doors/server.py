@@ -18,6 +18,8 @@ from servers.errors import RequestError
 from servers.telemetry.loop_watchdog import watched_loop
 
 BACKLOG = 2048
+ACCEPTED_A_TURN = 16
+"""Connections that are accepted in one turn of the event loop. It accepts one for each descriptor of a socket."""
 SECONDS_TO_DRAIN = 5
 STOPPING = {"error": {"kind": "capacity", "message": "the farm is stopping; try again when it is back"}}
 SWITCH_SECONDS = 0.0005
@@ -115,7 +117,8 @@ async def serving(
         proxy_headers=False,
     )
     server = _Quiet(config)
-    task = asyncio.create_task(server.serve(sockets=[listening]))
+    descriptors = [listening, *(listening.dup() for _ in range(ACCEPTED_A_TURN - 1))]
+    task = asyncio.create_task(server.serve(sockets=descriptors))
     watching = asyncio.create_task(connections.watched())
     try:
         while not server.started:

@@ -1,18 +1,22 @@
 """Limits that keep one instance, one bundle or one connection from taking what others need."""
 
 import asyncio
+import functools
 import shutil
+import socket
+import struct
 import subprocess
 import sys
 import threading
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import apsw
 import httpx
 import pytest
+import uvloop
 from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -20,7 +24,7 @@ from registry.client import FarmClient
 from registry.farm import Options, running
 from servers.bundle_library import Library
 from servers.doors.http_limits import SMALL_PIECE, ServerConnections
-from servers.doors.server import listen, serving, url_of
+from servers.doors.server import ACCEPTED_A_TURN, listen, serving, url_of
 from servers.errors import BundleError
 from servers.guest.sqlite.start_image import build
 from servers.limits.fair_pool import MOST_THREADS_EACH
@@ -126,6 +130,17 @@ def test_a_start_image_holds_what_its_schema_says_and_nothing_else(schema: str, 
 
 
 # connections
+
+
+def on_libuv(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    """The event loop of a farm in place of that of other tests."""
+
+    @functools.wraps(test)
+    def run_there() -> None:
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            runner.run(test())
+
+    return run_there
 
 
 async def fine(scope: Scope, receive: Receive, send: Send) -> None:
@@ -454,6 +469,56 @@ async def test_a_request_whose_client_is_gone_before_its_turn_is_not_started() -
             start()
         await until(lambda: bool(started), "one was started")
     assert started == ["/waits"]
+
+
+@on_libuv
+async def test_a_request_whose_client_reset_the_connection_at_once_is_not_started() -> None:
+    started: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        started.append(scope["path"])
+        await fine({**scope, "path": "/4"}, receive, send)
+
+    listening = listen("127.0.0.1", 0)
+    connections = ServerConnections(at_once=frozenset({"/gone"}))
+    async with asyncio.timeout(30), serving(app, listening, connections):
+        for path in (b"/gone", b"/other"):
+            gone = socket.create_connection(listening.getsockname())
+            gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))  # its end is a reset
+            gone.sendall(GET.replace(b"/", path, 1))
+            gone.close()
+        reader, writer = await asyncio.open_connection(*listening.getsockname())
+        writer.write(GET.replace(b"/", b"/here", 1))
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+        writer.close()
+    assert started == ["/here"]
+
+
+@on_libuv
+async def test_many_connections_are_accepted_in_one_turn() -> None:
+    listening = listen("127.0.0.1", 0)
+    connections = ServerConnections()
+    async with asyncio.timeout(30), serving(fine, listening, connections):
+        many = [socket.create_connection(listening.getsockname()) for _ in range(4 * ACCEPTED_A_TURN)]
+        turns = 0
+        while len(connections) < len(many):
+            turns += 1
+            await asyncio.sleep(0)
+        for one in many:
+            one.close()
+    assert turns <= len(many) / 4
+
+
+async def test_what_is_no_request_is_answered_and_not_logged(caplog: pytest.LogCaptureFixture) -> None:
+    upgrade = GET.replace(b"\r\n\r\n", b"\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(b"nonsense\r\n\r\n")
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
+        reader, writer = await connection()
+        writer.write(upgrade)
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+    assert caplog.records == []
 
 
 async def test_long_pieces_are_parsed_in_turns_and_short_ones_wait_for_none() -> None:
