@@ -351,6 +351,8 @@ async def test_only_so_many_requests_wait_for_the_answer_to_an_earlier_one() -> 
 
     async with hasty(app, seconds=60) as connection:
         reader, writer = await connection()
+        writer.write(GET)
+        await until(lambda: came == [1], "the first is under way")
         writer.write(GET * 200)
         assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
         assert came == [1]
