@@ -8,8 +8,6 @@ from servers.answer import JUDGE_VERSION
 from servers.authoring.checkpoint_findings import question_findings, text_findings
 from servers.bundle.paraphrases import ENOUGH
 from servers.errors import BundleError, CheckpointError, NotFound
-from servers.sandbox.guest_pool import Guests
-from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Certificate, Difficulty, Paraphrased, Scenario, Survivor
 from servers.scenario.scenario_file import digest_of, reference_problems
 from synth.certify import leaks
@@ -20,12 +18,7 @@ from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, as
 from synth.certify.paraphrases import judged_answers, paraphrases_of
 from synth.certify.value_guards import Held, free_though_told, held
 from synth.play.playground import Playground
-from synth.solutions.reference_run import (
-    ReferenceRun,
-    fails,
-    judged,
-    played,
-)
+from synth.solutions.reference_run import ReferenceRun, played
 
 LOWEST_KILL_SCORE = 0.9
 FEW = f"only {{}} right and {{}} wrong answers in other words; {ENOUGH} of each are wanted (paraphrases.json)"
@@ -158,12 +151,9 @@ async def _checkpoint_findings(reference: ReferenceRun) -> list[str]:
 async def _start_findings(reference: ReferenceRun) -> list[str]:
     """Goals are false at the start and guards true; an agent that does nothing, or refuses everything, earns 0."""
     found: list[str] = []
-    checkpoints = reference.scenario.checkpoints
     with reference.states.at_start() as reader:
         for name, answer in (("does nothing", IDLE), ("refuses everything", REFUSAL)):
-            said = await judged(
-                reader, checkpoints, answer=answer, made=(), now=reference.window.first, guests=reference.guests
-            )
+            said = await reference.judged(reader, answer, (), now=reference.window.first)
             if answer == IDLE:
                 found += [
                     f"checkpoint {verdict.checkpoint}: a goal that holds at the start"
@@ -189,14 +179,7 @@ async def _reference_findings(reference: ReferenceRun) -> list[str]:
         if one.outcome.kind in ("failed", "timeout", "died", "invalid")
     ]
     with reference.states.at_end() as reader:
-        said = await judged(
-            reader,
-            reference.scenario.checkpoints,
-            answer=reference.answer,
-            made=reference.made,
-            now=reference.scene.now,
-            guests=reference.guests,
-        )
+        said = await reference.judged(reader)
     found += [
         f"checkpoint {verdict.checkpoint}: does not hold after the reference"
         + (f": {verdict.error}" if verdict.error else f"; seen {verdict.seen}" if verdict.seen else "")
@@ -266,9 +249,4 @@ async def _paraphrased(reference: ReferenceRun) -> Paraphrased | None:
 
 
 async def _fails(reference: ReferenceRun, answer: str) -> bool:
-    checkpoints: tuple[Checkpoint, ...] = reference.scenario.checkpoints
-    guests: Guests = reference.guests
-    with reference.states.at_end() as reader:
-        return await fails(
-            reader, checkpoints, answer=answer, made=reference.made, now=reference.window.last, guests=guests
-        )
+    return await reference.refuses(answer, now=reference.window.last)

@@ -5,7 +5,7 @@ import re
 from agent_client.references import REFERENCE
 from servers.scenario.checkpoints.kinds import Checkpoint
 from synth.certify.agents.wrong_answers import IDLE
-from synth.solutions.reference_run import ReferenceRun, fails
+from synth.solutions.reference_run import ReferenceRun
 
 SHORTEST = 2
 
@@ -30,21 +30,9 @@ def of_text(reference: ReferenceRun) -> list[str]:
 
 async def of_answers(reference: ReferenceRun) -> list[str]:
     """Whether the task's own words would do for an answer where the task wants to be told something."""
-    with reference.states.at_end() as reader:
-        silent, parrot = [
-            await fails(
-                reader,
-                reference.scenario.checkpoints,
-                answer=answer,
-                made=reference.made,
-                now=reference.scene.now,
-                guests=reference.guests,
-            )
-            for answer in (IDLE, reference.scenario.task)
-        ]
-    return (
-        ["the task tells what the answer is to tell: its own words pass as an answer"] if silent and not parrot else []
-    )
+    if not await reference.refuses(IDLE) or await reference.refuses(reference.scenario.task):
+        return []
+    return ["the task tells what the answer is to tell: its own words pass as an answer"]
 
 
 def _is_key(reference: ReferenceRun, value: str, task: str) -> bool:

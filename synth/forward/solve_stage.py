@@ -25,7 +25,7 @@ from synth.llm.writer import digest_of
 from synth.pipeline.asker import Asker
 from synth.pipeline.stage import Artefacts, GoBack
 from synth.play.playground import Playground
-from synth.solutions.reference_run import judged, played
+from synth.solutions.reference_run import played
 
 
 class Solved(Record):
@@ -81,14 +81,7 @@ class Solving:
         one = await played(self.bundle, scenario)
         try:
             async with one.scene.reading() as reader:
-                said = await judged(
-                    reader,
-                    scenario.checkpoints,
-                    answer=one.answer,
-                    made=one.made,
-                    now=one.scene.now,
-                    guests=one.guests,
-                )
+                said = await one.judged(reader)
         finally:
             await one.scene.close()
         return said.success

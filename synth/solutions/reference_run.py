@@ -132,6 +132,52 @@ class ReferenceRun:
                     return self.rows.others(change.table, column, value)
         return []
 
+    async def judged(
+        self,
+        reader: Reader,
+        answer: str | None = None,
+        made: Sequence[PlayedCall] | None = None,
+        *,
+        among: Sequence[Checkpoint] | None = None,
+        now: str = "",
+    ) -> Assessment:
+        """What checkpoints, by default all, say of a state, of last words and of calls; without them, of its own."""
+        calls = [one.told() for one in (self.made if made is None else made) if one.step is not NOTHING]
+        return await judge(
+            reader,
+            self.scenario.checkpoints if among is None else among,
+            answer=self.answer if answer is None else answer,
+            calls=json.dumps(calls).encode(),
+            now=now or self.scene.now,
+            guests=self.guests,
+        )
+
+    async def failing(
+        self,
+        reader: Reader,
+        answer: str | None = None,
+        made: Sequence[PlayedCall] | None = None,
+        *,
+        now: str = "",
+    ) -> str | None:
+        """A checkpoint that does not hold, if there is one. One is enough; those that take longest are asked last.
+
+        Those that depend on each other are asked together, before the others.
+        """
+        checkpoints = self.scenario.checkpoints
+        others = sorted((one for one in checkpoints if not one.depends_on_others), key=lambda one: one.cost)
+        for group in ([one for one in checkpoints if one.depends_on_others], *([one] for one in others)):
+            said = await self.judged(reader, answer, made, among=group, now=now)
+            for verdict in said.verdicts:
+                if not verdict.holds:
+                    return verdict.checkpoint
+        return None
+
+    async def refuses(self, answer: str, *, now: str = "") -> bool:
+        """Whether its final state with other last words fails."""
+        with self.states.at_end() as reader:
+            return await self.failing(reader, answer, now=now) is not None
+
     async def close(self) -> None:
         """End its instance, and close what was opened of its states."""
         self.states.close()
@@ -168,55 +214,6 @@ def _answer(scenario: Scenario, results: Sequence[ToolResult]) -> str:
         return resolve_text(scenario.reference().answer, results)
     except AgentError as error:
         raise BundleError(f"solution.answer: {error}") from None
-
-
-async def judged(
-    reader: Reader,
-    checkpoints: Sequence[Checkpoint],
-    *,
-    answer: str,
-    made: Sequence[PlayedCall],
-    now: str,
-    guests: Guests,
-) -> Assessment:
-    """What checkpoints say of a state."""
-    calls = json.dumps([one.told() for one in made]).encode()
-    return await judge(reader, checkpoints, answer=answer, calls=calls, now=now, guests=guests)
-
-
-async def failing(
-    reader: Reader,
-    checkpoints: Sequence[Checkpoint],
-    *,
-    answer: str,
-    made: Sequence[PlayedCall],
-    now: str,
-    guests: Guests,
-) -> str | None:
-    """A checkpoint that does not hold, if there is one. One is enough; those that take longest are asked last.
-
-    Those that depend on each other are asked together, before the others.
-    """
-    others = sorted((one for one in checkpoints if not one.depends_on_others), key=lambda one: one.cost)
-    for group in ([one for one in checkpoints if one.depends_on_others], *([one] for one in others)):
-        said = await judged(reader, group, answer=answer, made=made, now=now, guests=guests)
-        for verdict in said.verdicts:
-            if not verdict.holds:
-                return verdict.checkpoint
-    return None
-
-
-async def fails(
-    reader: Reader,
-    checkpoints: Sequence[Checkpoint],
-    *,
-    answer: str,
-    made: Sequence[PlayedCall],
-    now: str,
-    guests: Guests,
-) -> bool:
-    """Whether some checkpoint does not hold."""
-    return await failing(reader, checkpoints, answer=answer, made=made, now=now, guests=guests) is not None
 
 
 def is_prose(value: Any, rows: RowSample) -> bool:

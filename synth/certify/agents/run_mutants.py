@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from servers.state.readonly_query import Reader
 from synth.solutions.call_run import (
     NOTHING,
     PlannedStep,
@@ -15,7 +14,7 @@ from synth.solutions.call_run import (
 from synth.solutions.final_states import rows_changed
 from synth.solutions.normalized_diff import exactly
 from synth.solutions.plausible_values import other_arguments
-from synth.solutions.reference_run import ReferenceRun, failing, ordered
+from synth.solutions.reference_run import ReferenceRun, ordered
 from synth.solutions.told_values import ArgumentPlace
 
 MOST_SWAPS = 12
@@ -67,7 +66,7 @@ async def mistaken(reference: ReferenceRun) -> AsyncIterator[Tried]:
             seen.add(exact)
             if mistake.what.startswith("repeated") and reference.essence_of(changes) == reference.essence:
                 continue
-            held_by = await _failing(reference, reader, reference.answer, made)
+            held_by = await reference.failing(reader, reference.answer, made)
             yield Tried(
                 mistake.what,
                 True,
@@ -120,9 +119,9 @@ async def _other_way(reference: ReferenceRun, what: str, steps: list[PlannedStep
     with reference.states.after(difference) as reader:
         changes = rows_changed(reader, difference)
         same = reference.essence_of(changes) == reference.essence
-        failed = await _failing(reference, reader, reference.answer, made)
+        failed = await reference.failing(reader, reference.answer, made)
         if same and failed:
-            failed = await _failing(reference, reader, reference.answered(made), made)
+            failed = await reference.failing(reader, reference.answered(made), made)
         return _OtherWay(Tried(what, False, failed is not None, _difference("", changes, reference)), same)
 
 
@@ -144,17 +143,6 @@ class Replay:
         self._same = at
         made = await play(reference.scene, steps[at:], reference.results)
         return [*reference.made[:at], *made]
-
-
-async def _failing(reference: ReferenceRun, reader: Reader, answer: str, made: list[PlayedCall]) -> str | None:
-    return await failing(
-        reader,
-        reference.scenario.checkpoints,
-        answer=answer,
-        made=[one for one in made if one.step is not NOTHING],
-        now=reference.scene.now,
-        guests=reference.guests,
-    )
 
 
 def _mistakes(reference: ReferenceRun, steps: list[PlannedStep]) -> Iterator[_Mistake]:

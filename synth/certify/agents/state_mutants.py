@@ -16,7 +16,7 @@ from servers.state.row_diff import RowChange
 from synth.certify.agents.run_mutants import Tried
 from synth.solutions.normalized_diff import made_up
 from synth.solutions.plausible_values import moved, near_misses
-from synth.solutions.reference_run import ReferenceRun, failing
+from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.told_values import ArgumentPlace, plain
 
 SMALLEST = 10
@@ -48,14 +48,7 @@ async def damaged(reference: ReferenceRun) -> list[Tried]:
         with reference.states.at_end() as reader:
             if not _done(reader, damage):
                 continue
-            held_by = await failing(
-                reader,
-                reference.scenario.checkpoints,
-                answer=reference.answer,
-                made=reference.made,
-                now=reference.scene.now,
-                guests=reference.guests,
-            )
+            held_by = await reference.failing(reader)
             differs = damage.what.split(":")[0]
             tried.append(Tried(damage.what, True, held_by is not None, differs, damage.place, held_by or ""))
     return tried

@@ -16,13 +16,11 @@ from servers.errors import BundleError
 from synth.certify.agents.run_mutants import Replay, other_values
 from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, counted_on
 from synth.solutions.call_run import (
-    NOTHING,
     PlannedStep,
-    PlayedCall,
     steps_of,
 )
 from synth.solutions.final_states import rows_changed
-from synth.solutions.reference_run import ReferenceRun, fails, judged
+from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.told_values import ArgumentPlace
 
 MOST_RUNS = 6
@@ -280,9 +278,9 @@ class WrongAgentPlayer:
             if run.answer == reference.answer or await self._hears_nothing():
                 return None
             with reference.states.at_end() as reader:
-                if run.added and await self._judged(reader, run._replace(answer=run.added), reference.made) == 1:
+                if run.added and (await reference.judged(reader, run.added)).reward == 1:
                     return None
-                return await self._judged(reader, run, reference.made)
+                return (await reference.judged(reader, run.answer)).reward
         try:
             made = await self._replay.play(self._same(run), list(run.steps))
         except BundleError:
@@ -292,7 +290,7 @@ class WrongAgentPlayer:
             is_same = reference.essence_of(rows_changed(reader, difference)) == reference.essence
             if is_same and (run.answer == reference.answer or await self._hears_nothing()):
                 return None
-            return await self._judged(reader, run, made)
+            return (await reference.judged(reader, run.answer, made)).reward
 
     def _same(self, run: AgentRun) -> int:
         """How many calls of a run are the reference's."""
@@ -300,31 +298,10 @@ class WrongAgentPlayer:
         parts = (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs)
         return next(parts, min(len(run.steps), len(self._steps)))
 
-    async def _judged(self, reader: Any, run: AgentRun, made: Sequence[PlayedCall]) -> float:
-        reference = self._reference
-        said = await judged(
-            reader,
-            reference.scenario.checkpoints,
-            answer=run.answer,
-            made=[one for one in made if one.step is not NOTHING],
-            now=reference.scene.now,
-            guests=reference.guests,
-        )
-        return said.reward
-
     async def _hears_nothing(self) -> bool:
         """Whether the scenario asks for deeds only: silence is answer enough."""
         if self._is_deaf is None:
-            reference = self._reference
-            with reference.states.at_end() as reader:
-                self._is_deaf = not await fails(
-                    reader,
-                    reference.scenario.checkpoints,
-                    answer=IDLE,
-                    made=reference.made,
-                    now=reference.window.last,
-                    guests=reference.guests,
-                )
+            self._is_deaf = not await self._reference.refuses(IDLE, now=self._reference.window.last)
         return self._is_deaf
 
 
