@@ -31,7 +31,7 @@ UNITS = {
 
 
 def unit_in(words: list[str]) -> str:
-    """The first word for a unit, or none."""
+    """The first word for a unit, or none. A short one (`m`, `kg`) is passed over: it may be something else."""
     return next((word for word in words if len(word) > 2 and word in UNITS), "")
 
 

@@ -1,5 +1,6 @@
 """What an answer tells: facts in many forms, and nothing that could be taken for them."""
 
+import json
 import time
 from datetime import datetime
 from typing import Any
@@ -11,8 +12,10 @@ from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
-from servers.answer.fact import MOST_FACTS, MOST_WORDS, Fact
+from servers.answer.fact import LONGEST_GIVEN, LONGEST_VALUE, MOST_FACTS, MOST_WORDS, Fact
+from servers.guest.sqlite.plain_text import MOST_MARKS, plain_text
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.scenario.checkpoints.checkpoint import LONGEST_QUESTION
 
 NOW = datetime.fromisoformat("2026-02-11 08:00:00")  # a Wednesday
 
@@ -133,6 +136,30 @@ def test_a_checkpoint_asks_for_as_many_facts_as_a_person_would_ask_for() -> None
         AnswerCheckpoint.model_validate({**asked, "facts": facts})
     with pytest.raises(ValidationError, match=f"at most {MOST_WORDS} items"):
         AnswerCheckpoint.model_validate({**asked, "facts": [{**facts[0], "confusable": [*range(MOST_WORDS + 1)]}]})
+
+
+@pytest.mark.parametrize(
+    ("most", "fields"),
+    [
+        (LONGEST_VALUE, {"facts": [{**PLACES, "name": "places", "about": ["@"]}]}),
+        (LONGEST_VALUE, {"facts": [{**PLACES, "name": "places", "also": ["@"]}]}),
+        (LONGEST_VALUE, {"silent": ["@"]}),
+        (LONGEST_GIVEN, {"given": ["@"]}),
+        (LONGEST_QUESTION, {"question": "@"}),
+    ],
+)
+def test_texts_of_a_checkpoint_are_no_longer_than_an_answer_can_be(most: int, fields: dict[str, Any]) -> None:
+    asked = {"id": "told", "role": "goal", "kind": "answer", "question": "How many?", "silent": ["unlucky"], **fields}
+    fits, is_longer = (json.dumps(asked).replace("@", "x" * size) for size in (most, most + 1))
+    assert AnswerCheckpoint.model_validate_json(fits)
+    with pytest.raises(ValidationError, match=f"at most {most} characters"):
+        AnswerCheckpoint.model_validate_json(is_longer)
+
+
+def test_of_many_accents_on_a_letter_the_first_are_read() -> None:
+    acute, grave = "\N{COMBINING ACUTE ACCENT}", "\N{COMBINING GRAVE ACCENT}"
+    assert plain_text("a" + acute * MOST_MARKS + grave) == plain_text("a" + acute * MOST_MARKS)
+    assert plain_text("a" + acute * (MOST_MARKS - 1) + grave) != plain_text("a" + acute * (MOST_MARKS - 1))
 
 
 def test_an_answer_is_as_long_as_a_person_would_write() -> None:

@@ -21,6 +21,8 @@ from servers.state.readonly_query import BrokenQuery, Reader
 
 SLICE_SECONDS = 0.05
 """How long checkpoints over rows are asked one after another in one job of a thread; then others may have a turn."""
+LONGEST_QUESTION = 2_000
+"""Characters of a question."""
 NO_CALLS = b"[]"
 T = TypeVar("T")
 
@@ -59,10 +61,6 @@ class JudgedRun:
     now: str
     guests: Guests
     in_thread: RunInThread
-
-
-LONGEST_QUESTION = 2_000
-"""Characters of a question."""
 
 
 class CheckpointKind(Record, ABC):
