@@ -38,7 +38,7 @@ def new(
             (f"farm play {name} --scenario swap_a_game --gold", "watch its reference solution"),
         )
     )
-    out.print("docs/reference/bundles.md goes on from there.")
+    out.print("docs/how-to/write-by-hand.md shows the next steps.")
 
 
 class Checked(NamedTuple):
