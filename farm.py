@@ -62,8 +62,11 @@ class Listed(NamedTuple):
     also: str = ""
     """A second module, with more of its sub-commands."""
     hidden: bool = False
+    interrupted: str = ""
+    """How work that Ctrl-C broke off is gone on with, where anything of it is kept."""
 
 
+GOES_ON = "the same command goes on where it stopped"
 COMMANDS: dict[str, dict[str, Listed]] = {
     "Look and play": {
         "demo": Listed(
@@ -133,19 +136,23 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         "prove": Listed(
             "Show by running it what is true of an environment. Exit code 1 when anything is not as it must be.",
             "synth.prove.commands",
+            interrupted="what --write has written stays, and --stale leaves it out",
         ),
         "certify": Listed(
             "Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate.",
             "synth.scenarios.commands",
+            interrupted="what --write has written stays, and --stale leaves it out",
         ),
         "hack": Listed(
             "Search for wrong runs that earn everything, without a model. Exit code 1 when there are any.",
             "synth.scenarios.commands",
+            interrupted="with --out the same command goes on where it stopped",
         ),
         "synth": Listed(
             "Write environments with a language model, and prove them.",
             "synth.commands",
             also="synth.scenarios.commands",
+            interrupted=GOES_ON,
         ),
         "import": Listed("Bring environments of others in as bundles.", "synth.interop.commands"),
         "audit": Listed(
@@ -157,6 +164,7 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         "eval": Listed(
             "Play a suite and write its run. Killed or broken off, the same command goes on where it stopped.",
             "evals.eval_command",
+            interrupted=GOES_ON,
         ),
         "report": Listed(
             "Say how good the agents of runs are, how sure that is, and why they fail; compare them.",
@@ -194,6 +202,18 @@ class CommandLine(TyperGroup):
         for heading, commands in COMMANDS.items():
             for name, listed in commands.items():
                 self.add_command(TyperCommand(name, help=listed.help, hidden=listed.hidden, rich_help_panel=heading))
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command that was called. What typer's validator says of an option is told in our words."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            if isinstance(error.__cause__, ValueError) and _is_validation_error(error.__cause__):
+                error.message = importlib.import_module("servers.validation").first_reason(error.__cause__)
+            raise
+        except KeyboardInterrupt:
+            _tell_interrupted(LISTED[ctx.invoked_subcommand])
+            raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
         """The command that was called, imported now."""
@@ -266,6 +286,10 @@ def main() -> None:
 def _is_validation_error(error: ValueError) -> bool:
     """Whether it is pydantic's. By name: importing pydantic would take as long as all of `farm --help`."""
     return type(error).__name__ == "ValidationError" and type(error).__module__.startswith("pydantic_core")
+
+
+def _tell_interrupted(listed: Listed) -> None:
+    sys.stderr.write(f"farm: interrupted{f'; {listed.interrupted}' if listed.interrupted else ''}\n")
 
 
 def _told(error: str, code: int) -> int:

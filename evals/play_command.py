@@ -36,6 +36,7 @@ from servers.bundle_library import Library
 from servers.cli.command_options import BaseUrl, bundle_of, well_formed
 from servers.cli.secret_options import ApiKey, UserApiKey
 from servers.errors import RequestError
+from servers.files.trouble import trouble
 from servers.records import OPENAI
 from servers.scenario.scenario import Solution
 from servers.text.terminal import Terminal
@@ -122,7 +123,7 @@ def _read_solution(path: Path) -> Solution:
     try:
         return Solution.model_validate_json(path.read_bytes())
     except OSError as error:
-        raise RequestError(f"--solution {path}: cannot be read: {error.strerror}") from None
+        raise RequestError(f"--solution {path}: cannot be read: {trouble(error)}") from None
     except ValidationError as error:
         raise RequestError(f"--solution {path}: {first_problem(error)}") from None
 

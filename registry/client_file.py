@@ -10,6 +10,7 @@ from typing import Any
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.private_files import FILE_MODE, write_private
+from servers.files.trouble import trouble
 
 GIT_SECONDS = 30.0
 
@@ -38,7 +39,7 @@ def keep_out_of_git(path: Path) -> str:
         if f"/{path.name}" not in before.splitlines():
             ignored.write_text(f"{before}{'' if before.endswith(chr(10)) or not before else chr(10)}/{path.name}\n")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{ignored}: {path.name} cannot be added, and it holds a token: {error}") from None
+        raise RequestError(f"{ignored}: {path.name} cannot be added, and it holds a token: {trouble(error)}") from None
     return "it was added to .gitignore"
 
 
@@ -53,8 +54,10 @@ def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None
         content: Any = json.loads(text or "{}")
         servers = content.setdefault("mcpServers", {})
         servers[name] = entry
-    except (OSError, ValueError, AttributeError, TypeError) as error:
-        raise RequestError(f"{path}: is not a client's configuration, and was left alone: {error}") from None
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
+    except (ValueError, AttributeError, TypeError) as error:
+        raise RequestError(f"{path}: is not a client's configuration, and was left alone: {trouble(error)}") from None
     new = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +67,7 @@ def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None
         else:
             write_whole(path, new, mode=mode)
     except OSError as error:
-        raise RequestError(f"{path}: cannot be written: {error.strerror}") from None
+        raise RequestError(f"{path}: cannot be written: {trouble(error)}") from None
 
 
 def _git(path: Path, *arguments: str) -> bool:

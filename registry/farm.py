@@ -32,6 +32,7 @@ from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
 from servers.errors import CapacityError, InfraError, NotFound, StateError
 from servers.files.private_files import kept_secret, write_private
+from servers.files.trouble import trouble
 from servers.guest.walls import WALLS
 from servers.telemetry.logs import Level
 from servers.worker.settings import ORDINARY, WorkerOrder, WorkerSettings
@@ -169,7 +170,7 @@ def _leave_url(path: Path, url: str) -> None:
     try:
         write_private(path, f"{url}\n".encode())
     except OSError as error:
-        raise StateError(f"{path}: cannot be written: {error.strerror}") from None
+        raise StateError(f"{path}: cannot be written: {trouble(error)}") from None
 
 
 def _public(options: Options, url: str) -> str:
@@ -297,4 +298,4 @@ def kept_token(state: Path) -> str:
     try:
         return kept_secret(path, f"{secrets.token_urlsafe(24)}\n".encode()).decode().strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise StateError(f"{path}: the token cannot be kept or read: {error}") from None
+        raise StateError(f"{path}: the token cannot be kept or read: {trouble(error)}") from None

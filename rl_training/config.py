@@ -12,6 +12,7 @@ from rl_training.data.curriculum import Curriculum
 from rl_training.episode.simulated_user import UserModel
 from rl_training.errors import TrainingError
 from servers.errors import RequestError
+from servers.files.trouble import trouble
 from servers.records import Record
 from servers.validation import problems
 
@@ -104,9 +105,9 @@ def _merged(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise TrainingError(f"{path}: cannot be read: {error.strerror}") from None
+        raise TrainingError(f"{path}: cannot be read: {trouble(error)}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise TrainingError(f"{path}: is no TOML: {error}") from None
+        raise TrainingError(f"{path}: is no TOML: {trouble(error)}") from None
     base = settings.get("extends")
     if not isinstance(base, str):
         return settings

@@ -34,6 +34,8 @@ def scenarios(
     if add is not None:
         if scenario is not None:
             raise RequestError(f"--add {add} adds all scenarios of the file: leave {scenario!r} out")
+        if not add.is_file():
+            raise RequestError(f"--add {add}: {'is a folder' if add.is_dir() else 'no such file'}")
         added = asyncio.run(add_scenarios(folder, add))
         told = f"{folder / 'scenarios.jsonl'}: {counted(len(added), 'scenario')} added"
         out.print_data(added) if as_json else out.print(told, markup=False, soft_wrap=True)

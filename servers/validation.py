@@ -85,6 +85,11 @@ def first_problem(error: ValidationError) -> str:
     return problems(error, most=1)[0]
 
 
+def first_reason(error: ValidationError) -> str:
+    """Why a value that has no places in it was refused."""
+    return reason_of(error.errors(include_url=False, include_input=False)[0])
+
+
 def _told(problem: Mapping[str, Any], whole: str) -> str:
     reason = reason_of(problem)
     return reason if problem["type"] == "json_invalid" else f"{place_of(problem['loc'], whole=whole)}: {reason}"

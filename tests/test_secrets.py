@@ -18,7 +18,7 @@ from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import connect
 from registry.client import FarmClient
 from registry.farm import Options, running
-from servers.errors import StateError
+from servers.errors import RequestError
 from servers.files.private_files import keep_private
 from tests.processes import farm, farm_up
 
@@ -150,7 +150,7 @@ async def test_a_folder_that_others_had_their_hands_in_is_refused(tmp_path: Path
     folder.chmod(0o755)
     await asyncio.to_thread(subprocess.run, ["sh", "-c", spoil], cwd=folder, check=True)
     before = folder.stat().st_mode
-    with pytest.raises(StateError, match=why):
+    with pytest.raises(RequestError, match=why):
         async with running(Options(library=(), state=folder, port=0)):
             pass
     if "diary" in why:
@@ -160,7 +160,7 @@ async def test_a_folder_that_others_had_their_hands_in_is_refused(tmp_path: Path
 def test_a_folder_that_is_used_by_everybody_is_left_as_it_is(tmp_path: Path) -> None:
     tmp_path.chmod(0o1777)
     (tmp_path / "theirs").touch()
-    with pytest.raises(StateError):
+    with pytest.raises(RequestError):
         keep_private(tmp_path, re.compile("lock"))
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o1777
     tmp_path.chmod(0o700)

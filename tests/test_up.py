@@ -23,7 +23,7 @@ from registry.client import FarmClient
 from registry.farm import Options, address_of, private, running
 from registry.messages import Lease
 from servers.bundle_library import OWN_LIBRARY, Library
-from servers.errors import NotFound, RequestError, StateError
+from servers.errors import NotFound, RequestError
 from servers.limits.process_clock import cpu_seconds
 from servers.worker.settings import WorkerSettings
 from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
@@ -178,13 +178,13 @@ async def test_a_state_folder_that_cannot_be_written_says_so(tmp_path: Path) -> 
     locked.mkdir(mode=0o500)
     for state in (locked, locked / "state"):
         done = await farm("up", "--state", state, "--port", "0", home=tmp_path, launcher=WITHOUT_RIGHTS)
-        assert done == (1, "", f"farm: the state folder {state} cannot be used: Permission denied\n")
+        assert done == (2, "", f"farm: the state folder {state} cannot be used: Permission denied\n")
 
 
 async def test_a_file_in_place_of_the_state_folder_is_an_error(shelf: Path, tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     for state in (tmp_path / "state", tmp_path / "state" / "below"):
-        with pytest.raises(StateError, match=f"cannot be used: {tmp_path}/state is a file; choose a folder"):
+        with pytest.raises(RequestError, match=f"cannot be used: {tmp_path}/state is a file; choose a folder"):
             async with running(Options(library=(shelf,), state=state, port=0)):
                 raise AssertionError("it has begun")
     with pytest.raises(NotFound, match="state is a file; the state of a farm is a folder"):

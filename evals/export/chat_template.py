@@ -11,6 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evals.export.training_example import TrainingExample
 from servers.errors import RequestError
+from servers.files.trouble import trouble
 
 
 class ChatTemplate:
@@ -24,7 +25,7 @@ class ChatTemplate:
         try:
             self._template = environment.from_string(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
-            raise RequestError(f"{path}: cannot be read: {error}") from None
+            raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
         except TemplateError as error:
             raise RequestError(f"{path}: not a template: {error}") from None
 

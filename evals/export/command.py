@@ -21,6 +21,7 @@ from evals.reference_runs import references
 from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
 from servers.errors import FarmError, RequestError
+from servers.files.trouble import trouble
 from servers.text.plural import counted
 from servers.text.terminal import Terminal, marked
 
@@ -76,7 +77,7 @@ def sft(
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RequestError(f"--out {folder}: cannot be made: {error.strerror}") from None
+        raise RequestError(f"--out {folder}: cannot be made: {trouble(error)}") from None
     lacking: Counter[str] = Counter()
     rows = folder / "train.jsonl"
     taken = 0

@@ -12,6 +12,7 @@ from evals.runs.records import Header, RolloutRecord, Subject
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.file_lock import locked
+from servers.files.trouble import trouble
 from servers.validation import first_problem
 
 HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
@@ -51,7 +52,7 @@ class RunFolder:
                 f"{self.path / HEADER}: no head of an evaluation: {first_problem(error)}; choose another folder"
             ) from None
         except UnicodeDecodeError as error:
-            raise RequestError(f"{self.path / HEADER}: not UTF-8: {error.reason}") from None
+            raise RequestError(f"{self.path / HEADER}: {trouble(error)}") from None
 
     def subjects(self) -> dict[str, Subject]:
         """The scenarios, by `environment/scenario`."""
@@ -122,7 +123,7 @@ def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator
     except FileNotFoundError:
         return
     except OSError as error:
-        raise RequestError(f"{path}: cannot be read: {error.strerror}") from None
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
 
 
 def _torn(path: Path) -> int:

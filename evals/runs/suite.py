@@ -10,6 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from agent_client.play import Limits
 from servers.errors import BundleError, RequestError
+from servers.files.trouble import trouble
 from servers.limits.json_size import refuse_odd_numbers
 from servers.records import EndpointUrl, Record
 from servers.scenario.scenario import Solution
@@ -121,7 +122,7 @@ def read_suite(path: Path) -> Suite:
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path}: not TOML: {error}") from None
     text = json.dumps(written, default=str)

@@ -14,7 +14,7 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from registry.ledger.tables import REVISIONS, metadata, revision
-from servers.errors import InfraError
+from servers.errors import InfraError, RequestError
 from servers.files.private_files import FILE_MODE
 from servers.state.state_file import identity
 
@@ -43,19 +43,20 @@ def engine_of(url: str) -> Engine:
     """A ledger's database. It is not asked anything yet.
 
     Raises:
-        LedgerError: there can be none under this URL.
+        RequestError: there can be none under this URL.
+        LedgerError: its file cannot be opened.
     """
     try:
         parsed = make_url(url)
         if parsed.get_backend_name() not in DIALECTS:
-            raise LedgerError(f"a ledger is kept in {FORMS}, not in {parsed.get_backend_name()}")
+            raise RequestError(f"a ledger is kept in {FORMS}, not in {parsed.get_backend_name()}")
         engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     except ArgumentError as error:
-        raise LedgerError(f"the ledger's URL is not one of SQLAlchemy: {error}") from None
+        raise RequestError(f"the ledger's URL is not one of SQLAlchemy: {error}") from None
     except ValueError:
-        raise LedgerError("the ledger's URL is not one of SQLAlchemy: its port is no number") from None
+        raise RequestError("the ledger's URL is not one of SQLAlchemy: its port is no number") from None
     except ImportError as error:
-        raise LedgerError(
+        raise RequestError(
             f"no driver for the ledger ({error}); for PostgreSQL: pip install 'envfarm[postgres]'"
         ) from None
     if engine.dialect.name == "sqlite":

@@ -11,6 +11,7 @@ from pathlib import Path
 from registry.ledger.store import KeptFarm, Ledger
 from servers.errors import RequestError, StateError
 from servers.files.private_files import kept_secret
+from servers.files.trouble import trouble
 from servers.text.plural import counted
 
 IDENTITY_FILE = "farm"
@@ -33,7 +34,7 @@ def _identity(folder: Path) -> str:
     try:
         return kept_secret(path, f"{secrets.token_hex(16)}\n".encode()).decode("ascii").strip()
     except (OSError, UnicodeDecodeError) as error:
-        raise StateError(f"{path}: the farm's identity cannot be kept or read: {error}") from None
+        raise StateError(f"{path}: the farm's identity cannot be kept or read: {trouble(error)}") from None
 
 
 def _make_sure_of(ledger: Ledger, folder: Path) -> None:

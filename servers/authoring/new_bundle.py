@@ -9,6 +9,7 @@ from pathlib import Path
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
+from servers.files.trouble import trouble
 from servers.records import NAME
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
@@ -35,7 +36,7 @@ def new_bundle(name: str, parent: Path) -> Path:
                 shutil.copyfile(path, folder / path.name)
         write_whole(folder / "environment.json", json.dumps(description, indent=2, ensure_ascii=False) + "\n")
     except OSError as error:
-        raise RequestError(f"{folder}: cannot be written: {error.strerror}") from None
+        raise RequestError(f"{folder}: cannot be written: {trouble(error)}") from None
     return folder
 
 

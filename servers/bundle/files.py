@@ -16,6 +16,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from servers.errors import BundleError
 from servers.files.atomic_write import write_whole
+from servers.files.trouble import trouble
 from servers.gate.parser import LARGEST_SOURCE
 from servers.limits.json_size import refuse_odd_numbers
 from servers.validation import first_problem
@@ -93,7 +94,7 @@ class BundleFolder:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise BundleError(f"{path}: cannot be read: {error.strerror}") from None
+            raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
         with os.fdopen(handle, "rb", buffering=0) as file:
             self._refuse_others(path, os.fstat(handle))  # it may be another one by now
             text = _decoded(path, _bounded(path, file, LARGEST.get(name, LARGEST_OTHER)))
@@ -145,7 +146,7 @@ def opened(folder: Path) -> Generator[BundleFolder]:
         finally:
             os.close(around)
     except OSError as error:
-        reason = "it is a symbolic link; put the folder itself there" if path.is_symlink() else error.strerror
+        reason = "it is a symbolic link; put the folder itself there" if path.is_symlink() else trouble(error)
         raise BundleError(f"{folder}: cannot be read: {reason}") from None
     try:
         yield BundleFolder(folder, handle)
@@ -176,7 +177,7 @@ def write_text(path: Path, text: str) -> None:
             folder.text_if_there(path.name)
         write_whole(path, text)
     except OSError as error:
-        raise BundleError(f"{path}: cannot be written: {error.strerror}") from None
+        raise BundleError(f"{path}: cannot be written: {trouble(error)}") from None
 
 
 def _bounded(path: Path, file: RawIOBase, largest: int) -> bytes:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from servers.errors import RequestError
+from servers.files.trouble import trouble
 
 PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
 NO_KEY = ("", "none")
@@ -44,7 +45,7 @@ def token_from(token: str | None, file: Path | None) -> str | None:
     try:
         text = sys.stdin.readline() if str(file) == "-" else file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"--token-file {file}: cannot be read: {error}") from None
+        raise RequestError(f"--token-file {file}: cannot be read: {trouble(error)}") from None
     if not text.strip() or "\n" in text.strip():
         raise RequestError(f"--token-file {file}: is not one line with a token")
     return text.strip()

@@ -20,7 +20,7 @@ from servers.doors.control import ControlDoor, only_reads
 from servers.doors.disconnect import EndsWithClient
 from servers.doors.mcp import AgentDoor
 from servers.doors.server import serving
-from servers.errors import RequestError, StateError
+from servers.errors import RequestError
 from servers.files.file_lock import locked
 from servers.files.private_files import keep_private
 from servers.limits.garbage_collection import settle
@@ -100,13 +100,12 @@ def sole_user(folder: Path, known: re.Pattern[str]) -> Generator[None]:
     """Hold a state folder, so that no second process writes into it, and close it to other users.
 
     Raises:
-        RequestError: somebody else holds it.
-        StateError: it cannot be used at all, or others may have written into it.
+        RequestError: somebody else holds it, it cannot be used at all, or others may have written into it.
     """
     keep_private(folder, known)
     with locked(
         folder / "lock",
-        unusable=lambda why: StateError(f"the state folder {folder} cannot be used: {why}"),
+        unusable=lambda why: RequestError(f"the state folder {folder} cannot be used: {why}"),
         taken=lambda holder: RequestError(
             f"another farm uses the state folder {folder} (process {holder}); stop it, or choose another folder"
         ),

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from servers.errors import RequestError
+from servers.files.trouble import trouble
 
 PART = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -43,4 +44,4 @@ def make_sure_of(path: Path, option: str) -> None:
         if is_new:
             path.unlink()
     except OSError as error:
-        raise RequestError(f"{option} {path}: cannot be written: {error.strerror}") from None
+        raise RequestError(f"{option} {path}: cannot be written: {trouble(error)}") from None

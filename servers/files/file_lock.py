@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from servers.errors import FarmError
+from servers.files.trouble import trouble
 
 
 @contextmanager
@@ -21,7 +22,7 @@ def locked(path: Path, *, unusable: Callable[[str], FarmError], taken: Callable[
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
-        raise unusable(error.strerror or str(error)) from None
+        raise unusable(trouble(error)) from None
     try:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -6,8 +6,9 @@ import secrets
 import stat
 from pathlib import Path
 
-from servers.errors import StateError
+from servers.errors import RequestError
 from servers.files.atomic_write import PART, put_in_place
+from servers.files.trouble import trouble
 
 FOLDER_MODE = 0o700
 FILE_MODE = 0o600
@@ -60,16 +61,16 @@ def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING) -> None:
     it may be somebody's home, or /tmp.
 
     Raises:
-        StateError: it cannot be used, or others may have written into it.
+        RequestError: it cannot be used, or others may have written into it.
     """
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         _close(folder, known)
     except (FileExistsError, NotADirectoryError):
         file = next(one for one in (folder, *folder.parents) if one.exists())
-        raise StateError(f"the state folder {folder} cannot be used: {file} is a file; choose a folder") from None
+        raise RequestError(f"the state folder {folder} cannot be used: {file} is a file; choose a folder") from None
     except OSError as error:
-        raise StateError(f"the state folder {folder} cannot be used: {error.strerror}") from None
+        raise RequestError(f"the state folder {folder} cannot be used: {trouble(error)}") from None
 
 
 def _close(folder: Path, known: re.Pattern[str]) -> None:
@@ -77,18 +78,18 @@ def _close(folder: Path, known: re.Pattern[str]) -> None:
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
     if status.st_uid != os.geteuid():
-        raise StateError(
+        raise RequestError(
             f"the state folder {folder} belongs to user {status.st_uid}, who could read and change it; choose another"
         )
     if status.st_mode & OTHERS:
         foreign = [entry.name for entry in entries if not known.fullmatch(entry.name)]
         if foreign:
-            raise StateError(
+            raise RequestError(
                 f"the state folder {folder} is open to other users and holds {foreign[0]}, which is not a farm's;"
                 " choose another folder, or close it with `chmod 700`"
             )
         if entries and status.st_mode & stat.S_IWOTH:
-            raise StateError(f"every user could write into the state folder {folder}; choose a new one")
+            raise RequestError(f"every user could write into the state folder {folder}; choose a new one")
         folder.chmod(FOLDER_MODE)
     for entry in entries:
         if known.fullmatch(entry.name):
@@ -101,10 +102,12 @@ def _close_entry(entry: os.DirEntry[str]) -> None:
     except FileNotFoundError:  # another process of the farm has just renamed or deleted it
         return
     if stat.S_ISLNK(status.st_mode):
-        raise StateError(f"{entry.path} is a symbolic link; a state folder holds files and folders of its own")
+        raise RequestError(f"{entry.path} is a symbolic link; a state folder holds files and folders of its own")
     if status.st_uid != os.geteuid():
-        raise StateError(f"{entry.path} belongs to user {status.st_uid}; a state folder holds its owner's files alone")
+        raise RequestError(
+            f"{entry.path} belongs to user {status.st_uid}; a state folder holds its owner's files alone"
+        )
     if status.st_mode & OTHERS:
         if status.st_mode & stat.S_IWOTH:
-            raise StateError(f"every user could write {entry.path}; choose a new state folder")
+            raise RequestError(f"every user could write {entry.path}; choose a new state folder")
         Path(entry.path).chmod(FOLDER_MODE if stat.S_ISDIR(status.st_mode) else FILE_MODE)

@@ -13,6 +13,7 @@ from servers.bundle.environment import Environment, load
 from servers.cli.command_options import bundle_of
 from servers.errors import BundleError, RequestError
 from servers.files.atomic_write import write_whole
+from servers.files.trouble import trouble
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
@@ -120,7 +121,7 @@ def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise RequestError(f"--out {folder}: cannot be made: {error.strerror}") from None
+        raise RequestError(f"--out {folder}: cannot be made: {trouble(error)}") from None
 
 
 def _notice(metadata: Path, licence: Path | None) -> str | None:
@@ -131,7 +132,7 @@ def _notice(metadata: Path, licence: Path | None) -> str | None:
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise BundleError(f"{path}: cannot be read: {error}") from None
+        raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
 
 
 def _licence(notice: str | None) -> str:

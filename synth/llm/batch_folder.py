@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from agent_client.models.completion import Completion, LenientModel
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import write_whole
+from servers.files.trouble import trouble
 from servers.records import Record
 from servers.validation import first_problem
 
@@ -123,9 +124,9 @@ def lines_of(path: Path, kind: type[T]) -> Iterator[T]:
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
-        raise NotFound(f"{path}: cannot be read: {error.strerror}") from None
+        raise NotFound(f"{path}: cannot be read: {trouble(error)}") from None
     except UnicodeDecodeError as error:
-        raise RequestError(f"{path}: not UTF-8: {error.reason}") from None
+        raise RequestError(f"{path}: {trouble(error)}") from None
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue

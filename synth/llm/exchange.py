@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from agent_client.models.completion import Completion, LenientModel, Usage
 from servers.errors import NotFound, RequestError
+from servers.files.trouble import trouble
 from synth.llm.json_text import NoJson, json_in
 from synth.llm.writer import (
     BadAnswer,
@@ -88,9 +89,9 @@ def recorded(path: Path) -> Iterator[Exchanged]:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RequestError(f"{path}: ends with .gz, and is not whole gzip: {error}") from None
     except OSError as error:
-        raise NotFound(f"{path}: cannot be read: {error.strerror}") from None
+        raise NotFound(f"{path}: cannot be read: {trouble(error)}") from None
     except UnicodeDecodeError as error:
-        raise RequestError(f"{path}: not UTF-8: {error.reason}") from None
+        raise RequestError(f"{path}: {trouble(error)}") from None
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -112,7 +113,7 @@ class Recorder:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.touch()
         except OSError as error:
-            raise RequestError(f"--record {path}: cannot be written: {error.strerror}") from None
+            raise RequestError(f"--record {path}: cannot be written: {trouble(error)}") from None
 
     def keep(self, request: dict[str, Any], response: dict[str, Any]) -> None:
         """Append an exchange, unless it is there."""

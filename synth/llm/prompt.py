@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, Self, cast
 
 from servers.errors import BundleError
+from servers.files.trouble import trouble
 from synth.llm.writer import Message
 
 MARK = re.compile(r"^<!-- (system|user|assistant) -->$\n?", re.MULTILINE)
@@ -33,7 +34,7 @@ class Prompt:
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
-            raise PromptError(f"{path}: cannot be read: {error}") from None
+            raise PromptError(f"{path}: cannot be read: {trouble(error)}") from None
         messages = _messages(text)
         empty = [message.role for message in messages if not message.content]
         if empty:

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationError
 
 from servers.errors import NotFound, RequestError
+from servers.files.trouble import trouble
 from servers.records import OPENAI, EndpointUrl, Record
 from servers.validation import first_problem
 from synth.llm.endpoint import Sampling
@@ -76,6 +77,10 @@ class RunPlan(Record):
     def resumed(cls, folder: SynthesisFolder, options: Mapping[str, Any]) -> Self:
         """From the last start of a run, where there was one, and options, which win. Raises as `of` does."""
         before = {key: value for key, value in folder.asked_before().items() if key in cls.model_fields.keys() - ONCE}
+        if not before and not options.keys() & {"topics", "tasks", "writer", "model", "serve_vllm"}:
+            raise RequestError(
+                f"{folder.path} holds no run to go on with; a new one wants --topic or --tasks, and --model"
+            )
         if "writer" in options:
             before = {key: value for key, value in before.items() if key not in OF_ONE_WRITER}
         return cls.of(None, {**before, **options})
@@ -122,6 +127,6 @@ def _read(config: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(config.read_text(encoding="utf-8"))
     except OSError as error:
-        raise NotFound(f"{config}: cannot be read: {error.strerror}") from None
+        raise NotFound(f"{config}: cannot be read: {trouble(error)}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise RequestError(f"{config}: no TOML: {error}") from None
+        raise RequestError(f"{config}: no TOML: {trouble(error)}") from None

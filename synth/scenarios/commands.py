@@ -17,6 +17,7 @@ from servers.cli.command_options import AsJson, BaseUrl, Bundle, bundle_of, well
 from servers.cli.secret_options import ApiKey
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
+from servers.files.trouble import trouble
 from servers.records import OPENAI
 from servers.scenario.scenario_file import is_current, load_scenarios
 from servers.text.plural import counted, noun
@@ -457,7 +458,7 @@ def _kept(folder: Path | None, budget: int) -> KeptSearches | None:
     try:
         return KeptSearches(folder, budget)
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{folder}: cannot keep what is found: {error}") from None
+        raise RequestError(f"{folder}: cannot keep what is found: {trouble(error)}") from None
 
 
 async def _searched(

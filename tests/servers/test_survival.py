@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from servers.bundle_library import Library
-from servers.errors import CapacityError, Conflict, NotFound, StateError
+from servers.errors import CapacityError, Conflict, NotFound, RequestError, StateError
 from servers.messages import Judge, Launch
 from servers.state.start_images import Starts
 from servers.state.state_file import DIGEST_BYTES, FORMAT, HEAD, StateFile, packed
@@ -421,7 +421,7 @@ async def test_an_instance_of_a_bundle_that_has_changed_is_a_conflict(shelf: Pat
 
 async def test_a_state_folder_that_cannot_be_used_is_an_error(library: Library, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StateError, match=f"the state folder {tmp_path}/file cannot be used: "):
+    with pytest.raises(RequestError, match=f"the state folder {tmp_path}/file cannot be used: "):
         async with Worker(library, tmp_path / "file"):
             pass
     async with Worker(library, tmp_path / "deep" / "down") as worker:

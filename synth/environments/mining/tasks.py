@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from servers.errors import NotFound, RequestError
+from servers.files.trouble import trouble
 from synth.pipeline.plan import BY_NAME
 
 KEYS = ("task", "text", "query", "instruction", "question", "prompt", "request")
@@ -116,7 +117,7 @@ def _texts(path: Path) -> Iterator[str]:
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{path}: cannot be read as text: {error}") from None
+        raise RequestError(f"{path}: cannot be read as text: {trouble(error)}") from None
     readers = {".jsonl": _lines, ".csv": _rows, ".json": _list}
     if path.suffix not in readers:
         raise RequestError(f"{path}: task texts come as .jsonl, .csv, or the .json of API-Bank or ToolACE")

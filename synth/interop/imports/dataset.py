@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from servers.errors import BundleError, NotFound
+from servers.files.trouble import trouble
 
 LARGEST_FILE = 512 * 1024 * 1024
 PICKLED = ("py/object", "py/tuple", "py/set")
@@ -102,7 +103,7 @@ def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file") from None
     except (OSError, ValueError, RecursionError) as error:
-        raise BundleError(f"{path}: cannot be read: {error}") from None
+        raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
     if isinstance(whole, dict):
         found = cast("dict[str, Any]", whole)
         if any(mark in found for mark in PICKLED):

@@ -1,0 +1,17 @@
+"""Why a file or folder cannot be read or written, in plain words: errors of the system reach people through here."""
+
+import errno
+from pathlib import Path
+
+
+def trouble(error: Exception) -> str:
+    """The reason, without the path, which stands before it already, and without the system's numbers."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 at byte {error.start}"
+    if not isinstance(error, OSError):
+        return str(error)
+    if error.errno == errno.EISDIR:
+        return "it is a folder"
+    if error.errno == errno.ENOENT and isinstance(error.filename, str) and not Path(error.filename).parent.exists():
+        return f"there is no folder {Path(error.filename).parent}"
+    return error.strerror or str(error)

@@ -1,0 +1,119 @@
+"""What people mistype: every command ends with exit code 2 and says in plain words what it wants."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.processes import farm
+
+ROOT = Path(__file__).parent.parent
+FOLDERS = ("servers", "registry", "evals", "synth", "rl_training", "agent_client", "bench")
+IN_A_PROCESS_OF_ITS_OWN = {ROOT / "synth" / "dataset_process.py", ROOT / "servers" / "sandbox" / "guest_pool.py"}
+"""What these say goes to another process or into the log."""
+FOREIGN = re.compile(r"Value error|Input should be|\[Errno|Traceback|\bpydantic\b|Error\(|codec can't")
+"""Words of libraries and of the system that no user should have to read."""
+OWN = "library_loans"
+MISUSES: dict[str, tuple[str, ...]] = {
+    "environments --library nodir": ("--library nodir: no such folder",),
+    f"scenarios {OWN} nobody": ("has no scenario 'nobody'",),
+    f"scenarios {OWN} --add nofile.jsonl": ("--add nofile.jsonl: no such file",),
+    f"scenarios {OWN} --add folder": ("--add folder: is a folder",),
+    f"play {OWN} --scenario renew_card --gold --seed x": ("'--seed'", "must be a whole number"),
+    f"play {OWN} --scenario renew_card --solution folder": ("cannot be read: it is a folder",),
+    f"connect cursor {OWN}": ("'cursor' is not one of 'claude', 'desktop', 'json'",),
+    f"serve {OWN} --scenario nobody": ("has no scenario 'nobody'",),
+    f"serve {OWN} --port x": ("'--port'", "must be a whole number"),
+    "up --port 99999": ("'--port'", "must be at most 65535"),
+    "up --state /proc/x --port 0": ("the state folder /proc/x cannot be used",),
+    "up --state file --port 0": ("file is a file; choose a folder",),
+    "up --ledger nonsense --port 0": ("the ledger's URL is not one of SQLAlchemy",),
+    "up --ledger mysql://h/x --port 0 --state state": ("not in mysql",),
+    "up --library nodir": ("--library nodir: no such folder",),
+    "launch x --token-file nofile": ("--token-file nofile: cannot be read: No such file",),
+    "launch x --token-file folder": ("--token-file folder: cannot be read: it is a folder",),
+    "launch x --token-file bytes": ("--token-file bytes: cannot be read: not UTF-8 at byte 0",),
+    "launch x --count many": ("'--count'", "must be a whole number"),
+    "instances --state nodir": ("no farm was started on nodir",),
+    "score abc": ("not the id of an instance",),
+    "doctor extra": ("extra",),
+    "new Bad": ("'Bad' is no name of an environment",),
+    "check nobundle": ("nobundle: no such bundle",),
+    "derive nobundle": ("nobundle: no such bundle",),
+    f"prove {OWN} --calls 0": ("'--calls'", "must be at least 1"),
+    f"prove {OWN} --report nodir/x.html": ("cannot be written: there is no folder nodir",),
+    f"certify {OWN} --against nofile": ("--against nofile",),
+    f"hack {OWN} --out file": ("file: cannot keep what is found",),
+    "synth run": ("--out DIR is needed",),
+    "synth run --out nothing": ("nothing holds no run to go on with", "--topic"),
+    "synth run nofile.toml": ("nofile.toml: cannot be read",),
+    "synth run folder": ("folder: cannot be read: it is a folder",),
+    "synth run bytes": ("bytes: no TOML: not UTF-8 at byte 0",),
+    "synth run --topic x --model m --out file": ("file",),
+    f"synth scenarios {OWN} --backward --out nodir/x.jsonl --n 1": ("nodir",),
+    "synth phrases nobundle": ("nobundle: no such bundle",),
+    "import envscaler nofile nofile --out out": ("nofile",),
+    "audit nobundle": ("nobundle",),
+    "eval nofile --out run": ("nofile: cannot be read",),
+    "eval file --out run": ("file: not TOML",),
+    "eval suite.toml --out run --base-url x": ("--base-url",),
+    "report folder": ("folder: not a run",),
+    "report folder --html nodir/x.html": ("nodir",),
+    "show file": ("file: not a run",),
+    f"judge folder --with {OWN}": ("folder: not a run",),
+    "export sft x --out y --format parquet": ("'parquet' is not one of 'chat'",),
+    "rl train nofile --run run": ("nofile",),
+    "bench extra": ("extra",),
+    "demo extra": ("extra",),
+    "fly": ("fly",),
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file of no use, one that is no text, and an empty folder."""
+    home = tmp_path_factory.mktemp("home")
+    (home / "file").write_text("x")
+    (home / "bytes").write_bytes(b"\xff\xfe")
+    (home / "folder").mkdir()
+    return home
+
+
+@pytest.mark.parametrize(("words", "said"), MISUSES.items(), ids=MISUSES.keys())
+async def test_a_misused_command_ends_with_2_and_says_what_it_wants(
+    words: str, said: tuple[str, ...], home: Path
+) -> None:
+    done = await farm(*words.split(), home=home)
+    told = " ".join(done.err.replace("│", " ").split())
+    assert (done.code, done.out) == (2, ""), done
+    assert FOREIGN.search(done.err) is None, done.err
+    assert all(one in told for one in said), done.err
+
+
+def raw_errors(tree: ast.AST) -> Iterator[str]:
+    """Handlers of errors of the system that tell them in the system's words."""
+    for handler in ast.walk(tree):
+        if not isinstance(handler, ast.ExceptHandler) or handler.type is None or handler.name is None:
+            continue
+        caught = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+        if {"OSError", "UnicodeDecodeError"} & {ast.unparse(one) for one in caught}:
+            told = "\n".join(map(ast.unparse, handler.body))
+            if f"{{{handler.name}}}" in told or (f"str({handler.name})" in told and "isinstance" not in told):
+                yield f"line {handler.lineno}: {told}"
+
+
+def test_errors_of_the_system_are_told_through_one_door() -> None:
+    modules = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
+    found = {
+        str(path.relative_to(ROOT)): list(raw_errors(ast.parse(path.read_text(encoding="utf-8"))))
+        for path in modules
+        if path not in IN_A_PROCESS_OF_ITS_OWN and "library" not in path.parts
+    }
+    assert {path: raw for path, raw in found.items() if raw} == {}
+
+
+def test_an_error_in_the_systems_words_would_be_found() -> None:
+    source = 'try:\n    read()\nexcept OSError as error:\n    raise RequestError(f"{path}: {error}") from None\n'
+    assert len(list(raw_errors(ast.parse(source)))) == 1
