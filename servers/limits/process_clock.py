@@ -64,40 +64,64 @@ def _status(pid: int) -> list[str] | None:
 
 
 class Deadline:
-    """Calls `on_end` once when a process has had `seconds` of processor time, sleeps, or is not let run for long.
+    """Calls `on_end` when a process has had so much processor time for a request, sleeps, or is not let run for long.
+
+    A process is asked one thing after another, so there is one such watch for each process. A request sets no timer
+    while that of an earlier one is still there: it is looked at a little later then.
 
     What was waited for is counted in the waits of this event loop, so that a worker that was stopped does not count
     the time in which it was. `is_told` returns True once the process has been sent all that it was asked.
     """
 
-    def __init__(
-        self, pid: int, seconds: float, on_end: Callable[[Ending], None], *, is_told: Callable[[], bool]
-    ) -> None:
+    def __init__(self, pid: int, on_end: Callable[[Ending], None], *, is_told: Callable[[], bool]) -> None:
         self._pid = pid
-        self._seconds = seconds
         self._on_end = on_end
         self._is_told = is_told
-        self._begin = 0.0
+        self._is_on = self._is_new = False
+        self._seconds = self._begin = self._waited = 0.0
         self._seen = -1.0
         self._asleep = 0
-        self._waited = 0.0
         self._loop = asyncio.get_running_loop()
+        self._pause = 0.0
         self._handle: asyncio.TimerHandle | None = None
 
-    def __enter__(self) -> None:
-        try:
-            self._begin = cpu_seconds(self._pid)
-        except OSError:
-            return  # it has ended, which its socket tells
-        pause = min(self._seconds, LONGEST_LOOK)
-        self._handle = self._loop.call_later(pause, self._look, pause)
+    def start(self, seconds: float, begin: float) -> None:
+        """Watch a request that may take so many seconds of processor time beyond those that were had when it began."""
+        self._seconds, self._begin = seconds, begin
+        self._is_on = self._is_new = True
+        if self._handle is None or seconds < self._pause:
+            self._begin_to_look()
 
-    def __exit__(self, *_: object) -> None:
+    def stop(self) -> None:
+        """The request was answered."""
+        self._is_on = False
+
+    def close(self) -> None:
+        """Look no more."""
+        self._is_on = False
         if self._handle is not None:
             self._handle.cancel()
+            self._handle = None
 
-    def _look(self, waited: float) -> None:
-        self._waited += waited
+    def _begin_to_look(self) -> None:
+        self._is_new = False
+        self._seen, self._asleep, self._waited = -1.0, 0, 0.0
+        self._wait(min(self._seconds, LONGEST_LOOK))
+
+    def _wait(self, pause: float) -> None:
+        if self._handle is not None:
+            self._handle.cancel()
+        self._pause = pause
+        self._handle = self._loop.call_later(pause, self._look)
+
+    def _look(self) -> None:
+        self._handle = None
+        if not self._is_on:
+            return
+        if self._is_new:  # the timer was set for an earlier request
+            self._begin_to_look()
+            return
+        self._waited += self._pause
         try:
             used = cpu_seconds(self._pid) - self._begin
         except OSError:
@@ -107,8 +131,7 @@ class Deadline:
             self._on_end(ending)
             return
         self._seen = used
-        pause = LEAST_LOOK if self._asleep else min(max(self._seconds - used, LEAST_LOOK), LONGEST_LOOK)
-        self._handle = self._loop.call_later(pause, self._look, pause)
+        self._wait(LEAST_LOOK if self._asleep else min(max(self._seconds - used, LEAST_LOOK), LONGEST_LOOK))
 
     def _ending(self, used: float) -> Ending | None:
         if used >= self._seconds:

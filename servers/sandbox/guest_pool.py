@@ -27,6 +27,7 @@ from servers.limits.buffer_budget import BufferBudget
 from servers.limits.memory import MOST_GUEST_MEMORY, excess, private_bytes
 from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
 from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
+from servers.limits.turn_queue import TurnQueue
 
 START_SECONDS = 20.0
 BOOT_SECONDS = 1.0
@@ -177,17 +178,22 @@ class Guest:
         self.environment: str | None = None
         self.waiting = 0
         self.held_since: float | None = None
-        self._lock = asyncio.Lock()  # protects the socket: one request at a time
+        self._turns = TurnQueue(LONG_REQUEST)  # protects the socket: one request at a time
         self.walls: tuple[str, ...] = ()
         self.used = time.monotonic()
         self.fate: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._loop = asyncio.get_running_loop()
         self._cpu_at_rest = 0.0
+        self._rests_since = 0.0
+        self._asked = ""
+        self._seconds = 0.0
+        self._deadline = Deadline(pid, self._overdue, is_told=self._is_told)
         self._answer: asyncio.Future[Reply] | None = None
         self._frames: _Frames | None = None
 
     async def open(self, end: socket.socket) -> None:
         """Speak to a guest that was just forked, and hear which walls it has raised."""
-        self._answer = asyncio.get_running_loop().create_future()
+        self._answer = self._loop.create_future()
         frames = await _channel(end, self._heard, self._lost, self._budget)
         if self.ended is not None:
             frames.close()  # it was killed before there was anything to close
@@ -198,7 +204,7 @@ class Guest:
 
     def turn(self, *, patient: bool = True) -> "_Turn":
         """Wait until the guest is free. Who is not patient gets a GuestHeld after a while, and can ask another."""
-        return _Turn(self, self._lock, patient=patient)
+        return _Turn(self, self._turns, patient=patient)
 
     @property
     def is_held(self) -> bool:
@@ -213,41 +219,42 @@ class Guest:
             GuestLate: it used up `seconds` of processor time, or went to sleep; it has been killed.
             GuestStalled: it was not let run for long; it has been killed.
         """
-        if self.ended is not None or self._frames is None or self._frames.transport is None:
+        frames = self._frames
+        if self.ended is not None or frames is None or frames.transport is None:
             raise GuestDied(f"a guest ended: {self.ended}")
-        nonce = int.from_bytes(
-            os.urandom(NONCE_BYTES)
-        )  # what a tool says on the socket cannot pass for the answer to a later request
-        self._answer = asyncio.get_running_loop().create_future()
-        self._frames.largest_head = LARGEST_HEAD if head["do"] in LONG_HEADS else LARGEST_HEAD_OF_CALL
-        self._frames.largest = LARGEST_CALL_REPLY if head["do"] not in IMAGE_REQUESTS else LARGEST_REPLY
-        self._frames.transport.write(packed({**head, "nonce": nonce}, *parts))
-        answer, answer_parts = await self._answered(head["do"], seconds)
+        what = head["do"]
+        nonce = int.from_bytes(os.urandom(NONCE_BYTES))  # what a tool says cannot pass for the answer to a later one
+        self._answer = self._loop.create_future()
+        frames.largest_head = LARGEST_HEAD if what in LONG_HEADS else LARGEST_HEAD_OF_CALL
+        frames.largest = LARGEST_CALL_REPLY if what not in IMAGE_REQUESTS else LARGEST_REPLY
+        frames.transport.write(packed({**head, "nonce": nonce}, *parts))
+        answer, answer_parts = await self._answered(what, seconds)
         if answer.pop("nonce", None) != nonce:
             self.kill("lied", "answered what it was not asked")
             raise GuestDied(f"a guest ended: {self.ended}")
         return answer, answer_parts
 
     async def _answered(self, what: str, seconds: float) -> Reply:
-        answer = self._answer
-        if answer is None:
+        if self._answer is None:
             raise GuestDied("a guest was not asked anything")
-
-        def end(ending: Ending) -> None:
-            if not answer.done():
-                why = ENDINGS[ending].format(seconds, what)
-                answer.set_exception((GuestStalled if ending == "stalled" else GuestLate)(f"a guest {why}"))
-                self.kill(ending, why)
-
+        self._asked, self._seconds = what, seconds
+        self._deadline.start(seconds, self._cpu_at_rest)
         try:
-            with Deadline(self.pid, seconds, end, is_told=self._is_told):
-                return await answer
+            return await self._answer
         except asyncio.CancelledError:
             self.kill("abandoned", "its caller went away in the middle of a request")
             raise
         finally:
+            self._deadline.stop()
             self._answer = None
             self._rest()
+
+    def _overdue(self, ending: Ending) -> None:
+        """End it for what it did instead of an answer."""
+        if self._answer is not None and not self._answer.done():
+            why = ENDINGS[ending].format(self._seconds, self._asked)
+            self._answer.set_exception((GuestStalled if ending == "stalled" else GuestLate)(f"a guest {why}"))
+            self.kill(ending, why)
 
     @property
     def processor_seconds(self) -> float:
@@ -260,13 +267,14 @@ class Guest:
 
     def _rest(self) -> None:
         if self.ended is None:
+            self._rests_since = time.monotonic()
             with suppress(OSError):
                 self._cpu_at_rest = cpu_seconds(self.pid)
 
     def end_if_restless(self) -> None:
         """End it when it has used the processor since its last answer: what it does then nobody has asked for."""
-        if self.ended is not None or self._answer is not None:
-            return
+        if self.ended is not None or self._answer is not None or time.monotonic() - self._rests_since < MOST_AFTER:
+            return  # it has one thread, which cannot have used more than the time that has passed
         try:
             used = cpu_seconds(self.pid) - self._cpu_at_rest
         except OSError:
@@ -279,6 +287,7 @@ class Guest:
         if self.ended is not None:
             return  # its pid may be somebody else's by now
         self.ended, self.cause = why, cause
+        self._deadline.close()
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         if self._frames is not None:
@@ -301,31 +310,29 @@ class Guest:
 class _Turn:
     """The right to ask a guest, for one at a time."""
 
-    def __init__(self, guest: Guest, lock: asyncio.Lock, *, patient: bool) -> None:
-        self._guest, self._lock, self._patient = guest, lock, patient
+    __slots__ = ("_guest", "_patient", "_turns")
+
+    def __init__(self, guest: Guest, turns: TurnQueue, *, patient: bool) -> None:
+        self._guest, self._turns, self._patient = guest, turns, patient
 
     async def __aenter__(self) -> None:
-        self._guest.waiting += 1
+        guest = self._guest
+        guest.waiting += 1
         try:
-            if self._patient or not self._lock.locked():
-                await self._lock.acquire()
-            else:
-                async with asyncio.timeout(LONG_REQUEST):
-                    await self._lock.acquire()
-        except TimeoutError:
-            self._guest.waiting -= 1
-            raise GuestHeld("a guest is busy with another request") from None
+            if not self._turns.take() and not await self._turns.wait(patient=self._patient):
+                raise GuestHeld("a guest is busy with another request")
         except BaseException:
-            self._guest.waiting -= 1
+            guest.waiting -= 1
             raise
-        self._guest.held_since = time.monotonic()
-        self._guest.end_if_restless()
+        guest.held_since = time.monotonic()
+        guest.end_if_restless()
 
     async def __aexit__(self, *_: object) -> None:
-        self._lock.release()
-        self._guest.held_since = None
-        self._guest.waiting -= 1
-        self._guest.used = time.monotonic()
+        guest = self._guest
+        guest.held_since = None
+        guest.waiting -= 1
+        guest.used = time.monotonic()
+        self._turns.pass_on()
 
 
 class Guests:

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from servers.limits.process_clock import Deadline, Ending
+from servers.limits.process_clock import Deadline, Ending, cpu_seconds
 
 BUSY = "while True: pass"
 ASLEEP = "time.sleep(1000)"
@@ -21,8 +21,11 @@ async def test_a_process_that_does_not_answer_ends_for_what_it_does(does: str, e
     try:
         assert process.stdout is not None
         await process.stdout.readline()
-        with Deadline(process.pid, 1.0, ended.set_result, is_told=lambda: True):
-            assert await ended == ending
+        deadline = Deadline(process.pid, ended.set_result, is_told=lambda: True)
+        deadline.start(20.0, cpu_seconds(process.pid))  # an earlier request, whose timer is still set
+        deadline.stop()
+        deadline.start(1.0, cpu_seconds(process.pid))
+        assert await ended == ending
     finally:
         process.kill()
         await process.communicate()
