@@ -72,11 +72,9 @@ class Verification:
         if len(changes) > LARGEST_CHANGES:
             raise ChangesError(f"it says that it changed {len(changes)} bytes")
         if start.is_cheap and len(changes) <= LARGEST_HERE and state.net_joined <= LARGEST_NET_HERE:
-            net = None if self._has_rows(start, state) else await self.changes_since_start(state)
-            if net is None or len(net) <= LARGEST_NET_HERE:
-                kept = self._verified_here(start, state, net, changes, now)
-                if kept is not None:
-                    return kept
+            kept = await self._verified_here(start, state, changes, now)
+            if kept is not None:
+                return kept
         head = {"do": "verify", "next_revision": state.next_revision, "now": now}
         seconds = self._guests.call_seconds
         said, [kept] = await self._ask(environment, start, state, head, changes, seconds=seconds)
@@ -132,33 +130,24 @@ class Verification:
         while self._held:
             self._held.popitem()[1].close()
 
-    def _verified_here(
-        self, start: StartImage, state: StateFile, net: bytes | None, changes: bytes, now: str
-    ) -> bytes | None:
-        """Verify changes in this process. None leaves it to a guest, whatever the reason is.
-
-        Without `net` the rows of the instance stand here already.
-        """
+    async def _verified_here(self, start: StartImage, state: StateFile, changes: bytes, now: str) -> bytes | None:
+        """Verify changes in this process. None leaves it to a guest, whatever the reason is."""
+        instance = state.origin.id
+        desk = self._held.get(start.digest)
+        is_seated = desk is not None and desk.has(instance, state.revision)
+        net = b"" if is_seated else await self.changes_since_start(state)
+        if len(net) > LARGEST_NET_HERE:
+            return None
         try:
             desk = self._desk(start)
             desk.until = time.monotonic() + MOST_SECONDS
-            if net is None:
-                rows = desk.use(state.origin.id)
-            else:
-                rows = desk.seat(state.origin.id, net)
+            if not is_seated:
+                desk.seat(instance, net)
                 self._keep_to_most_held()
-            kept = rows.apply(changes, now=now)
+            return desk.apply(instance, changes, state.next_revision, now)
         except (ChangesError, apsw.Error):
-            self.release(start.digest, state.origin.id)
+            self.release(start.digest, instance)
             return None
-        desk.stand(state.origin.id, state.next_revision, len(kept))
-        return kept
-
-    def _has_rows(self, start: StartImage, state: StateFile) -> bool:
-        """True if the rows of an instance stand here as they are now, and have not grown too large to stay."""
-        desk = self._held.get(start.digest)
-        seat = None if desk is None else desk.seats.get(state.origin.id)
-        return seat is not None and seat.revision == state.revision and seat.changed <= MOST_CHANGED_HERE
 
     def _desk(self, start: StartImage) -> "_Desk":
         desk = self._held.get(start.digest)
@@ -175,7 +164,8 @@ class Verification:
             if len(self._held) == len(desk) == 1:
                 return
             held -= desk.size
-            desk.forget_one()
+            if len(desk):
+                desk.forget_one()
             held += desk.size
             if not len(desk):
                 del self._held[digest]
@@ -215,7 +205,7 @@ class Verification:
             await guest.ask(head, changes, seconds=START_SECONDS)
 
 
-@dataclass
+@dataclass(slots=True)
 class _Seat:
     """Rows that stand at one revision of an instance."""
 
@@ -248,13 +238,13 @@ class _Desk:
         """Bytes that rows without changes take."""
         return len(self.start.image) + OWN_BYTES
 
-    def use(self, instance: str) -> VerifiedRows:
-        """The rows of an instance that stand here."""
-        self.seats.move_to_end(instance)
-        return self.seats[instance].rows
+    def has(self, instance: str, revision: str) -> bool:
+        """True if the rows of an instance stand here as they are now, and have not grown too large to stay."""
+        seat = self.seats.get(instance)
+        return seat is not None and seat.revision == revision and seat.changed <= MOST_CHANGED_HERE
 
-    def seat(self, instance: str, net: bytes) -> VerifiedRows:
-        """Rows that stand where an instance's changes lead."""
+    def seat(self, instance: str, net: bytes) -> None:
+        """Let rows stand where an instance's changes lead."""
         self.release(instance)
         if not self.free and self.seats and self.size + self._each > MOST_HELD:
             self.release(next(iter(self.seats)))
@@ -263,12 +253,20 @@ class _Desk:
         self.changed += len(net)
         if net:
             rows.restore(net)
-        return rows
 
-    def stand(self, instance: str, revision: str, added: int) -> None:
+    def apply(self, instance: str, changes: bytes, revision: str, now: str) -> bytes:
+        """Apply changes to the rows of an instance that stand here. They have a new name then.
+
+        Raises:
+            ChangesError, apsw.Error: they do not fit, or there is no time. The rows are to be released.
+        """
         seat = self.seats[instance]
-        seat.revision, seat.changed = revision, seat.changed + added
-        self.changed += added
+        self.seats.move_to_end(instance)
+        kept = seat.rows.apply(changes, now=now)
+        seat.revision = revision
+        seat.changed += len(kept)
+        self.changed += len(kept)
+        return kept
 
     def release(self, instance: str) -> None:
         """Take the rows of an instance back to the start, for the next one."""

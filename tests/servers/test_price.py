@@ -22,12 +22,15 @@ from servers.state.state_file import LARGEST_NET_KEPT
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 
-MOST_CALLS_OF_FUNCTIONS = 148.5
+MOST_CALLS_OF_FUNCTIONS = 143.5
 """Functions of `servers` that one ordinary call enters, and coroutines that it goes on with, behind the HTTP server."""
 CALLS_COUNTED = STEPS_BETWEEN_CHECKS
 """SQLite looks at the time once in so many of its steps, and counts on from one call to the next. So one call may look
 once more than another, and so many calls look once for each step of one."""
 OURS = str(Path(servers.__file__).parent)
+
+ROUNDS = 5
+"""The least of so many counts: timers, which come once a second, are in some of them on a slow machine."""
 
 
 @pytest_asyncio.fixture
@@ -82,10 +85,13 @@ async def test_a_call_enters_so_many_functions_and_no_more(store: Worker) -> Non
         door = AgentDoor(store)
         for _ in range(3):
             assert b'"isError":false' in await called(door, ticket)
-        with entered() as functions:
-            answers = [await called(door, ticket) for _ in range(CALLS_COUNTED)]
-    assert all(b'"isError":false' in answer for answer in answers)
-    assert len(functions) <= MOST_CALLS_OF_FUNCTIONS * CALLS_COUNTED
+        counts: list[int] = []
+        for _ in range(ROUNDS):
+            with entered() as functions:
+                answers = [await called(door, ticket) for _ in range(CALLS_COUNTED)]
+            assert all(b'"isError":false' in answer for answer in answers)
+            counts.append(len(functions))
+    assert min(counts) <= MOST_CALLS_OF_FUNCTIONS * CALLS_COUNTED
 
 
 async def test_rows_of_many_instances_stay_where_their_changes_are_verified(store: Worker) -> None:

@@ -10,6 +10,9 @@ from typing import Any
 INSERT, DELETE, UPDATE = 18, 9, 23
 UNCHANGED = b"\0"
 NULL = b"\5"
+INTEGER, REAL = struct.Struct(">Bq"), struct.Struct(">Bd")
+SHORT = [bytes((length,)) for length in range(0x80)]
+"""Numbers of one byte, as SQLite writes them."""
 
 
 def header(table: str, columns: int, keys: Sequence[int]) -> bytes:
@@ -43,6 +46,8 @@ def equal(one: Any, other: Any) -> bool:
 
 def varint(number: int) -> bytes:
     """A number below 2**28 as SQLite writes it: seven bits in a byte, the highest first."""
+    if number < 0x80:
+        return SHORT[number]
     found = [number & 0x7F]
     while number := number >> 7:
         found.append(number & 0x7F | 0x80)
@@ -50,15 +55,11 @@ def varint(number: int) -> bytes:
 
 
 def _value(value: Any) -> bytes:
-    match value:
-        case int():
-            return b"\1" + struct.pack(">q", value)
-        case float():
-            return b"\2" + struct.pack(">d", value)
-        case str():
-            text = value.encode()
-            return b"\3" + varint(len(text)) + text
-        case bytes():
-            return b"\4" + varint(len(value)) + value
-        case _:
-            return NULL
+    if isinstance(value, str):
+        text = value.encode()
+        return b"\3" + varint(len(text)) + text
+    if isinstance(value, int):
+        return INTEGER.pack(1, value)
+    if isinstance(value, float):
+        return REAL.pack(2, value)
+    return NULL if value is None else b"\4" + varint(len(value)) + value

@@ -18,7 +18,12 @@ MILLISECOND = timedelta(milliseconds=1)
 class _Time(threading.local):
     """The time of a thread."""
 
-    julian_ms = UNIX_EPOCH_IN_JULIAN_MS
+    now = BEGINNING
+
+    @property
+    def julian_ms(self) -> int:
+        """Read from its text when SQLite asks, which it seldom does."""
+        return UNIX_EPOCH_IN_JULIAN_MS + (datetime.fromisoformat(self.now) - EPOCH) // MILLISECOND
 
 
 class _Clock(apsw.VFS):
@@ -40,4 +45,4 @@ _clock = _Clock()
 
 def set_time(now: str) -> None:
     """Set this thread's time to `YYYY-MM-DD HH:MM:SS` (no zone, as everywhere in an instance)."""
-    _clock.time.julian_ms = UNIX_EPOCH_IN_JULIAN_MS + (datetime.fromisoformat(now) - EPOCH) // MILLISECOND
+    _clock.time.now = now

@@ -24,6 +24,7 @@ MOST_ROWS = 20_000
 LEAST_RECORD = 10
 """Bytes of the smallest record of a changeset, about: fewer bytes cannot hold too many rows."""
 MOST_STATEMENTS = 200
+NO_CHANGE = apsw.no_change
 Values = tuple[Any, ...]
 Places = tuple[int, ...]
 
@@ -117,6 +118,15 @@ class Edit(NamedTuple):
     """The columns that an update changes."""
 
 
+class _Edits(NamedTuple):
+    """The rows that a changeset changes, in its order, and again by what it does to them."""
+
+    all: list[Edit]
+    deletes: list[Edit]
+    updates: list[Edit]
+    inserts: list[Edit]
+
+
 class UncheckedTables:
     """The tables of a connection on which triggers and the enforcement of foreign keys are switched off."""
 
@@ -136,19 +146,19 @@ class UncheckedTables:
         try:
             edits = self._edits(changes)
             self._write(edits)
-            for edit in edits:
+            for edit in edits.all:
                 if not self._is_written(edit):
                     raise ChangesError(f"a row of {edit.table.name!r} cannot hold what the changeset says")
-            self._check_references(edits)
-            return _written(edits)
+            self._check_references(edits.all)
+            return _written(edits.all)
         except (apsw.InterruptError, apsw.NoMemError):
             raise
         except (apsw.Error, ValueError, TypeError, OverflowError) as error:
             raise ChangesError(f"the changeset does not fit the rows: {error}") from None
 
-    def _edits(self, changes: bytes) -> list[Edit]:
+    def _edits(self, changes: bytes) -> "_Edits":
         """The changed rows, once each record was compared with the row as it is."""
-        edits: list[Edit] = []
+        edits = _Edits([], [], [], [])
         seen: set[tuple[str, Values]] = set()
         for change in apsw.Changeset.iter(changes):
             table = self._tables.get(change.name)
@@ -157,42 +167,46 @@ class UncheckedTables:
             if change.pk_columns != table.key_set:
                 raise ChangesError(f"the changeset gives {table.name!r} another primary key")
             edit = self._edit(table, change.op, change.old, change.new)
-            if (table.name, edit.key) in seen:
+            row = table.name, edit.key
+            if row in seen:
                 raise ChangesError(f"the changeset names a row of {table.name!r} twice")
-            seen.add((table.name, edit.key))
-            edits.append(edit)
+            seen.add(row)
+            edits.all.append(edit)
+            (edits.deletes if edit.after is None else edits.updates if edit.before else edits.inserts).append(edit)
         return edits
 
     def _edit(self, table: Table, operation: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> Edit:
+        """What one record does to its row. What it says of the row before, its key above all, is compared exactly."""
         known = old if old is not None else new or ()
         key = tuple(map(known.__getitem__, table.keys))
-        row = self._row(table, key)
-        if operation == "INSERT" and new is not None:
-            edit = Edit(table, key, None, tuple(new), ())
-            fits = row is None
+        if operation == "UPDATE" and old is not None and new is not None:
+            row = self._connection.execute(table.select, key).fetchone()
+            edit, fits = (None, False) if row is None else _update_of(table, key, row, old, new)
         elif operation == "DELETE" and old is not None:
             edit = Edit(table, key, tuple(old), None, ())
-            fits = _is_same(row, edit.before)
-        elif operation == "UPDATE" and old is not None and new is not None and row is not None:
-            edit, fits = _update_of(table, key, row, old, new)
+            fits = _is_same(self._row(table, key), edit.before)
+        elif operation == "INSERT" and new is not None:
+            edit = Edit(table, key, None, tuple(new), ())
+            fits = self._row(table, key) is None
         else:
+            edit, fits = None, False
+        if edit is None:
             raise ChangesError(f"the changeset changes a row of {table.name!r} that does not exist")
         if not fits:
             raise ChangesError(f"a row of {table.name!r} is not as the changeset says")
         _check_values(edit)
         return edit
 
-    def _write(self, edits: list[Edit]) -> None:
+    def _write(self, edits: "_Edits") -> None:
         """Deletes first, inserts last. An update that another row is in the way of becomes a delete and an insert."""
+        for edit in edits.deletes:
+            self._delete(edit)
         moved: list[Edit] = []
-        for edit in edits:
-            if edit.after is None:
-                self._delete(edit)
-        for edit in edits:
-            if edit.before is not None and edit.after is not None and not self._update(edit, edit.after):
+        for edit in edits.updates:
+            if edit.after is not None and not self._update(edit, edit.after):
                 self._delete(edit)
                 moved.append(edit)
-        for edit in [*moved, *(edit for edit in edits if edit.before is None)]:
+        for edit in [*moved, *edits.inserts]:
             self._connection.execute(edit.table.insert, edit.after).fetchall()
 
     def _update(self, edit: Edit, after: Values) -> bool:
@@ -229,6 +243,8 @@ class UncheckedTables:
         """
         left: set[str] = set()
         for edit in edits:
+            if not edit.table.references and not edit.table.referenced:
+                continue
             for reference in edit.table.references:
                 values = _at(edit.after, reference.places)
                 if values is None or values == _at(edit.before, reference.places) or None in values:
@@ -315,15 +331,19 @@ def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: 
     It must say what each changed column was, and must leave the key.
     """
     after, changed, fits = list(row), list[int](), True
-    for place, (is_now, was, value) in enumerate(zip(row, old, new, strict=True)):
-        if was is not apsw.no_change:
-            fits = fits and equal(was, is_now)
-        if value is not apsw.no_change:
-            if place in table.keys or was is apsw.no_change:
-                raise ChangesError(f"an update of {table.name!r} cannot be undone")
-            if not equal(value, is_now):
-                after[place] = value
-                changed.append(place)
+    for place, was in enumerate(old):
+        value = new[place]
+        if value is NO_CHANGE:
+            if was is not NO_CHANGE and not equal(was, row[place]):
+                fits = False
+            continue
+        if was is NO_CHANGE or place in table.keys:
+            raise ChangesError(f"an update of {table.name!r} cannot be undone")
+        is_now = row[place]
+        fits = fits and equal(was, is_now)
+        if not equal(value, is_now):
+            after[place] = value
+            changed.append(place)
     return Edit(table, key, row, tuple(after), tuple(changed)), fits
 
 
@@ -345,6 +365,10 @@ def writing_statements(table: Table) -> Iterator[Statement]:
 
 def _written(edits: list[Edit]) -> bytes:
     """The changeset of some edits, table by table."""
+    if len(edits) == 1:
+        table, _, before, after, changed = edits[0]
+        one = changeset.record(before, after, changed, table.keys)
+        return table.header + one if one else b""
     records: dict[str, list[bytes]] = {}
     for edit in edits:
         record = changeset.record(edit.before, edit.after, edit.changed, edit.table.keys)
@@ -357,15 +381,13 @@ def _check_values(edit: Edit) -> None:
     """See that the values which a row is given can be kept. Those that it has can be."""
     after = edit.after or ()
     for value in map(after.__getitem__, edit.changed) if edit.before else after:
-        match value:
-            case int() | None:
-                continue
-            case float():
-                if not math.isfinite(value):
-                    raise ChangesError(f"a value of {edit.table.name!r} is a number that JSON cannot hold")
-            case _:
-                if len(value) * 4 > LARGEST_VALUE and _size(value) > LARGEST_VALUE:
-                    raise ChangesError(f"a value of {edit.table.name!r} is larger than {LARGEST_VALUE} bytes")
+        if value is None or isinstance(value, int):
+            continue
+        if isinstance(value, float):
+            if not math.isfinite(value):
+                raise ChangesError(f"a value of {edit.table.name!r} is a number that JSON cannot hold")
+        elif len(value) * 4 > LARGEST_VALUE and _size(value) > LARGEST_VALUE:
+            raise ChangesError(f"a value of {edit.table.name!r} is larger than {LARGEST_VALUE} bytes")
 
 
 def _size(value: str | bytes) -> int:
