@@ -6,7 +6,7 @@ from agent_client.trace import ToolCall, ToolResult, Trace
 from registry.client import FarmClient, every_item
 from servers.messages import CallRecord, OutcomeKind
 from servers.records import Record
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 
 PART = 200
 

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from servers.errors import CapacityError, FarmError
 from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker
 

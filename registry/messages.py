@@ -12,7 +12,7 @@ from servers.errors import InfraError
 from servers.messages import CallRecord, InstanceId, TableRows, Verdict
 from servers.records import Clock, Name, Record
 from servers.scenario.scenario import Scenario
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of the body of a score, which has an answer in it."""

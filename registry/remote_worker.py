@@ -22,7 +22,7 @@ from servers.errors import CapacityError, FarmError, InfraError
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.records import Record
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.validation import first_problem
 from servers.worker.metrics import Family
 

@@ -34,6 +34,10 @@ class QueryError(RequestError):
     """A query that is refused, does not run, or takes too much."""
 
 
+class BrokenQuery(QueryError):
+    """A query that cannot run on any state of this schema: it is not one SELECT, or names what is not there."""
+
+
 class Conflict(RequestError):
     """It is there, but not in a state in which this can be done."""
 
@@ -48,6 +52,14 @@ class InfraError(FarmError):
 
 class GuestError(InfraError):
     """A guest cannot be started, or does not keep to the protocol."""
+
+
+class GuestDied(GuestError):
+    """The guest ended, or broke the protocol, while it was asked. `Guests.own_doing` tells whose doing that was."""
+
+
+class GuestLate(GuestError):
+    """The guest used up its processor time, or waited for what never comes, and was killed: its own doing."""
 
 
 class StateError(InfraError):

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from servers.records import Clock, Moment, Name, Record
 from servers.scenario.checkpoints.kinds import Checkpoint
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 
 InstanceId = Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
 OutcomeKind = Literal["ok", "refused", "invalid", "failed", "timeout", "died"]

@@ -1,5 +1,6 @@
 """Everything that is wrong with a bundle: what its text shows, and what a guest finds when it loads it."""
 
+from contextlib import closing
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -14,9 +15,9 @@ from servers.bundle.files import name_in_commands, text_of
 from servers.bundle.paraphrases import paraphrase_findings
 from servers.bundle.phrases import read_phrases
 from servers.bundle.rules import RULES_FILE, load_rules, rule_findings
-from servers.errors import BundleError
+from servers.errors import BundleError, GuestDied, GuestLate
 from servers.records import Record
-from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.sandbox.guest_pool import START_SECONDS, Guests
 from servers.sandbox.source_inspection import (
     SourceText,
     function_findings,
@@ -26,7 +27,7 @@ from servers.sandbox.source_inspection import (
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, read_scenarios
-from servers.state.select_findings import broken_queries
+from servers.state.readonly_query import Reader
 from servers.state.start_images import built
 from servers.text.plural import counted, noun
 from servers.validation import first_problem
@@ -85,8 +86,9 @@ def _query_findings(folder: Path, image: bytes) -> list[str]:
         rules = [rule for rule in load_rules(folder) if rule.never]
     except BundleError:
         return []  # that has been found by its text
-    found = broken_queries(image, {rule.id: rule.never for rule in rules})
-    return [f"{folder / RULES_FILE}: {rule}.never: {why}" for rule, why in found]
+    with closing(Reader(image, image)) as reader:
+        found = [(rule.id, reader.finding(rule.never)) for rule in rules if rule.never]
+    return [f"{folder / RULES_FILE}: {rule}.never: {why}" for rule, why in found if why]
 
 
 async def _checkpoint_findings(

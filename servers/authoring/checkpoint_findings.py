@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from servers.errors import FarmError
 from servers.sandbox.guest_pool import Guests
+from servers.sandbox.source_inspection import Gate, SourceText, inspected
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
@@ -16,12 +17,19 @@ async def text_findings(
     scenarios: Sequence[Scenario], guests: Guests, *, is_imported: bool
 ) -> list[tuple[Scenario, Checkpoint, str]]:
     """The checkpoints of scenarios whose text is not Python, or holds what it may not, with each reason."""
+    gate: Gate = "imported" if is_imported else "checkpoint"
     return [
         (scenario, one, problem)
         for scenario in scenarios
         for one in scenario.checkpoints
-        for problem in await one.text_findings(guests, is_imported=is_imported)
+        for text in one.sources()
+        for problem in await _source_findings(SourceText(text, gate), guests)
     ]
+
+
+async def _source_findings(source: SourceText, guests: Guests) -> Sequence[str]:
+    [inspection] = await inspected([source], guests)
+    return (inspection.not_python,) if inspection.not_python else inspection.problems
 
 
 async def question_findings(

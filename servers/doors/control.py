@@ -27,7 +27,7 @@ from servers.messages import (
     Ticket,
 )
 from servers.records import Record
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.validation import problems
 from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 from servers.limits.process_clock import PATIENCE
 
+MOST_STEPS = 50_000_000
+"""Steps of SQLite's virtual machine: about half a second of ordinary ones, and the same number on every machine."""
 CALL_SECONDS = 5.0
 """Processor time of a call, or of a Python checkpoint."""
 CALLS_A_JUDGEMENT = 4

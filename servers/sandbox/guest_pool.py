@@ -19,7 +19,7 @@ from functools import partial
 from typing import Any, Literal
 
 from servers.bundle.environment import Environment
-from servers.errors import GuestError
+from servers.errors import GuestDied, GuestError, GuestLate
 from servers.guest.branch_coverage import branches
 from servers.guest.frames import LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, FrameError, packed, unpacked
 from servers.guest.walls import WALLS
@@ -89,14 +89,6 @@ ENDINGS: dict[Ending, str] = {
     "stalled": "was not let run for {1!r}, which needs at most {0:g} s of processor time",
 }
 log = logging.getLogger("farm.guests")
-
-
-class GuestDied(GuestError):
-    """The guest ended, or broke the protocol, while it was asked. `Guests.own_doing` tells whose doing that was."""
-
-
-class GuestLate(GuestError):
-    """The guest used up its processor time, or waited for what never comes, and was killed: its own doing."""
 
 
 class GuestStalled(GuestError):

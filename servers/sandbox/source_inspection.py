@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
-from servers.errors import BundleError
+from servers.errors import BundleError, GuestDied, GuestLate
 from servers.records import Record
-from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.sandbox.guest_pool import START_SECONDS, Guests
 
 Gate = Literal["tools", "checkpoint", "imported"]
 DERIVE_HINT = "`farm derive BUNDLE --write` brings environment.json up to date"

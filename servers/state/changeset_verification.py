@@ -15,12 +15,12 @@ from typing import Any, TypeVar
 import apsw
 
 from servers.bundle.environment import Environment
-from servers.errors import GuestError
+from servers.errors import GuestDied, GuestError
 from servers.guest.changeset_verifier import VerifiedRows, canonical
 from servers.guest.sqlite.instance_rows import OWN_BYTES
 from servers.guest.sqlite.tables import LARGEST_CHANGES, ChangesError
 from servers.limits.fair_pool import FairLimit, FairThreadPool
-from servers.sandbox.guest_pool import START_SECONDS, Guest, GuestDied, Guests, Reply
+from servers.sandbox.guest_pool import START_SECONDS, Guest, Guests, Reply
 from servers.state.start_images import StartImage
 from servers.state.state_file import StateFile
 

@@ -4,34 +4,27 @@ The state is a private copy in memory, so whatever happens here happens to nothi
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any
 
 import apsw
+import apsw.ext
 
-from servers.errors import InfraError, QueryError, StateError
+from servers.errors import BrokenQuery, InfraError, QueryError, StateError
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.compiled_schema import NameCounter
 from servers.guest.sqlite.connection import LARGEST_VALUE, MOST_INSTRUCTIONS, connect, distrust, teach
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
-from servers.limits.processor_budget import ProcessorBudget
+from servers.limits.processor_budget import MOST_STEPS, ProcessorBudget
 from servers.state import sort_files
 from servers.state.query_functions import LONGEST_PATTERN, largest_value
+from servers.state.row_diff import all_of, columns_of, differences
+from servers.state.rows import LARGEST_ANSWER, NUMBER_BYTES, QueryResult, Row, RowChange
 
-Row = tuple[Any, ...]
-"""One row: str, int, float, bytes or None in each column."""
-
-MOST_STEPS = 50_000_000
-"""Steps of SQLite's virtual machine: about half a second of ordinary ones, and the same number on every machine."""
 MOST_SECONDS = 5.0
 """Seconds of processor time, for queries whose single steps are long ones."""
 MOST_ROWS = 1000
-LARGEST_ANSWER = 4_000_000
-"""Bytes of the rows of one answer, and of one difference."""
-NUMBER_BYTES = 8
-"""Bytes that a value counts for which is no text: each takes time and memory to tell."""
+NO_NAMES = frozenset[str]()
 STEPS_BETWEEN_CHECKS = 1000
 STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
 """The same, where one step may take a tenth of a second."""
@@ -55,21 +48,8 @@ FAULTS_OF_OURS = (
 """What no query brings about: damage, a full disk, memory that ran out."""
 
 
-class BrokenQuery(QueryError):
-    """A query that cannot run on any state of this schema: it is not one SELECT, or names what is not there."""
-
-
 class ReadingStopped(InfraError):
     """A reading that was stopped before its end: nobody waits for it any more. It says nothing about the state."""
-
-
-@dataclass(frozen=True)
-class QueryResult:
-    """What a query gave: the columns' names and at most so many rows."""
-
-    columns: tuple[str, ...]
-    rows: list[Row]
-    more: bool
 
 
 class SelectOnly:
@@ -200,6 +180,46 @@ class Reader:
         """All columns of a table, and those of its primary key."""
         return columns_of(self.connection, table)
 
+    def differences(self, tables: Sequence[str] = ()) -> Iterator[RowChange]:
+        """The rows that differ between `start` and `main`, of some tables or of all."""
+        return differences(self.connection, tables or self.tables())
+
+    def changes(self, tables: Sequence[str] = ()) -> list[RowChange]:
+        """The same as a list. Raises QueryError where there are too many."""
+        return all_of(self.differences(tables))
+
+    def images(self) -> tuple[bytes, bytes]:
+        """The start and the state, each as an image of a database."""
+        return self.connection.serialize("start"), self.connection.serialize("main")
+
+    def finding(self, sql: str, names: frozenset[str] = NO_NAMES) -> str | None:
+        """Why a text is no SELECT over the rows with these parameters, or None. It is compiled, not run."""
+        self.connection.authorizer = authorizer = SelectOnly()
+        try:
+            compiled = apsw.ext.query_info(self.connection, sql)
+            rest = apsw.ext.query_info(self.connection, compiled.query_remaining or "")
+        except (apsw.Error, ValueError) as error:
+            return _refusal(error, authorizer)
+        finally:
+            self.connection.authorizer = None
+        if not compiled.description:
+            return "does not run: there is no statement in it"
+        if rest.description:
+            return "does not run: one SELECT at a time"
+        unknown = sorted({name or "?" for name in compiled.bindings_names} - names)
+        if unknown:
+            told = ", ".join(f":{name}" for name in unknown)
+            return f"asks for {told}; " + ("only :answer is there" if names else "there are no parameters here")
+        return None
+
+    def width(self, sql: str) -> int:
+        """How many columns a SELECT gives. It is compiled, not run."""
+        self.connection.authorizer = SelectOnly()
+        try:
+            return len(apsw.ext.query_info(self.connection, sql).description)
+        finally:
+            self.connection.authorizer = None
+
 
 def _fault(error: Exception, statement: "_OneStatement", room: sort_files.Room) -> QueryError | StateError:
     """Whose fault it is that there was no room, or that something is damaged."""
@@ -208,6 +228,17 @@ def _fault(error: Exception, statement: "_OneStatement", room: sort_files.Room) 
     if isinstance(error, apsw.NoMemError) and not statement.seen:
         return BrokenQuery(f"the query does not run: {TOO_LARGE}")
     return StateError(f"the state cannot be read: {type(error).__name__}: {error}")
+
+
+def _refusal(error: Exception, authorizer: SelectOnly) -> str:
+    """Why SQLite did not compile a text."""
+    if authorizer.has_too_many_names:
+        return f"does not run: {TOO_MANY_NAMES}"
+    if isinstance(error, apsw.NoMemError):
+        return f"does not run: {TOO_LARGE}"
+    if isinstance(error, apsw.AuthError):
+        return f"only a SELECT over the environment's tables is allowed: {error}"
+    return f"does not run: {error}"
 
 
 def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> QueryResult:
@@ -272,15 +303,3 @@ class _OneStatement:
             self.budget.between = STEPS_BETWEEN_CHECKS_OF_LONG_ONES
         self._connection.set_progress_handler(self.budget.is_used_up, self.budget.between)
         return True
-
-
-def cell(value: Any) -> Any:
-    """A value of a row as JSON can hold it."""
-    return f"<{len(value)} bytes>" if isinstance(value, bytes) else value
-
-
-def columns_of(connection: apsw.Connection, table: str) -> tuple[list[str], list[str]]:
-    """The columns of a table of `main` but the generated ones, and those of its primary key in the key's order."""
-    found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()
-    keys = sorted((int(str(place)), str(name)) for name, place in found if place)
-    return [str(name) for name, _ in found], [name for _, name in keys]

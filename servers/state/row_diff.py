@@ -1,44 +1,29 @@
 """Which rows differ: between the start and the end of an instance, and in what one call changed."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import apsw
 
 from servers.errors import QueryError
-from servers.guest.sqlite.tables import Table, quoted
-from servers.records import Record
+from servers.guest.sqlite.sql_text import quoted
+from servers.guest.sqlite.tables import Table
 from servers.state import sort_files
-from servers.state.readonly_query import LARGEST_ANSWER, NUMBER_BYTES, Reader, cell
+from servers.state.rows import LARGEST_ANSWER, NUMBER_BYTES, RowChange, cell
 
-Operation = Literal["insert", "update", "delete"]
 MOST_DIFFERENCES = 20_000
 """Rows of one difference that is told."""
 
 
-class RowChange(Record):
-    """One row that differs: its primary key, and the columns that differ, before and after."""
-
-    table: str
-    operation: Operation
-    key: dict[str, Any]
-    before: dict[str, Any]
-    after: dict[str, Any]
-
-    def columns(self) -> set[str]:
-        """The columns whose values differ."""
-        return set(self.before) | set(self.after)
-
-
-def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:
-    """The rows that differ between `start` and `main`, as a list.
+def all_of(changes: Iterable[RowChange]) -> list[RowChange]:
+    """Rows that differ, as a list.
 
     Raises:
         QueryError: there are too many.
     """
     found: list[RowChange] = []
     room = LARGEST_ANSWER
-    for change in differences(reader, tables):
+    for change in changes:
         found.append(change)
         room -= _size(change.before) + _size(change.after)
         if len(found) > MOST_DIFFERENCES:
@@ -48,25 +33,24 @@ def between(reader: Reader, tables: list[str] | None = None) -> list[RowChange]:
     return found
 
 
-def differences(reader: Reader, tables: list[str] | None = None) -> Iterator[RowChange]:
+def differences(connection: apsw.Connection, tables: Iterable[str]) -> Iterator[RowChange]:
     """The rows that differ between `start` and `main`, computed from the two databases, by table and key.
 
     Inserted and deleted rows carry every column; updated ones the columns that differ. Generated columns follow from
     the others and are left out.
     """
-    for table in tables or reader.tables():
+    for table in tables:
         sort_files.begin()
-        yield from _of_table(reader, table)
+        yield from _of_table(connection, table)
 
 
-def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
-    columns, keys = reader.columns(table)
+def _of_table(connection: apsw.Connection, table: str) -> Iterator[RowChange]:
+    columns, keys = columns_of(connection, table)
     name = quoted(table)
     same_key = " AND ".join(f"a.{quoted(key)} IS b.{quoted(key)}" for key in keys)
     order = ", ".join(f"a.{quoted(key)}" for key in keys)
     mine, theirs = (", ".join(f"{one}.{quoted(column)}" for column in columns) for one in "ab")
     differs = " OR ".join(_differs(quoted(column)) for column in columns)
-    connection = reader.connection
 
     def only_in(here: str, there: str) -> str:
         missing = f"NOT EXISTS (SELECT 1 FROM {there}.{name} b WHERE {same_key})"
@@ -92,6 +76,13 @@ def _of_table(reader: Reader, table: str) -> Iterator[RowChange]:
             before=_only(before, changed),
             after=_only(after, changed),
         )
+
+
+def columns_of(connection: apsw.Connection, table: str) -> tuple[list[str], list[str]]:
+    """The columns of a table of `main` but the generated ones, and those of its primary key in the key's order."""
+    found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()
+    keys = sorted((int(str(place)), str(name)) for name, place in found if place)
+    return [str(name) for name, _ in found], [name for _, name in keys]
 
 
 def _differs(column: str) -> str:

@@ -18,14 +18,14 @@ from weakref import WeakValueDictionary
 import apsw
 
 from servers.bundle.environment import Environment
-from servers.errors import BundleError, GuestError, StateError
+from servers.errors import BundleError, GuestDied, GuestError, GuestLate, StateError
 from servers.files.private_files import FOLDER_MODE, regular, write_private
 from servers.guest.sqlite.connection import connect, distrust
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
 from servers.guest.sqlite.tables import Table, tables_of
 from servers.guest.walls import MEMORY
 from servers.limits.fair_pool import FairLimit
-from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.sandbox.guest_pool import START_SECONDS, Guests
 from servers.state.schema_cost import is_cheap
 from servers.state.state_file import DIGEST_BYTES, content_digest
 

@@ -16,14 +16,15 @@ from typing import Any, NamedTuple, cast
 from servers.answer import HOW_TO_ANSWER
 from servers.bundle.environment import Environment
 from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
-from servers.errors import GuestError, InfraError
+from servers.errors import GuestDied, GuestError, GuestLate, InfraError
 from servers.guest.sqlite.tables import ChangesError
 from servers.limits.json_size import values_in
 from servers.limits.rate_limit import Pace
 from servers.messages import OutcomeKind
-from servers.sandbox.guest_pool import Guest, GuestDied, GuestHeld, GuestLate, Guests
+from servers.sandbox.guest_pool import Guest, GuestHeld, Guests
 from servers.state.changeset_verification import Verification
-from servers.state.row_diff import RowChange, in_changeset
+from servers.state.row_diff import in_changeset
+from servers.state.rows import RowChange
 from servers.state.start_images import StartImage
 from servers.state.state_file import KeptCall, StateFile
 from servers.telemetry.worker_events import WorkerEvents

@@ -25,7 +25,7 @@ from servers.bundle.environment import Environment
 from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.files.private_files import keep_private, kept_secret, write_private
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.memory import limit_sqlite
@@ -35,8 +35,8 @@ from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree
 from servers.scenario.checkpoints.checkpoint import NO_CALLS, calls_as_json
 from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
-from servers.state.readonly_query import LARGEST_ANSWER, Reader, cell
-from servers.state.row_diff import RowChange, between
+from servers.state.readonly_query import Reader
+from servers.state.rows import LARGEST_ANSWER, RowChange, cell
 from servers.state.start_images import StartImage, Starts
 from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
 from servers.state.state_index import StateIndex
@@ -379,7 +379,7 @@ class Worker:
 
     async def diff(self, instance_id: str) -> list[RowChange]:
         """The rows that differ from the start, computed from the two databases."""
-        return await self._read(instance_id, between, more=COPIES * LARGEST_ANSWER)
+        return await self._read(instance_id, Reader.changes, more=COPIES * LARGEST_ANSWER)
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
         """The calls so far, oldest first, each with the rows that it changed."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from servers.bundle.description import Tool
 from servers.bundle.phrases import HOLE, Speaking
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.worker.instance import CallOutcome
 from synth.backward.bundle_view import BundleView, standing
 from synth.backward.command_phrasing import ErrandPhrasing

@@ -14,7 +14,7 @@ from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.scenario.scenario import Scenario, Solution
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.reasons import reasons_of, told_beside, why_goals
 from synth.backward.row_goals import Changed, changed, counted, footprint, goal, goals_of_rows

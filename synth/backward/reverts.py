@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 
 STANDING = ("status", "state")
 ENDED = ("cancel", "reject", "declin", "refus", "withdr", "void", "revok", "discard")

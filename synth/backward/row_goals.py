@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
-from servers.guest.sqlite.tables import literal, quoted
+from servers.guest.sqlite.sql_text import literal, quoted
 from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from synth.solutions.call_run import PlayedCall
 from synth.solutions.normalized_diff import MADE_ID, MOMENT, made_up
 from synth.solutions.told_values import ArgumentPlace, plain, texts_in

@@ -4,7 +4,7 @@ from random import Random
 
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Scenario, Solution
-from servers.state.row_diff import RowChange, between
+from servers.state.rows import RowChange
 from synth.backward.bundle_view import BundleView
 from synth.backward.errand import Command, Errand
 from synth.backward.profile import Wish
@@ -71,7 +71,7 @@ async def _scenario(walk: Errand, wish: Wish, made: list[PlayedCall], asks: str,
     scene = walk.setting.scene
     questions = {one.number: f"Was this done: {one.clause.rstrip('.')}?" for one in walk.commands}
     async with scene.reading() as reader:
-        whole = await _changed(walk, made, between(reader))
+        whole = await _changed(walk, made, reader.changes())
         rows = counted(goals_of_rows(questions, made, whole), reader)
     clauses = [command.clause for command in walk.commands]
     tells = _chosen(walk, made, random) if wish.tells else []

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from servers.guest.sqlite.tables import literal, quoted
+from servers.guest.sqlite.sql_text import literal, quoted
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.start_images import image_of

@@ -8,7 +8,7 @@ from pydantic import Field
 from servers.errors import BundleError
 from servers.records import Record
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange, between
+from servers.state.rows import RowChange
 from synth.environments.mining.similarity import cosine, vectors
 from synth.environments.seed import PLACEHOLDERS
 from synth.play.playground import Playground
@@ -85,7 +85,7 @@ async def _setup_findings(proposal: Proposal, stage: Playground) -> list[str]:
         await scene.close()
     reader = Reader(after, before)
     try:
-        return list(_row_findings(proposal, RowSample(reader), between(reader)))
+        return list(_row_findings(proposal, RowSample(reader), reader.changes()))
     finally:
         reader.close()
 

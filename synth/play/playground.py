@@ -12,12 +12,12 @@ from typing import Any
 
 from servers.bundle.environment import Environment
 from servers.bundle_library import Library
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 from servers.messages import Assessment, Judge, Launch
 from servers.sandbox.guest_pool import CALL_SECONDS
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange, between
+from servers.state.rows import RowChange
 from servers.worker.instance import CallOutcome, Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
@@ -141,7 +141,7 @@ class Session:
     async def diff(self) -> list[RowChange]:
         """The rows that differ from the beginning."""
         async with self.reading() as reader:
-            return between(reader)
+            return reader.changes()
 
     async def digest(self) -> str:
         """A digest of all rows: the same for the same rows, however they came about."""

@@ -7,8 +7,9 @@ from typing import Any
 import apsw
 
 from servers.errors import QueryError
-from servers.guest.sqlite.tables import quoted
-from servers.state.readonly_query import MOST_STEPS, Reader
+from servers.guest.sqlite.sql_text import quoted
+from servers.limits.processor_budget import MOST_STEPS
+from servers.state.readonly_query import Reader
 
 Row = dict[str, Any]
 MOST_ROWS = 200

@@ -8,7 +8,7 @@ from agent_client.references import resolve
 from agent_client.trace import ToolResult
 from servers.errors import BundleError
 from servers.scenario.scenario import Solution
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.worker.instance import CallOutcome
 from synth.play.playground import Session
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import apsw
 
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange, between
+from servers.state.rows import RowChange
 
 
 class States:
@@ -67,4 +67,4 @@ class States:
 def rows_changed(reader: Reader, changes: bytes) -> list[RowChange]:
     """The rows that differ from the start, after a changeset. Only its tables are looked through."""
     tables = sorted({change.name for change in apsw.Changeset.iter(changes)}) if changes else []
-    return between(reader, tables) if tables else []
+    return reader.changes(tables) if tables else []

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 
 MADE_ID = re.compile(r"\b[a-z][a-z0-9_]*_[0-9a-f]{8}\b")
 MINUTES_OF_A_RUN = 600

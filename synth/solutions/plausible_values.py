@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, cast
 
 from servers.guest.sqlite.plain_text import plain_text
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 from servers.state.readonly_query import Reader
 from synth.play.values import day_in, later
 

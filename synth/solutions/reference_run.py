@@ -18,7 +18,7 @@ from servers.sandbox.guest_pool import Guests
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange, between
+from servers.state.rows import RowChange
 from synth.play.playground import Playground, Session
 from synth.solutions.call_run import (
     NOTHING,
@@ -200,7 +200,7 @@ async def played(stage: Playground, scenario: Scenario, *, seed: int = 0) -> Ref
     made = await play(scene, steps_of(scenario.reference()))
     answer = _answer(scenario, results_of(made))
     async with scene.reading() as reader:
-        final, changes = reader.connection.serialize("main"), between(reader)
+        final, changes = reader.connection.serialize("main"), reader.changes()
     later = await times_of_the_clock(scene, steps_of(scenario.reference()), changes)
     environment = stage.environment
     states = States(start, final, whole=any(one.needs_images for one in scenario.checkpoints))
@@ -241,7 +241,7 @@ async def times_of_the_clock(
     await scene.rewind(0)
     await play(scene, [*[NOTHING] * (len(steps) + 1), *steps])
     async with scene.reading() as reader:
-        return frozenset(there - _times(between(reader)))
+        return frozenset(there - _times(reader.changes()))
 
 
 def _times(changes: Iterable[RowChange]) -> set[str]:

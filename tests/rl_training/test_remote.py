@@ -23,10 +23,10 @@ FARM, TRAINER = "192.0.2.1", "192.0.2.2"  # of RFC 5737: addresses that no netwo
 PORT = 8700
 TOKEN = "the token of this test"
 HEAVY = {
-    "alembic", "docstring_parser", "fastapi", "mcp", "prometheus_client", "rich", "sqlalchemy", "starlette", "typer",
-    "uvicorn", "uvloop",
+    "alembic", "apsw", "docstring_parser", "fastapi", "jsonschema_rs", "mcp", "prometheus_client", "rich",
+    "sqlalchemy", "starlette", "typer", "uvicorn", "uvloop",
 }  # fmt: skip
-"""What only a farm needs. The trainer's side reads scenarios, and their checkpoints bring SQLite and JSON Schema."""
+"""What only a farm needs."""
 IMPORTS = (
     "import rl_training.episode.attempt, rl_training.episode.farm_connection, sys; "
     "print(*{name.partition('.')[0] for name in sys.modules})"

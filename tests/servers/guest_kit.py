@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from servers.bundle_library import Library
 from servers.errors import GuestError
 from servers.messages import Launch, OutcomeKind
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.worker.instance import CallOutcome, Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker

@@ -7,7 +7,7 @@ from typing import Any
 
 from servers.bundle_library import Library
 from servers.messages import Launch
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.worker.worker import Worker
 
 Call = tuple[str, dict[str, Any]]

@@ -10,7 +10,8 @@ from contextlib import contextmanager
 import apsw
 
 from servers.guest.sqlite.connection import MOST_COLUMNS
-from servers.guest.sqlite.tables import Statement, Table, quoted, read_tables, writing_statements
+from servers.guest.sqlite.sql_text import quoted
+from servers.guest.sqlite.tables import Statement, Table, read_tables, writing_statements
 
 LARGEST_PROGRAM = 20_000
 """Instructions of the program that writes or reads one row of a table, or reads a view."""

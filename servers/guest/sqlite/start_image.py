@@ -11,7 +11,7 @@ from servers.guest.sqlite import clock
 from servers.guest.sqlite.compiled_schema import row_findings, view_findings
 from servers.guest.sqlite.connection import PAGE_SIZE, connect
 from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, WRITE_ACTIONS, RowsOnly
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 
 SCHEMA_ACTIONS = {
     *READ_ACTIONS,

@@ -16,6 +16,7 @@ import apsw
 from servers.guest.sqlite import changeset
 from servers.guest.sqlite.changeset import equal
 from servers.guest.sqlite.connection import LARGEST_VALUE, connect, distrust
+from servers.guest.sqlite.sql_text import quoted
 
 LARGEST_CHANGES = 4 * 1024 * 1024
 """Bytes of the changeset of one call."""
@@ -401,17 +402,3 @@ def _at(row: Sequence[Any] | None, places: Sequence[int]) -> Values | None:
 def _is_same(one: Values | None, other: Values | None) -> bool:
     """Whether two rows are the same, type by type: to Python 1 equals 1.0."""
     return one == other and (one is None or other is None or list(map(type, one)) == list(map(type, other)))
-
-
-def quoted(name: str) -> str:
-    """An identifier as SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(value: str | int | float | bytes | None) -> str:
-    """A value as SQL."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    return f"x'{value.hex()}'" if isinstance(value, bytes) else repr(value)

@@ -10,10 +10,8 @@ from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import ExpectedFact, wanted
 from servers.answer.fact import LONGEST_GIVEN, LONGEST_VALUE, MOST_FACTS, MOST_WORDS, Cell, Fact, Word
-from servers.errors import QueryError, RequestError
-from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointResult, JudgedRun
-from servers.state.readonly_query import BrokenQuery, Reader
-from servers.state.select_findings import select_finding
+from servers.errors import BrokenQuery, QueryError, RequestError
+from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointResult, JudgedRun, StateReader
 
 
 class AnswerCheckpoint(CheckpointKind):
@@ -49,9 +47,9 @@ class AnswerCheckpoint(CheckpointKind):
         own = [one for one in checkpoints if isinstance(one, cls)]
         return await case.in_thread(lambda: _asked(own, case))
 
-    def state_findings(self, start: Reader) -> Iterator[str]:
+    def state_findings(self, start: StateReader) -> Iterator[str]:
         for place, sql in self._selects():
-            why = select_finding(start, sql) if sql else None
+            why = start.finding(sql) if sql else None
             if why:
                 yield f"{place}: {why}"
 
@@ -79,7 +77,7 @@ def _finding(told: FactVerdict) -> CheckpointResult:
     return CheckpointResult(told.holds, "" if told.holds else told.why)
 
 
-def _question(checkpoint: AnswerCheckpoint, reader: Reader) -> AnswerQuestion | CheckpointResult:
+def _question(checkpoint: AnswerCheckpoint, reader: StateReader) -> AnswerQuestion | CheckpointResult:
     """The facts of a checkpoint with their values, or why it does not hold whatever is said."""
     try:
         if checkpoint.only_if is not None and not _is_true(checkpoint.only_if, reader):
@@ -97,23 +95,23 @@ def _question(checkpoint: AnswerCheckpoint, reader: Reader) -> AnswerQuestion | 
         return CheckpointResult(False, error=str(problem))
 
 
-def _wanted(fact: Fact, reader: Reader) -> ExpectedFact:
+def _wanted(fact: Fact, reader: StateReader) -> ExpectedFact:
     found = None if fact.sql is None else _column(fact.sql, reader)
     if found is not None and fact.type not in ("list", "none") and not found:
         raise QueryError(f"fact {fact.name!r}: the SELECT gives no value")
     return wanted(fact, found, _column(fact.confusable_sql, reader) if fact.confusable_sql else ())
 
 
-def _is_true(sql: str, reader: Reader) -> bool:
+def _is_true(sql: str, reader: StateReader) -> bool:
     rows = reader.select(sql).rows
     return len(rows) == 1 and bool(rows[0][0])
 
 
-def _words(sql: str | None, reader: Reader) -> list[str]:
+def _words(sql: str | None, reader: StateReader) -> list[str]:
     return [str(word) for word in _column(sql, reader)] if sql else []
 
 
-def _column(sql: str, reader: Reader) -> list[Cell]:
+def _column(sql: str, reader: StateReader) -> list[Cell]:
     """The values of the first column of a SELECT, each no longer than one that is written in a fact."""
     found = [row[0] for row in reader.select(sql).rows if row[0] is not None and not isinstance(row[0], bytes)]
     return [one[:LONGEST_VALUE] if isinstance(one, str) else one for one in found]

@@ -10,20 +10,22 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, TypeVar
 
 from pydantic import Field
 
-from servers.errors import CheckpointError, QueryError
+from servers.errors import BrokenQuery, CheckpointError, QueryError
+from servers.limits.processor_budget import ProcessorBudget
 from servers.records import Name, Record
-from servers.sandbox.guest_pool import Guests
-from servers.state.readonly_query import BrokenQuery, Reader
+from servers.state.rows import QueryResult, RowChange
 
 SLICE_SECONDS = 0.05
 """How long checkpoints over rows are asked one after another in one job of a thread; then others may have a turn."""
 LONGEST_QUESTION = 2_000
 """Characters of a question."""
 NO_CALLS = b"[]"
+Reply = tuple[dict[str, Any], list[bytes]]
+"""What a guest answers: a head, and parts."""
 T = TypeVar("T")
 
 
@@ -50,16 +52,48 @@ class RunInThread(Protocol):
     def __call__(self, job: Callable[[], T], /) -> Awaitable[T]: ...
 
 
+class StateReader(Protocol):
+    """A state and its start, to be read by checkpoints (`servers.state.readonly_query.Reader`).
+
+    Checkpoints know it by this shape alone: what reads a scenario needs no SQLite.
+    """
+
+    budget: ProcessorBudget
+
+    def select(self, sql: str, *, answer: str | None = None, rows: int = ..., steps: int = ...) -> QueryResult: ...
+    def tables(self) -> list[str]: ...
+    def columns(self, table: str) -> tuple[list[str], list[str]]: ...
+    def differences(self) -> Iterator[RowChange]: ...
+    def images(self) -> tuple[bytes, bytes]: ...
+    def finding(self, sql: str, names: frozenset[str] = ...) -> str | None: ...
+    def width(self, sql: str) -> int: ...
+
+
+class GuestJobs(Protocol):
+    """Guests, for what untrusted Python is to be run in (`servers.sandbox.guest_pool.Guests`)."""
+
+    call_seconds: float
+
+    async def job(
+        self,
+        head: dict[str, Any],
+        *parts: bytes,
+        seconds: float,
+        doubtful: Callable[[Reply], bool] | None = None,
+        budget: ProcessorBudget | None = None,
+    ) -> Reply: ...
+
+
 @dataclass(frozen=True)
 class JudgedRun:
     """What is judged: a state beside its start, the agent's last words, and its calls."""
 
-    reader: Reader
+    reader: StateReader
     answer: str
     calls: bytes
     """JSON of the calls, as `calls_as_json` makes it. Only a guest reads what agents wrote in them."""
     now: str
-    guests: Guests
+    guests: GuestJobs
     in_thread: RunInThread
 
 
@@ -94,15 +128,15 @@ class CheckpointKind(Record, ABC):
         """What it names and the environment does not have."""
         return iter(())
 
-    async def text_findings(self, guests: Guests, *, is_imported: bool) -> Sequence[str]:
-        """What is wrong with its Python, by its text."""
+    def sources(self) -> Sequence[str]:
+        """The texts of Python in it."""
         return ()
 
-    def state_findings(self, start: Reader) -> Iterator[str]:
+    def state_findings(self, start: StateReader) -> Iterator[str]:
         """Why it can never be answered, asked of the first state. SQL is compiled and not run."""
         return iter(())
 
-    async def run_findings(self, start: bytes, clock: str, guests: Guests) -> Sequence[str]:
+    async def run_findings(self, start: bytes, clock: str, guests: GuestJobs) -> Sequence[str]:
         """Why it can never be answered, found by running it on the first state as both states."""
         return ()
 

@@ -14,13 +14,11 @@ from pydantic import Field
 
 from servers.answer.fact import Cell
 from servers.errors import QueryError
-from servers.guest.sqlite.tables import literal, quoted
-from servers.limits.processor_budget import ProcessorBudget
+from servers.guest.sqlite.sql_text import literal, quoted
+from servers.limits.processor_budget import MOST_STEPS, ProcessorBudget
 from servers.records import Name, Record
-from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint
-from servers.state.readonly_query import MOST_STEPS, Reader
-from servers.state.row_diff import Operation, RowChange, differences
-from servers.state.select_findings import select_finding
+from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint, StateReader
+from servers.state.rows import Operation, RowChange
 
 MOST_ALLOWANCES = 100
 ROWS_AT_ONCE = 500
@@ -37,7 +35,7 @@ class Allowance(Record):
     where: str | None = None
     rows: int | None = Field(default=None, ge=0)
 
-    def findings(self, start: Reader) -> Iterator[str]:
+    def findings(self, start: StateReader) -> Iterator[str]:
         """What it names and the rows do not have."""
         if self.table not in start.tables():
             return  # that has been found by its text
@@ -46,7 +44,7 @@ class Allowance(Record):
             if name not in columns:
                 yield f"columns: {self.table} has no column {name!r}"
         if self.where is not None:
-            why = select_finding(start, f"SELECT 1 FROM main.{quoted(self.table)} WHERE 1 AND ({self.where})")
+            why = start.finding(f"SELECT 1 FROM main.{quoted(self.table)} WHERE 1 AND ({self.where})")
             if why:
                 yield f"where: {why}"
 
@@ -73,12 +71,12 @@ class FootprintCheckpoint(RowCheckpoint):
             if allowance.table not in tables:
                 yield f"no table named {allowance.table!r}"
 
-    def state_findings(self, start: Reader) -> Iterator[str]:
+    def state_findings(self, start: StateReader) -> Iterator[str]:
         for number, allowance in enumerate(self.allow, start=1):
             yield from (f"allow.{number}.{why}" for why in allowance.findings(start))
 
 
-def uncovered(allow: Sequence[Allowance], reader: Reader) -> RowChange | None:
+def uncovered(allow: Sequence[Allowance], reader: StateReader) -> RowChange | None:
     """The first row that differs and for which no allowance has a place left, or nothing.
 
     Raises:
@@ -86,7 +84,7 @@ def uncovered(allow: Sequence[Allowance], reader: Reader) -> RowChange | None:
     """
     with reader.budget.charging_this_thread():
         placing = _Placing(allow, reader.budget)
-        for portion in _portions(differences(reader)):
+        for portion in _portions(reader.differences()):
             covering = _covering(allow, portion, reader)
             for change, numbers in zip(portion, covering, strict=True):
                 if not placing.place(numbers):
@@ -109,7 +107,7 @@ def _portions(changes: Iterable[RowChange]) -> Iterator[list[RowChange]]:
             yield portion
 
 
-def _covering(allow: Sequence[Allowance], portion: Sequence[RowChange], reader: Reader) -> list[tuple[int, ...]]:
+def _covering(allow: Sequence[Allowance], portion: Sequence[RowChange], reader: StateReader) -> list[tuple[int, ...]]:
     """For each row of a portion, the numbers of the allowances that cover it."""
     covering: list[list[int]] = [[] for _ in portion]
     keys = {tuple(change.key.values()): place for place, change in enumerate(portion)}
@@ -133,7 +131,7 @@ def _that_may_change(allowance: Allowance, portion: Sequence[RowChange]) -> Sequ
     return [place for place, change in enumerate(portion) if change.columns() <= columns]
 
 
-def _found(where: str, portion: Sequence[RowChange], reader: Reader) -> list[tuple[Cell, ...]]:
+def _found(where: str, portion: Sequence[RowChange], reader: StateReader) -> list[tuple[Cell, ...]]:
     """The keys of those rows of a portion of which a condition holds: at the end, or at the start if they are gone."""
     one = portion[0]
     database = "start" if one.operation == "delete" else "main"

@@ -6,9 +6,15 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field
 
-from servers.sandbox.guest_pool import GuestDied, GuestLate, Guests, Reply
-from servers.sandbox.source_inspection import SourceText, inspected
-from servers.scenario.checkpoints.checkpoint import NO_CALLS, CheckpointKind, CheckpointResult, JudgedRun
+from servers.errors import GuestDied, GuestLate
+from servers.scenario.checkpoints.checkpoint import (
+    NO_CALLS,
+    CheckpointKind,
+    CheckpointResult,
+    GuestJobs,
+    JudgedRun,
+    Reply,
+)
 
 LONGEST_ERROR = 500
 NEVER_RIGHT = ("NameError:", "UnboundLocalError:")
@@ -36,8 +42,8 @@ class PythonCheckpoint(CheckpointKind):
     async def _asked(self, case: JudgedRun) -> CheckpointResult:
         """The finding of a guest. Resources that ran out are believed when they run out again in another."""
         head = {"do": "judge", "now": case.now, "answer": case.answer}
-        connection, budget = case.reader.connection, case.reader.budget
-        images = await case.in_thread(lambda: (connection.serialize("start"), connection.serialize("main")))
+        budget = case.reader.budget
+        images = await case.in_thread(case.reader.images)
         seconds = min(case.guests.call_seconds, budget.left)
         if seconds <= 0:
             return CheckpointResult(holds=False, error=f"the checkpoints together took more than {budget.seconds:g} s")
@@ -53,12 +59,10 @@ class PythonCheckpoint(CheckpointKind):
             return CheckpointResult(holds=False, error=str(reply["error"])[:LONGEST_ERROR])
         return CheckpointResult(holds=reply.get("holds") is True)
 
-    async def text_findings(self, guests: Guests, *, is_imported: bool) -> Sequence[str]:
-        text = SourceText(self.python, "imported" if is_imported else "checkpoint")
-        [inspection] = await inspected([text], guests)
-        return (inspection.not_python,) if inspection.not_python else inspection.problems
+    def sources(self) -> Sequence[str]:
+        return (self.python,)
 
-    async def run_findings(self, start: bytes, clock: str, guests: Guests) -> Sequence[str]:
+    async def run_findings(self, start: bytes, clock: str, guests: GuestJobs) -> Sequence[str]:
         head: dict[str, Any] = {"do": "judge", "now": clock, "answer": ""}
         try:
             parts = (self.python.encode(), start, start, NO_CALLS)

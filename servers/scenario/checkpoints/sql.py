@@ -6,14 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar, Literal
 
-import apsw.ext
 from pydantic import Field
 
 from servers.answer.fact import Cell
 from servers.records import Record
-from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint
-from servers.state.readonly_query import Reader, SelectOnly, cell
-from servers.state.select_findings import select_finding
+from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint, StateReader
+from servers.state.rows import cell
 from servers.text.plural import counted, noun
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
@@ -60,18 +58,14 @@ class SqlCheckpoint(RowCheckpoint):
         is_one = len(rows) == 1 and len(rows[0]) == 1
         return CheckpointResult(holds=is_one and self.expect.holds(rows[0][0]), seen=seen)
 
-    def state_findings(self, start: Reader) -> Iterator[str]:
-        why = select_finding(start, self.sql, ANSWER) or self._never_expected(start)
+    def state_findings(self, start: StateReader) -> Iterator[str]:
+        why = start.finding(self.sql, ANSWER) or self._never_expected(start)
         if why:
             yield f"sql: {why}"
 
-    def _never_expected(self, start: Reader) -> str | None:
+    def _never_expected(self, start: StateReader) -> str | None:
         """Why the rows of the SELECT can never be those that are expected: they have other columns."""
-        start.connection.authorizer = SelectOnly()
-        try:
-            given = len(apsw.ext.query_info(start.connection, self.sql).description)
-        finally:
-            start.connection.authorizer = None
+        given = start.width(self.sql)
         expected = {1} if isinstance(self.expect, Comparison) else {len(row) for row in self.expect}
         wrong = sorted(expected - {given})
         if not wrong:

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from servers.errors import BundleError
-from servers.guest.sqlite.tables import literal, quoted
+from servers.guest.sqlite.sql_text import literal, quoted
 from synth.play.experience import PARTICULAR
 from synth.play.playground import Playground
 from synth.play.row_view import shape_of, view_of

@@ -10,9 +10,9 @@ from typing import Any
 
 import apsw
 
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from synth.certify.agents.run_mutants import Tried
 from synth.solutions.normalized_diff import made_up
 from synth.solutions.plausible_values import moved, near_misses

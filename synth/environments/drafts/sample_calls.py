@@ -11,7 +11,7 @@ import jsonschema_rs
 
 from servers.bundle.tool_schema import validator
 from servers.errors import BundleError
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from servers.worker.instance import CallOutcome
 from synth.environments.drafts.bundle_folder import Texts
 from synth.play.playground import Playground

@@ -9,7 +9,7 @@ from typing import Any
 import apsw
 
 from servers.guest.sqlite.connection import connect, distrust
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 
 CHOICES = re.compile(r"(?i)\b(\w+)\s+(?:TEXT\b[^,]*?)?\bIN\s*\(\s*('(?:[^']|'')*'(?:\s*,\s*'(?:[^']|'')*')*)\s*\)")
 TEXTS = re.compile(r"'((?:[^']|'')*)'")

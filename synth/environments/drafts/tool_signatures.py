@@ -5,9 +5,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from servers.bundle.tool_schema import schema_problems
+from servers.errors import GuestDied, GuestLate
 from servers.gate.parser import parsed
 from servers.gate.static_gate import tool_problems
-from servers.sandbox.guest_pool import START_SECONDS, GuestDied, GuestLate, Guests
+from servers.sandbox.guest_pool import START_SECONDS, Guests
 from synth.llm.writer import digest_of
 from synth.prove.refusal_places import functions_of
 

@@ -13,7 +13,7 @@ import apsw
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
 from servers.errors import BundleError
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.state.readonly_query import Reader

@@ -5,9 +5,9 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from typing import Any
 
-from servers.errors import FarmError
+from servers.errors import FarmError, GuestDied, GuestLate
 from servers.guest.sqlite.instance_rows import MOST_GROWTH
-from servers.sandbox.guest_pool import START_SECONDS, Guest, GuestDied, GuestLate, Guests
+from servers.sandbox.guest_pool import START_SECONDS, Guest, Guests
 
 HEAD = {"instance": "trial000", "revision": "0", "next_revision": "1", "id_seed": "0/1"}
 HYDRATE = {"do": "hydrate", **HEAD, "image": "empty", "room": MOST_GROWTH}

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from servers.guest.sqlite.tables import literal
+from servers.guest.sqlite.sql_text import literal
 from servers.sandbox.guest_pool import Guests
 from synth.interop.imports.class_trial import TrialError, open_trial
 from synth.interop.imports.source import ClassSource

@@ -8,14 +8,14 @@ import pytest
 
 from servers.bundle_library import Library
 from servers.doors import http_limits, mcp
-from servers.errors import QueryError
+from servers.errors import BrokenQuery, QueryError
 from servers.guest.sqlite.instance_rows import MOST_GROWTH
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
 from servers.limits.memory import BASE, CEILING, SQLITE_HEAP
 from servers.messages import Launch, Page
 from servers.sandbox import guest_pool
 from servers.state import changeset_verification, start_images
-from servers.state.readonly_query import BrokenQuery, Reader
+from servers.state.readonly_query import Reader
 from servers.worker import instance
 from servers.worker import worker as data_plane
 from servers.worker.worker import Worker

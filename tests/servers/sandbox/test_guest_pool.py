@@ -12,10 +12,11 @@ from pathlib import Path
 import pytest
 
 from servers.bundle_library import Library
+from servers.errors import GuestDied, GuestLate
 from servers.limits.buffer_budget import BufferBudget
 from servers.limits.memory import excess
 from servers.messages import Launch
-from servers.sandbox.guest_pool import LARGEST_CALL_REPLY, Guest, GuestDied, GuestLate, Guests
+from servers.sandbox.guest_pool import LARGEST_CALL_REPLY, Guest, Guests
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle

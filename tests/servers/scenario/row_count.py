@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from servers.guest.sqlite.tables import quoted
+from servers.guest.sqlite.sql_text import quoted
 from servers.records import Name
 from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint
 

@@ -19,7 +19,7 @@ from servers.guest.sqlite.connection import LARGEST_VALUE, PAGE_SIZE, connect
 from servers.guest.sqlite.instance_rows import Hydrated
 from servers.guest.sqlite.tables import ChangesError, tables_of
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import between, in_changeset
+from servers.state.row_diff import in_changeset
 
 SCHEMA = """
 CREATE TABLE owners (id TEXT PRIMARY KEY, name TEXT COLLATE NOCASE NOT NULL UNIQUE) WITHOUT ROWID;
@@ -142,7 +142,7 @@ def proved(final: bytes, changes: bytes) -> None:
     assert content_of(undone[0]) == BEFORE
     told = in_changeset(changes, TABLES)
     reader = Reader(final, START)
-    differ = {(change.table, str(change.key)) for change in between(reader)}
+    differ = {(change.table, str(change.key)) for change in reader.changes()}
     reader.close()
     assert differ <= {(change.table, str(change.key)) for change in told}
 
@@ -151,7 +151,7 @@ def test_a_number_of_another_type_is_a_difference_as_it_is_in_the_history() -> N
     found = accepted(recorded(START, "UPDATE pairs SET c = 4.0 WHERE a = 2; UPDATE pairs SET c = 'text' WHERE a = 1"))
     assert found is not None
     with closing(Reader(found[0], START)) as reader:
-        differ = between(reader)
+        differ = reader.changes()
     told = [(change.table, repr(change.before["c"]), repr(change.after["c"])) for change in differ]
     assert told == [("pairs", "4", "4.0"), ("pairs", "2.5", "'text'")]
     assert [(change.table, change.key) for change in in_changeset(found[1], TABLES)] == [

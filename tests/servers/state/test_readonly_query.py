@@ -7,10 +7,10 @@ from typing import Any
 import apsw
 import pytest
 
-from servers.errors import NotFound, QueryError, RequestError, StateError
-from servers.guest.sqlite.tables import literal
+from servers.errors import BrokenQuery, NotFound, QueryError, RequestError, StateError
+from servers.guest.sqlite.sql_text import literal
 from servers.state import sort_files
-from servers.state.readonly_query import BrokenQuery, Reader, ReadingStopped
+from servers.state.readonly_query import Reader, ReadingStopped
 from servers.state.sort_files import MOST_SORTED, MOST_SORTED_AT_ONCE
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker

@@ -14,7 +14,7 @@ from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
 from servers.messages import Launch, Page
 from servers.state.readonly_query import Reader
-from servers.state.row_diff import RowChange, between
+from servers.state.rows import RowChange
 from servers.worker.instance import Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
@@ -255,7 +255,7 @@ async def test_a_standing_tells_where_an_instance_comes_from(worker: Worker) -> 
 async def test_values_of_every_kind_compare() -> None:
     start, final = (image(row) for row in ("(1, NULL, 'a', x'00', 1.5)", "(1, 0, NULL, x'0000', 1.5)"))
     reader = Reader(final, start)
-    [change] = between(reader)
+    [change] = reader.changes()
     reader.close()
     assert (change.before, change.after) == (
         {"a": None, "b": "a", "c": "<1 bytes>"},
@@ -266,7 +266,7 @@ async def test_values_of_every_kind_compare() -> None:
 @pytest.mark.parametrize(("before", "after"), [("x'01'", "x'02'"), ("'Ada'", "'ADA'"), ("1", "'1'")])
 async def test_rows_are_compared_to_the_byte(before: str, after: str) -> None:
     reader = Reader(image(f"(1, 1, 1, {after}, 1)"), image(f"(1, 1, 1, {before}, 1)"))
-    [change] = between(reader)
+    [change] = reader.changes()
     reader.close()
     assert (change.operation, change.columns()) == ("update", {"c"})
 

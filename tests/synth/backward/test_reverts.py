@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from servers.scenario.scenario import Scenario
-from servers.state.row_diff import RowChange
+from servers.state.rows import RowChange
 from synth.backward.generator import backward
 from synth.backward.reverts import undoes
 from synth.play.playground import Playground
