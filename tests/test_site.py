@@ -11,7 +11,6 @@ from tests.processes import LONG
 from tests.prose import ROOT
 
 pytest.importorskip("mkdocs", reason="needs the extra [docs]")
-pytestmark = pytest.mark.slow
 
 LOADED = re.compile(
     r"""<(?:script|img|iframe|link(?=[^>]*stylesheet))[^>]*?(?:src|href)=["']?((?:https?:)?//[^"' >]+)"""

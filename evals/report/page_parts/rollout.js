@@ -48,7 +48,7 @@ function back() {
 
 function lane(title, told, user) {
   const calls = told.turns.reduce((sum, turn) => sum + turn.calls.length, 0), rows = told.turns.reduce((sum, turn) => sum + turn.calls.reduce((all, call) => all + call.changes.length, 0), 0);
-  return h("div", { class: "card lane" }, h("h3", {}, title, h("span", { class: "small faint" }, `${calls} calls, ${rows} rows changed`)),
+  return h("div", { class: "card lane" }, h("h3", {}, title, h("span", { class: "small faint" }, `${calls} ${calls === 1 ? "call" : "calls"}, ${rows} ${rows === 1 ? "row" : "rows"} changed`)),
     user && h("div", { class: "said" }, h("span", { class: "who" }, `user (${user})`), told.task),
     told.turns.map((turn, at) => h("div", { class: "turn" }, h("div", { class: "n" }, h("span", {}, `turn ${at + 1}`), h("span", {}, turn.tokens ? `${count(turn.tokens)} tokens, ${turn.seconds} s` : "")),
       turn.thinking && h("details", { class: "thought" }, h("summary", {}, "thinking"), h("div", {}, turn.thinking)),
