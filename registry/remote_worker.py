@@ -20,9 +20,8 @@ from servers.doors.control import (
 )
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
-from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
+from servers.messages import Assessment, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.records import Record
-from servers.state.rows import RowChange
 from servers.validation import first_problem
 from servers.worker.metrics import Family
 
@@ -94,11 +93,11 @@ class RemoteWorker:
     async def table(self, instance_id: str, name: str, page: Page) -> TableRows:
         return await self._ask("table", TableOf(instance=instance_id, name=name, page=page))
 
-    async def diff(self, instance_id: str) -> list[RowChange]:
-        return await self._ask("diff", Of(instance=instance_id))
+    async def diff(self, instance_id: str) -> bytes:
+        return (await self._post("diff", Of(instance=instance_id))).content
 
-    async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
-        return await self._ask("history", HistoryOf(instance=instance_id, after=after, limit=limit))
+    async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> bytes:
+        return (await self._post("history", HistoryOf(instance=instance_id, after=after, limit=limit))).content
 
     async def query(self, instance_id: str, sql: str, limit: int = 1000) -> QueryRows:
         return await self._ask("query", QueryOf(instance=instance_id, sql=sql, limit=limit))

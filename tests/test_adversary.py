@@ -31,6 +31,7 @@ from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.library import of_each_environment
 from tests.processes import Running, farm_up, guests
+from tests.told import diff_of
 
 LOOP = pytest.mark.asyncio(loop_scope="module")
 META = "io.modelcontextprotocol/"
@@ -705,7 +706,7 @@ def test_no_text_in_an_argument_is_taken_for_sql(played: Played, name: str) -> N
         assert outcome.kind in ("ok", "refused", "invalid"), (tool.name, arguments, outcome.detail)
         assert not re.search(r"syntax error|near \"|unrecognized token|no such column", outcome.text)
         if outcome.kind != "ok" or not tool.writes:
-            assert run(worker.diff(instance.id)) == []
+            assert run(diff_of(worker, instance.id)) == []
 
     attempt()
     assert {"ok", "refused"} <= kinds

@@ -29,6 +29,7 @@ from servers.doors.server import listen, serving, url_of
 from servers.messages import Launch, Ticket
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
+from tests.told import history_of
 
 LONG = 30.0
 MODERN = "2026-07-28"
@@ -104,7 +105,7 @@ class Doors:
         return answers
 
     async def _history(self, ticket: Ticket) -> list[tuple[object, ...]]:
-        calls = await self.worker.history(ticket.instance)
+        calls = await history_of(self.worker, ticket.instance)
         return [(call.tool, call.arguments, call.outcome, call.text, call.changes) for call in calls]
 
 

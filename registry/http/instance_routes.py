@@ -30,6 +30,7 @@ from servers.records import Name, Record
 
 ASKED = documented(401, 404, 409, 422, 503)
 SENT = documented(400, 401, 404, 409, 413, 422, 503)
+JSON = "application/json"
 SQLITE = "application/vnd.sqlite3"
 IMAGE: dict[int | str, dict[str, Any]] = {
     200: {"description": "A SQLite file.", "content": {SQLITE: {"schema": {"type": "string", "format": "binary"}}}}
@@ -109,7 +110,8 @@ async def read_table(registry: Known, instance: InstanceInPath, table: TableInPa
 )
 async def diff(registry: Known, instance: InstanceInPath) -> Response:
     """Every row that differs, with the columns that do, before and after. What one call did is in the history."""
-    return await _told(Diff(items=tuple(await (await registry.reading_door(instance)).diff(instance))))
+    items = await (await registry.reading_door(instance)).diff(instance)
+    return Response(b'{"items":%b}' % items, media_type=JSON)
 
 
 @routes.get(
@@ -118,9 +120,10 @@ async def diff(registry: Known, instance: InstanceInPath) -> Response:
 async def history(registry: Known, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> Response:
     """What the agent called, what it was told, which rows changed, and how long it took."""
     door = await registry.reading_door(instance)
-    calls = tuple(await door.history(instance, offset, limit))
+    calls = await door.history(instance, offset, limit)
     standing = await door.standing(instance)
-    return await _told(HistoryPart(items=calls, total=standing.calls, offset=offset, limit=limit))
+    told = b'{"items":%b,"total":%d,"offset":%d,"limit":%d}' % (calls, standing.calls, offset, limit)
+    return Response(told, media_type=JSON)
 
 
 @routes.post("/{instance}/query", tags=["state"], summary="Ask the state", response_model=QueryRows, responses=SENT)
@@ -165,4 +168,4 @@ async def score(registry: Known, instance: InstanceInPath, order: ScoreRequest) 
 
 async def _told(answer: Record) -> Response:
     """What may be long, as JSON that is written once, outside of the event loop."""
-    return Response(await asyncio.to_thread(answer.model_dump_json), media_type="application/json")
+    return Response(await asyncio.to_thread(answer.model_dump_json), media_type=JSON)

@@ -16,7 +16,6 @@ from servers.doors.request import bearer, headers_of, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
 from servers.messages import (
     Assessment,
-    CallRecord,
     InstanceId,
     InstanceStatus,
     Judge,
@@ -27,7 +26,6 @@ from servers.messages import (
     Ticket,
 )
 from servers.records import Record
-from servers.state.rows import RowChange
 from servers.validation import problems
 from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker
@@ -115,10 +113,10 @@ OPERATIONS: dict[str, Operation] = {
     "suspended": _operation(Nothing, list[str], lambda worker, _order: worker.suspended()),
     "tables": _operation(Of, list[TableRows], lambda worker, order: worker.tables(order.instance)),
     "table": _operation(TableOf, TableRows, lambda worker, order: worker.table(order.instance, order.name, order.page)),
-    "diff": _operation(Of, list[RowChange], lambda worker, order: worker.diff(order.instance)),
+    "diff": _operation(Of, bytes, lambda worker, order: worker.diff(order.instance)),
     "history": _operation(
         HistoryOf,
-        list[CallRecord],
+        bytes,
         lambda worker, order: worker.history(order.instance, order.after, order.limit),
     ),
     "query": _operation(QueryOf, QueryRows, lambda worker, order: worker.query(order.instance, order.sql, order.limit)),
@@ -168,7 +166,8 @@ class ControlDoor:
                 return _error(404, "NotFound", f"no operation {name!r}")
             operation = OPERATIONS[name]
             answer = await operation.run(self._worker, operation.order.model_validate_json(body, strict=True))
-            return Response(operation.answer.dump_json(answer), media_type="application/json")
+            told = answer if isinstance(answer, bytes) else operation.answer.dump_json(answer)
+            return Response(told, media_type="application/json")
         except ValidationError as error:
             return _error(422, "RequestError", "; ".join(problems(error)))
         except FarmError as error:

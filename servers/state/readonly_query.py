@@ -18,7 +18,7 @@ from servers.guest.sqlite.plain_text import PLAIN_TEXT
 from servers.limits.processor_budget import MOST_STEPS, ProcessorBudget
 from servers.state import sort_files
 from servers.state.query_functions import LONGEST_PATTERN, largest_value
-from servers.state.row_diff import all_of, columns_of, differences
+from servers.state.row_diff import all_as_json, all_of, columns_of, differences
 from servers.state.rows import LARGEST_ANSWER, NUMBER_BYTES, QueryResult, Row, RowChange
 
 MOST_SECONDS = 5.0
@@ -187,6 +187,10 @@ class Reader:
     def changes(self, tables: Sequence[str] = ()) -> list[RowChange]:
         """The same as a list. Raises QueryError where there are too many."""
         return all_of(self.differences(tables))
+
+    def changes_as_json(self) -> str:
+        """All of them as a list in JSON."""
+        return all_as_json(self.differences())
 
     def images(self) -> tuple[bytes, bytes]:
         """The start and the state, each as an image of a database."""

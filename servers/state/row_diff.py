@@ -21,16 +21,23 @@ def all_of(changes: Iterable[RowChange]) -> list[RowChange]:
     Raises:
         QueryError: there are too many.
     """
-    found: list[RowChange] = []
+    return list(_not_too_many(changes))
+
+
+def all_as_json(changes: Iterable[RowChange]) -> str:
+    """The same in JSON. One row after another is made and let go of: many at once cost the event loop its time."""
+    return as_json(change.model_dump_json() for change in _not_too_many(changes))
+
+
+def _not_too_many(changes: Iterable[RowChange]) -> Iterator[RowChange]:
     room = LARGEST_ANSWER
-    for change in changes:
-        found.append(change)
+    for count, change in enumerate(changes, 1):
         room -= _size(change.before) + _size(change.after)
-        if len(found) > MOST_DIFFERENCES:
+        if count > MOST_DIFFERENCES:
             raise QueryError(f"more than {MOST_DIFFERENCES:,} rows differ; ask for some of them with a query")
         if room < 0:
             raise QueryError(f"the rows that differ hold more than {LARGEST_ANSWER:,} bytes; ask for some of them")
-    return found
+        yield change
 
 
 def differences(connection: apsw.Connection, tables: Iterable[str]) -> Iterator[RowChange]:
@@ -99,7 +106,25 @@ def _are_two(was: Any, now: Any) -> bool:
 
 def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:
     """The rows of one call's changeset, which was verified when it was kept."""
-    found: list[RowChange] = []
+    return sorted(_of_changeset(changes, tables), key=_place)
+
+
+def changeset_as_json(changes: bytes, tables: dict[str, Table]) -> str:
+    """The same in JSON, made in the same way."""
+    placed = sorted((_place(row), row.model_dump_json()) for row in _of_changeset(changes, tables))
+    return as_json(text for _, text in placed)
+
+
+def as_json(texts: Iterable[str]) -> str:
+    """A list in JSON, of texts that are JSON already."""
+    return f"[{','.join(texts)}]"
+
+
+def _place(change: RowChange) -> tuple[str, str]:
+    return change.table, str(change.key)
+
+
+def _of_changeset(changes: bytes, tables: dict[str, Table]) -> Iterator[RowChange]:
     for change in apsw.Changeset.iter(changes):
         names, keys = tables[change.name].columns, tables[change.name].key_columns
         operation = {"INSERT": "insert", "UPDATE": "update", "DELETE": "delete"}[change.op]
@@ -109,10 +134,7 @@ def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:
         if operation == "update":
             after = {name: value for name, value in after.items() if name not in keys}
             before = {name: value for name, value in before.items() if name in after}
-        found.append(
-            RowChange(table=change.name, operation=operation, key=key, before=before, after=after)  # pyright: ignore[reportArgumentType]
-        )
-    return sorted(found, key=lambda change: (change.table, str(change.key)))
+        yield RowChange(table=change.name, operation=operation, key=key, before=before, after=after)  # pyright: ignore[reportArgumentType]
 
 
 def _cells(columns: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from servers.limits.rate_limit import Pace
 from servers.messages import OutcomeKind
 from servers.sandbox.guest_pool import Guest, GuestHeld, Guests
 from servers.state.changeset_verification import Verification
-from servers.state.row_diff import in_changeset
+from servers.state.row_diff import as_json, changeset_as_json, in_changeset
 from servers.state.rows import RowChange
 from servers.state.start_images import StartImage
 from servers.state.state_file import KeptCall, StateFile
@@ -142,6 +142,10 @@ class Instance:
     def changed_rows(self, changes: bytes) -> list[RowChange]:
         """A kept changeset, readable."""
         return in_changeset(changes, self.start.tables) if changes else []
+
+    def changed_rows_as_json(self, changes: bytes) -> str:
+        """The same, as a list in JSON."""
+        return changeset_as_json(changes, self.start.tables) if changes else as_json(())
 
     def now(self, seq: int | None = None) -> str:
         """The instance's time at call `seq` (from 1); by default at the next one."""

@@ -30,13 +30,14 @@ from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.memory import limit_sqlite
 from servers.limits.rate_limit import Pace
-from servers.messages import Assessment, CallRecord, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
+from servers.messages import Assessment, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree
 from servers.scenario.checkpoints.checkpoint import NO_CALLS, calls_as_json
 from servers.state.changeset_verification import LARGEST_ON_LOOP, Verification
 from servers.state.readonly_query import Reader
-from servers.state.rows import LARGEST_ANSWER, RowChange, cell
+from servers.state.row_diff import as_json
+from servers.state.rows import LARGEST_ANSWER, cell
 from servers.state.start_images import StartImage, Starts
 from servers.state.state_file import FORMER_SUFFIX, SUFFIX, KeptCall, Origin, StateFile
 from servers.state.state_index import StateIndex
@@ -377,39 +378,29 @@ class Worker:
 
         return await self._read(instance_id, told)
 
-    async def diff(self, instance_id: str) -> list[RowChange]:
-        """The rows that differ from the start, computed from the two databases."""
-        return await self._read(instance_id, Reader.changes, more=COPIES * LARGEST_ANSWER)
+    async def diff(self, instance_id: str) -> bytes:
+        """The rows that differ from the start, computed from the two databases: a list of `RowChange` in JSON."""
+        return await self._read(
+            instance_id, lambda reader: reader.changes_as_json().encode(), more=COPIES * LARGEST_ANSWER
+        )
 
-    async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> list[CallRecord]:
-        """The calls so far, oldest first, each with the rows that it changed."""
+    async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> bytes:
+        """The calls so far, oldest first, each with the rows that it changed: a list of `CallRecord` in JSON."""
         instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             calls = await self._calls(instance, after=after, limit=limit)
             return await self.threads.run(instance.environment.id, lambda: self._told(instance, calls))
 
-    def _told(self, instance: Instance, calls: Sequence[KeptCall]) -> list[CallRecord]:
+    def _told(self, instance: Instance, calls: Sequence[KeptCall]) -> bytes:
         """Calls with the rows that they changed: fewer than asked for when they are long."""
-        told: list[CallRecord] = []
+        told: list[str] = []
         room = LARGEST_PAGE
         for call in calls:
             room -= len(call.changes) + len(call.text) + len(call.arguments)
             if told and room < 0:
                 break
-            told.append(
-                CallRecord(
-                    seq=call.seq,
-                    tool=call.tool,
-                    arguments=json.loads(call.arguments),
-                    outcome=call.outcome,  # pyright: ignore[reportArgumentType]
-                    text=call.text,
-                    detail=call.detail,
-                    changes=tuple(instance.changed_rows(call.changes)),
-                    micros=call.micros,
-                    at=call.at,
-                )
-            )
-        return told
+            told.append(_as_json(call, instance.changed_rows_as_json(call.changes)))
+        return as_json(told).encode()
 
     async def query(self, instance_id: str, sql: str, limit: int = 1000) -> QueryRows:
         """One SELECT over `main` and `start`.
@@ -555,6 +546,13 @@ class Worker:
                 looked = time.monotonic()
                 self.guests.end_idle(self.settings.idle_guest_seconds)
                 self._holding.let_go_of_idle(self.settings.idle_seconds)
+
+
+def _as_json(call: KeptCall, changes: str) -> str:
+    """A `CallRecord` in JSON, of parts that are JSON already: its arguments and its changes may be long."""
+    head = f'"seq":{call.seq},"tool":{json.dumps(call.tool)},"arguments":{call.arguments}'
+    told = f'"outcome":{json.dumps(call.outcome)},"text":{json.dumps(call.text)},"detail":{json.dumps(call.detail)}'
+    return f'{{{head},{told},"changes":{changes},"micros":{call.micros},"at":{call.at!r}}}'
 
 
 def _refuse_another(origin: Origin, environment: Environment) -> None:

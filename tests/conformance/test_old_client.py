@@ -9,6 +9,7 @@ import pytest
 
 from tests.conformance.doors import launched
 from tests.conformance.process import output
+from tests.told import history_of
 
 OLD_CLIENT = "mcp==1.30.0"
 SCRIPT = Path(__file__).parent / "old_client.py"
@@ -21,7 +22,7 @@ async def test_a_client_of_mcp_1_lists_and_calls_tools_and_is_refused_without_th
     async with launched(tmp_path / "state") as doors, doors.plain() as url:
         said = await played(python, url, doors.ticket.token)
         turned_away = await played(python, url, "not-the-token")
-        calls = await doors.worker.history(doors.ticket.instance)
+        calls = await history_of(doors.worker, doors.ticket.instance)
 
     environment = doors.worker.library.environment("library_loans")
     assert said["version"] == "2025-11-25"

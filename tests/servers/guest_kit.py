@@ -24,6 +24,7 @@ from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import SEED, SOUND_SCENARIO, TOOLS, write_bundle
 from tests.processes import offspring
+from tests.told import diff_of
 
 CALL_SECONDS = 2.0
 SECRET = "the-answer-is-forty-two"
@@ -516,7 +517,7 @@ class Kit:
         return self.worker.find(instance_id)
 
     async def _changes(self, instance_id: str) -> list[RowChange]:
-        return await self.worker.diff(instance_id)
+        return await diff_of(self.worker, instance_id)
 
     async def _noticed(self, instance_id: str) -> list[str]:
         """What another instance has noticed."""

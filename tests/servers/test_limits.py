@@ -40,6 +40,7 @@ from tests.bundles import SCHEMA, SEED, with_description, write_bundle
 from tests.processes import until
 from tests.registry.farms import Clock
 from tests.test_up import called
+from tests.told import diff_of, history_of
 
 Streams: TypeAlias = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 NOW = "2026-03-16 09:00:00"
@@ -73,7 +74,7 @@ async def test_an_agent_that_is_too_fast_is_told_so_and_nothing_is_recorded(libr
         outcomes = [await instance.call("find", {}) for _ in range(3)]
         assert [outcome.kind for outcome in outcomes] == ["ok", "invalid", "invalid"]
         assert outcomes[1].text == "slow down: at most 0.001 calls a second; nothing was done, call again later"
-        assert len(await worker.history(fast.instance)) == 1
+        assert len(await history_of(worker, fast.instance)) == 1
         assert (await worker.find(other.instance).call("find", {})).kind == "ok"
 
 
@@ -728,10 +729,10 @@ async def test_a_long_history_is_read_and_copied_in_threads_and_comes_in_parts(
     for number in range(6):
         assert (await instance.call("make", {"name": f"{number}{'x' * 400_000}"})).kind == "ok"
     assert instance.state.size > LARGEST_ON_LOOP
-    first = await worker.history(instance.id)
+    first = await history_of(worker, instance.id)
     assert [call.seq for call in first] == [1]
-    assert [call.seq for call in await worker.history(instance.id, after=1, limit=1)] == [2]
-    assert len(await worker.diff(instance.id)) == 6
+    assert [call.seq for call in await history_of(worker, instance.id, after=1, limit=1)] == [2]
+    assert len(await diff_of(worker, instance.id)) == 6
     assert instance.state.net is None  # it is too large to be kept
     async with busy_threads(worker, instance.environment.id):
         forking = asyncio.ensure_future(worker.fork(instance.id, 1))
@@ -742,7 +743,7 @@ async def test_a_long_history_is_read_and_copied_in_threads_and_comes_in_parts(
         await until(lambda: worker.threads.waiting == 1, "the history is read in a thread")
     await rewinding
     assert (await worker.standing(fork.instance)).calls == 6
-    assert len(await worker.history(instance.id)) == 1
+    assert len(await history_of(worker, instance.id)) == 1
 
 
 @asynccontextmanager

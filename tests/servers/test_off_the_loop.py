@@ -21,6 +21,7 @@ from servers.state.start_images import MOST_KEPT, Starts
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import SCHEMA, write_bundle
+from tests.told import diff_of
 
 CHECKPOINTS = (
     SqlCheckpoint(
@@ -60,7 +61,7 @@ async def test_a_long_schema_is_never_parsed_on_the_event_loop(tmp_path: Path) -
             assert len(await worker.tables(instance.id)) == 3
             assert (await worker.table(instance.id, "things", Page())).total == 3
             assert (await worker.query(instance.id, "SELECT count(*) FROM things")).rows == ((3,),)
-            assert {change.table for change in await worker.diff(instance.id)} == {"things", "log"}
+            assert {change.table for change in await diff_of(worker, instance.id)} == {"things", "log"}
             assert (await worker.judge(instance.id, Judge(checkpoints=CHECKPOINTS))).success
             assert await worker.snapshot(instance.id)
     async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:

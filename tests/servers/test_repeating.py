@@ -9,6 +9,7 @@ from servers.bundle_library import Library
 from servers.messages import Launch
 from servers.state.rows import RowChange
 from servers.worker.worker import Worker
+from tests.told import diff_of
 
 Call = tuple[str, dict[str, Any]]
 CALLS: Sequence[Call] = (
@@ -37,7 +38,7 @@ async def played(worker: Worker, *, seed: int = 0, killing: bool = False) -> tup
         outcome = await worker.find(ticket.instance).call(tool, arguments)
         assert outcome.kind in ("ok", "refused", "invalid")
         texts.append(outcome.text)
-    return texts, await worker.diff(ticket.instance)
+    return texts, await diff_of(worker, ticket.instance)
 
 
 async def test_the_same_calls_give_the_same_texts_and_rows(worker: Worker) -> None:
@@ -97,7 +98,7 @@ async def test_a_setup_comes_on_top_of_the_first_rows(worker: Worker) -> None:
     [ticket] = await worker.launch(Launch(environment="shop", setup=setup, clock="2030-01-01 00:00:00"))
     found = await worker.query(ticket.instance, "SELECT cents, what FROM things, log WHERE things.id = 't3'")
     assert found.rows == ((1, "t3 300 -> 1"), (1, "2030-01-01 00:00:00"))
-    assert await worker.diff(ticket.instance) == []
+    assert await diff_of(worker, ticket.instance) == []
 
 
 async def test_instances_that_are_played_at_once_repeat_as_well(worker: Worker) -> None:

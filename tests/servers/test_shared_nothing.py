@@ -14,6 +14,7 @@ from servers.messages import Launch
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import write_bundle
+from tests.told import diff_of
 
 WAYS = {
     "a closure": """
@@ -316,7 +317,7 @@ async def test_nothing_of_a_call_is_there_in_the_next(way: str, ways: Path, work
             by_itself.append(await answered(alone, text))
             worker.guests.forget(alone.environment.digest)
         assert turns == [by_itself, by_itself]
-        assert await worker.diff(first.id) == await worker.diff(second.id) == await worker.diff(alone.id)
+        assert await diff_of(worker, first.id) == await diff_of(worker, second.id) == await diff_of(worker, alone.id)
 
 
 async def answered(instance: Instance, text: str) -> str:

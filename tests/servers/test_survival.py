@@ -23,6 +23,7 @@ from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.disks import filled
 from tests.servers import survivor
+from tests.told import diff_of, history_of
 
 ROWS = "SELECT id, name, cents, made_at FROM things ORDER BY id"
 ROOT = Path(__file__).parents[2]
@@ -51,7 +52,7 @@ async def test_every_answered_call_is_there_after_kill_9_and_no_other_half(
         instance = worker.find(ticket["instance"])
         assert worker.token_of(instance.id) == ticket["token"]
         instance.state.check()
-        history = await worker.history(instance.id, limit=10_000)
+        history = await history_of(worker, instance.id, limit=10_000)
         assert [call.seq for call in history] == list(range(1, len(history) + 1))
         assert [
             {"tool": call.tool, "arguments": call.arguments, "text": call.text} for call in history[: len(answered)]
@@ -61,7 +62,7 @@ async def test_every_answered_call_is_there_after_kill_9_and_no_other_half(
         for call in history:
             assert (await replay.call(call.tool, call.arguments)).text == call.text
         assert (await worker.query(instance.id, ROWS)) == (await worker.query(replay.id, ROWS))
-        assert await worker.diff(instance.id) == await worker.diff(replay.id)
+        assert await diff_of(worker, instance.id) == await diff_of(worker, replay.id)
         assert (await instance.call("find", {"text": "bell"})).kind == "ok"
 
 
@@ -69,12 +70,12 @@ async def test_a_restart_finds_the_instances_their_state_and_their_tokens(librar
     async with Worker(library, tmp_path / "state") as worker:
         tickets = await worker.launch(Launch(environment="shop", count=3))
         await worker.find(tickets[1].instance).call("make", {"name": "drum"})
-        diff = await worker.diff(tickets[1].instance)
+        diff = await diff_of(worker, tickets[1].instance)
         await worker.close(tickets[2].instance)
     async with Worker(library, tmp_path / "state") as worker:
         assert worker.ids() == sorted(ticket.instance for ticket in tickets[:2])
         assert [worker.ticket(ticket.instance) for ticket in tickets[:2]] == tickets[:2]
-        assert await worker.diff(tickets[1].instance) == diff
+        assert await diff_of(worker, tickets[1].instance) == diff
         assert (await worker.standing(tickets[1].instance)).calls == 1
         with pytest.raises(NotFound):
             worker.find(tickets[2].instance)
@@ -204,7 +205,7 @@ async def test_every_changed_byte_of_a_start_image_is_found(library: Library, tm
             await worker.judge(instance.id, Judge(checkpoints=()))
         await worker.launch(Launch(environment="shop"))  # which builds it again
         assert path.read_bytes() == whole
-        assert [change.table for change in await worker.diff(instance.id)] == ["log", "things", "things"]
+        assert [change.table for change in await diff_of(worker, instance.id)] == ["log", "things", "things"]
 
 
 async def test_an_instance_never_stands_on_another_start_image(library: Library, tmp_path: Path) -> None:
@@ -223,7 +224,7 @@ async def test_a_write_that_was_cut_short_anywhere_loses_no_answered_call(librar
     async with Worker(library, tmp_path / "state") as worker:
         instance = await played(worker)
         path, answered = instance.state.path, instance.state.size
-        history, rows = await worker.history(instance.id), await worker.diff(instance.id)
+        history, rows = await history_of(worker, instance.id), await diff_of(worker, instance.id)
         unanswered = (tmp_path / "state" / "index").read_bytes()
         await instance.call("make", {"name": "easel"})
         whole = path.read_bytes()
@@ -236,8 +237,8 @@ async def test_a_write_that_was_cut_short_anywhere_loses_no_answered_call(librar
             assert (state.last, path.stat().st_size) == (len(history), answered)
             state.close()
     async with Worker(library, tmp_path / "state") as worker:
-        assert await worker.history(instance.id) == history
-        assert await worker.diff(instance.id) == rows
+        assert await history_of(worker, instance.id) == history
+        assert await diff_of(worker, instance.id) == rows
         again = await worker.find(instance.id).call("make", {"name": "easel"})
         assert again.kind == "ok"
         assert path.read_bytes()[:answered] == whole[:answered]
@@ -357,11 +358,11 @@ async def test_a_rewind_that_is_killed_has_happened_or_not(library: Library, tmp
         instance = await played(worker)
         before = (tmp_path / "state" / "index").read_bytes()
         await worker.rewind(instance.id, 1)
-        diff = await worker.diff(instance.id)
+        diff = await diff_of(worker, instance.id)
     (tmp_path / "state" / "index").write_bytes(before)  # it is written after the file was replaced
     async with Worker(library, tmp_path / "state") as worker:
         assert (await worker.standing(instance.id)).calls == 1
-        assert await worker.diff(instance.id) == diff
+        assert await diff_of(worker, instance.id) == diff
 
 
 async def test_a_reset_of_what_changed_nothing_that_is_killed_has_happened_or_not(
@@ -376,7 +377,7 @@ async def test_a_reset_of_what_changed_nothing_that_is_killed_has_happened_or_no
         await worker.reset(instance.id)
         assert (path.read_bytes(), path.stat().st_ino) == (start, inode)  # it is cut, not written anew
         assert (await instance.call("make", {"name": "drum"})).kind == "ok"
-        assert [call.seq for call in await worker.history(instance.id)] == [1]
+        assert [call.seq for call in await history_of(worker, instance.id)] == [1]
         await worker.reset(instance.id)
         await instance.call("find", {"text": "bell"})
         called = path.read_bytes()
@@ -385,7 +386,7 @@ async def test_a_reset_of_what_changed_nothing_that_is_killed_has_happened_or_no
     async with Worker(library, tmp_path / "state") as worker:
         assert (await worker.standing(instance.id)).calls == 1
         await worker.reset(instance.id)
-        assert await worker.history(instance.id) == await worker.diff(instance.id) == []
+        assert await history_of(worker, instance.id) == await diff_of(worker, instance.id) == []
 
 
 async def test_a_start_image_that_is_gone_is_told(library: Library, tmp_path: Path) -> None:
@@ -439,12 +440,12 @@ async def test_a_full_disk_is_an_error_that_changes_nothing_until_there_is_room(
         [ticket] = await worker.launch(Launch(environment="shop"))
         instance = worker.find(ticket.instance)
         assert (await instance.call("make", {"name": "drum"})).kind == "ok"
-        before = await worker.diff(instance.id)
+        before = await diff_of(worker, instance.id)
         ballast = filled(small_disk)
         for _ in range(3):
             with pytest.raises(StateError, match=f"^the disk of the state folder is full .{instance.id}.history.$"):
                 await instance.call("make", {"name": "x" * 30_000})
-        assert await worker.diff(instance.id) == before
+        assert await diff_of(worker, instance.id) == before
         with pytest.raises(StateError, match="the state folder takes no new instance: "):
             await worker.launch(Launch(environment="shop", count=3))
         with pytest.raises(StateError, match="the state folder takes no start image: No space left on device"):
@@ -453,7 +454,8 @@ async def test_a_full_disk_is_an_error_that_changes_nothing_until_there_is_room(
         assert {name.rpartition(".")[2] for name in names_in(small_disk)} & {"part", "part-journal"} == set()
         ballast.unlink()
         assert (await instance.call("make", {"name": "easel"})).kind == "ok"
-        assert [call.arguments for call in await worker.history(instance.id)] == [{"name": "drum"}, {"name": "easel"}]
+        calls = await history_of(worker, instance.id)
+        assert [call.arguments for call in calls] == [{"name": "drum"}, {"name": "easel"}]
         found = await worker.query(instance.id, "SELECT name FROM things ORDER BY name")
         assert [name for (name,) in found.rows] == ["anvil", "bell", "candle", "drum", "easel"]
         instance.state.check()

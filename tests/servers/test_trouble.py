@@ -19,6 +19,7 @@ from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import until
 from tests.servers.sandbox.test_guest_pool import parent_of
+from tests.told import history_of
 
 SECONDS = 0.4
 BUSY = "sum(range(4_000_000))"
@@ -118,7 +119,7 @@ async def test_a_call_whose_guests_are_ended_for_the_memory_of_all_is_not_in_the
 ) -> None:
     with pytest.raises(GuestError, match="when all guests together held"):
         await crowded_out(worker, instance.call("ponder", {}))
-    assert (await worker.history(instance.id)) == []
+    assert (await history_of(worker, instance.id)) == []
     assert (await instance.call("ponder", {})).kind == "ok"
 
 
@@ -141,7 +142,7 @@ async def test_a_checkpoint_whose_guest_is_stopped_is_asked_once_more(worker: Wo
 async def test_a_call_whose_guest_is_stopped_is_made_once_more(worker: Worker, instance: Instance) -> None:
     outcome, _ = await asyncio.gather(instance.call("ponder", {}), hit(worker, signal.SIGSTOP, times=1))
     assert outcome.kind == "ok"
-    assert [call.outcome for call in await worker.history(instance.id)] == ["ok"]
+    assert [call.outcome for call in await history_of(worker, instance.id)] == ["ok"]
 
 
 async def test_a_call_whose_guests_are_killed_is_nobodys_fault_and_is_not_in_the_history(
@@ -151,7 +152,7 @@ async def test_a_call_whose_guests_are_killed_is_nobodys_fault_and_is_not_in_the
     with pytest.raises(GuestError):
         await instance.call("ponder_for_ever", {})
     await hitting
-    assert await worker.history(instance.id) == []
+    assert await history_of(worker, instance.id) == []
     assert (await instance.call("ponder", {})).kind == "ok"
 
 

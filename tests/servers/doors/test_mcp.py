@@ -24,6 +24,7 @@ from servers.messages import Launch, Ticket
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.processes import until
+from tests.told import history_of
 
 Mode = Literal["auto", "legacy", "2026-07-28"]
 MODES: tuple[Mode, ...] = ("auto", "legacy", "2026-07-28")
@@ -130,7 +131,8 @@ async def test_a_client_reads_the_rules_lists_the_tools_and_calls_them(
         unknown = await client.call_tool("sell", {})
         assert unknown.is_error
         assert text(unknown).endswith("the tools are: find, make, price, scrap")
-    assert [call.outcome for call in await worker.history(ticket.instance)] == ["ok", "refused", "invalid", "invalid"]
+    calls = await history_of(worker, ticket.instance)
+    assert [call.outcome for call in calls] == ["ok", "refused", "invalid", "invalid"]
 
 
 async def test_the_policy_of_a_real_bundle_is_told(worker: Worker) -> None:
@@ -434,7 +436,7 @@ async def test_strange_arguments_are_answered_and_the_next_call_works(
         assert answer.json().keys() & {"result", "error"}
         again = await http.post(door + ticket.path, content=call.replace(b'{"HERE": 1}', b"{}"))
         assert len(again.json()["result"]["structuredContent"]["things"]) == 3
-        for kept in await worker.history(ticket.instance):
+        for kept in await history_of(worker, ticket.instance):
             kept.model_dump_json()
 
 

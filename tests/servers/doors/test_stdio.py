@@ -23,6 +23,7 @@ from servers.messages import Launch
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.processes import until
+from tests.told import history_of
 
 ROOT = Path(__file__).parents[3]
 META = {
@@ -172,7 +173,7 @@ async def test_what_was_asked_before_the_end_of_input_is_answered(shelf: Path, t
         async with speaking(worker, ticket.instance) as speaker:
             for number in range(5):
                 await speaker.say(call(number, "price", id="t1", cents=number))
-        assert [kept.outcome for kept in await worker.history(ticket.instance)] == ["ok"] * 5
+        assert [kept.outcome for kept in await history_of(worker, ticket.instance)] == ["ok"] * 5
 
 
 def farm_serve(*lines: bytes) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from servers.state.state_file import KeptCall
 from servers.worker.instance import Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
+from tests.told import diff_of
 
 SECONDS = 0.5
 
@@ -213,7 +214,7 @@ async def test_python_that_does_not_say_true_does_not_hold(
     else:
         assert (found.error or "").startswith(error)
         assert len(found.error or "") <= 500
-    assert await worker.diff(instance.id) == []
+    assert await diff_of(worker, instance.id) == []
     assert (await verdict(worker, instance, python("return True"))).holds
 
 

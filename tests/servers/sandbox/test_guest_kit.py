@@ -16,6 +16,7 @@ import pytest_asyncio
 from servers.guest.walls import WALLS
 from tests.processes import LONG, Done
 from tests.servers.guest_kit import ATTEMPTS, Kit, kit
+from tests.told import history_of
 
 ROOT = Path(__file__).parents[3]
 NOBODY = 65534
@@ -40,7 +41,7 @@ async def test_hostile_code_comes_to_a_harmless_error(prepared: Kit, number: int
 
 @pytest.mark.asyncio(loop_scope="module")
 async def test_the_history_of_a_hostile_guest_can_be_read(prepared: Kit) -> None:
-    calls = await prepared.worker.history(prepared.attacker, limit=1000)
+    calls = await history_of(prepared.worker, prepared.attacker, limit=1000)
     assert len(calls) >= len(ATTEMPTS) // 2
     for call in calls:
         call.model_dump_json()

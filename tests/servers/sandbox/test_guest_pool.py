@@ -21,6 +21,7 @@ from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import until
+from tests.told import history_of
 
 
 def parent_of(pid: int) -> int:
@@ -36,7 +37,7 @@ async def test_a_guest_that_is_killed_is_replaced_within_the_call(instance: Inst
         assert (await instance.call("make", {"name": f"thing {number}"})).kind == "ok"
         assert instance.guest is not None
         os.kill(instance.guest.pid, signal.SIGKILL)
-    assert [call.outcome for call in await worker.history(instance.id)] == ["ok"] * 5
+    assert [call.outcome for call in await history_of(worker, instance.id)] == ["ok"] * 5
     assert len((await worker.query(instance.id, "SELECT * FROM things")).rows) == 8
 
 
@@ -46,7 +47,7 @@ async def test_when_the_parent_of_all_guests_is_killed_another_is_started(instan
         assert instance.guest is not None
         os.kill(parent_of(instance.guest.pid), signal.SIGKILL)
     assert (await instance.call("find", {"text": "thing"})).kind == "ok"
-    assert [call.outcome for call in await worker.history(instance.id)] == ["ok"] * 4
+    assert [call.outcome for call in await history_of(worker, instance.id)] == ["ok"] * 4
 
 
 async def test_a_fork_that_nobody_waits_for_any_more_is_not_taken_for_another() -> None:
@@ -133,7 +134,7 @@ async def test_a_guest_of_a_worker_that_goes_on_after_its_answer_is_ended(tmp_pa
         assert (await instance.call("linger", {})).kind == "ok"
         await until(lambda: "restless" in worker.guests.deaths, "its guest is ended")
         assert (await instance.call("find", {})).kind == "ok"
-        assert [call.outcome for call in await worker.history(instance.id)] == ["ok", "ok"]
+        assert [call.outcome for call in await history_of(worker, instance.id)] == ["ok", "ok"]
 
 
 # memory

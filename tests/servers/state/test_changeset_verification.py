@@ -16,6 +16,7 @@ from servers.worker.instance import Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, with_description, write_bundle
+from tests.told import diff_of, history_of
 
 ENDLESS = "replace(printf('%.*c', 900000, 'a'), printf('%.*c', 450000, 'a') || 'b', 'c')"
 SCHEMA = f"""
@@ -93,14 +94,14 @@ async def test_rules_that_may_cost_much_are_left_to_a_guest(guarded: Instance, c
     assert (await guarded.call("make", {"name": "drum"})).kind == "ok"
     assert worker.guests.started == before + 2  # one with tools, one that verifies
     assert (await guarded.call("make", {"name": "xx"})).kind == "refused"
-    [made] = await worker.diff(guarded.id)
+    [made] = await diff_of(worker, guarded.id)
     assert (made.operation, set(made.after)) == ("insert", {"id", "name", "cents", "made_at"})
-    assert (await worker.history(guarded.id))[0].changes == (made,)
+    assert (await history_of(worker, guarded.id))[0].changes == (made,)
     labels = await worker.query(guarded.id, "SELECT twice, label FROM things WHERE name = 'drum'")
     [fork] = await worker.fork(guarded.id, 1)
     await worker.rewind(guarded.id, 0)
-    assert await worker.diff(guarded.id) == []
-    assert await worker.diff(fork.instance) == [made]
+    assert await diff_of(worker, guarded.id) == []
+    assert await diff_of(worker, fork.instance) == [made]
     assert (await worker.query(fork.instance, "SELECT twice, label FROM things WHERE name = 'drum'")) == labels
     question = SqlCheckpoint(
         id="made", kind="sql", role="goal", question="Is there a drum?", weight=1,
@@ -120,13 +121,13 @@ async def test_rules_that_may_cost_much_are_left_to_a_guest(guarded: Instance, c
 )
 async def test_what_breaks_a_rule_is_not_kept(guarded: Instance, costly_worker: Worker, sql: str, kind: str) -> None:
     await guarded.call("make", {"name": "drum"})
-    before = await costly_worker.diff(guarded.id)
+    before = await diff_of(costly_worker, guarded.id)
     outcome = await guarded.call("lie", {"sql": sql})
     assert (outcome.kind, outcome.changes) == (kind, b"")
     assert "nothing was changed" in outcome.text
-    assert await costly_worker.diff(guarded.id) == before
+    assert await diff_of(costly_worker, guarded.id) == before
     assert (await guarded.call("make", {"name": "easel"})).kind == "ok"
-    assert len(await costly_worker.diff(guarded.id)) == 2
+    assert len(await diff_of(costly_worker, guarded.id)) == 2
 
 
 OF_ITS_TIME = """
@@ -192,10 +193,10 @@ async def test_a_call_changes_so_many_rows_and_no_more(guarded: Instance, costly
         "refused",
         "this would change too much at once: one call changes at most 20,000 rows; do it in parts",
     )
-    assert len(await costly_worker.diff(guarded.id)) == 20_000
+    assert len(await diff_of(costly_worker, guarded.id)) == 20_000
     assert (await guarded.call("make", {"name": "drum"})).kind == "ok"
     with pytest.raises(QueryError, match="more than 20,000 rows differ; ask for some of them with a query"):
-        await costly_worker.diff(guarded.id)
+        await diff_of(costly_worker, guarded.id)
 
 
 async def test_instances_of_a_farm_before_are_told_and_can_be_closed(library: Library, tmp_path: Path) -> None:

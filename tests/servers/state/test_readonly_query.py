@@ -15,6 +15,7 @@ from servers.state.sort_files import MOST_SORTED, MOST_SORTED_AT_ONCE
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.processes import until
+from tests.told import diff_of
 
 TEMPORARY = (
     apsw.SQLITE_OPEN_TEMP_DB
@@ -140,7 +141,7 @@ async def test_everything_else_is_refused_and_changes_nothing(instance: Instance
     with pytest.raises(RequestError) as refusal:
         await worker.query(instance.id, sql)
     assert REFUSED[sql] in str(refusal.value)
-    assert await worker.diff(instance.id) == []
+    assert await diff_of(worker, instance.id) == []
     assert len((await worker.query(instance.id, "SELECT * FROM things")).rows) == 3
 
 

@@ -1,6 +1,7 @@
 """The state of an instance: going back, forking, closing, and what is told about it."""
 
 import asyncio
+import tracemalloc
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +19,7 @@ from servers.state.rows import RowChange
 from servers.worker.instance import Instance
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
+from tests.told import DIFF, diff_of, history_of
 
 Call = tuple[str, dict[str, Any]]
 
@@ -63,8 +65,8 @@ async def test_going_back_to_call_k_is_the_state_after_k_calls(
     await worker.rewind(instance.id, back)
     await made(other, calls[:back])
     assert await content(worker, instance) == await content(worker, other)
-    assert await worker.diff(instance.id) == await worker.diff(other.id)
-    assert [call.seq for call in await worker.history(instance.id)] == list(range(1, back + 1))
+    assert await diff_of(worker, instance.id) == await diff_of(worker, other.id)
+    assert [call.seq for call in await history_of(worker, instance.id)] == list(range(1, back + 1))
     assert await made(instance, calls[back:]) == texts[back:]
     await made(other, calls[back:])
     assert await content(worker, instance) == await content(worker, other)
@@ -76,14 +78,14 @@ async def test_the_diff_is_what_the_calls_changed_and_composes(worker: Worker, c
     instance = await launched(worker)
     rows = await content(worker, instance)
     await made(instance, calls)
-    for call in await worker.history(instance.id):
+    for call in await history_of(worker, instance.id):
         for change in call.changes:
             rows = {**rows, change.table: applied(rows[change.table], change)}
             assert call.outcome == "ok"
     assert rows == await content(worker, instance)
     whole = await launched(worker)
     rows = await content(worker, whole)
-    for change in await worker.diff(instance.id):
+    for change in await diff_of(worker, instance.id):
         rows = {**rows, change.table: applied(rows[change.table], change)}
     assert rows == await content(worker, instance)
 
@@ -110,12 +112,12 @@ def applied(rows: tuple[tuple[Any, ...], ...], change: RowChange) -> tuple[tuple
 
 async def test_a_row_that_is_changed_back_is_no_difference(instance: Instance, worker: Worker) -> None:
     await made(instance, [("price", {"id": "t2", "cents": 1}), ("price", {"id": "t2", "cents": 200})])
-    assert [row.table for row in await worker.diff(instance.id)] == ["log", "log"]
+    assert [row.table for row in await diff_of(worker, instance.id)] == ["log", "log"]
 
 
 async def test_a_difference_names_key_and_columns_before_and_after(instance: Instance, worker: Worker) -> None:
     await made(instance, [("price", {"id": "t3", "cents": 1}), ("scrap", {"id": "t2"})])
-    log, part, gone, changed = await worker.diff(instance.id)
+    log, part, gone, changed = await diff_of(worker, instance.id)
     assert (log.operation, log.key) == ("insert", {"id": 1})
     assert (part.operation, part.before) == ("delete", {"id": 2, "thing_id": "t2", "note": "clapper"})
     assert (gone.operation, gone.key, gone.after) == ("delete", {"id": "t2"}, {})
@@ -127,7 +129,7 @@ async def test_reset_is_the_start_and_url_and_token_stay(instance: Instance, wor
     texts = await made(instance, [("make", {"name": "drum"}), ("scrap", {"id": "t2"})])
     await worker.reset(instance.id)
     assert await content(worker, instance) == start
-    assert await worker.history(instance.id) == []
+    assert await history_of(worker, instance.id) == []
     assert worker.ticket(instance.id) == ticket
     assert (await worker.standing(instance.id)).calls == 0
     assert await made(instance, [("make", {"name": "drum"}), ("scrap", {"id": "t2"})]) == texts
@@ -138,7 +140,7 @@ async def test_there_is_no_going_back_to_a_call_that_was_not_made(instance: Inst
     await made(instance, [("find", {}), ("make", {"name": "drum"})])
     with pytest.raises(Conflict, match=f"there is no call {seq} to go back to; the history has 2"):
         await worker.rewind(instance.id, seq)
-    assert len(await worker.history(instance.id)) == 2
+    assert len(await history_of(worker, instance.id)) == 2
 
 
 async def test_forks_stand_where_the_instance_stood_and_go_their_own_ways(instance: Instance, worker: Worker) -> None:
@@ -149,7 +151,7 @@ async def test_forks_stand_where_the_instance_stood_and_go_their_own_ways(instan
     assert len({worker.token_of(fork.id) for fork in (instance, *forks)}) == 4
     for fork in forks:
         assert await content(worker, fork) == before
-        assert await worker.history(fork.id) == await worker.history(instance.id)
+        assert await history_of(worker, fork.id) == await history_of(worker, instance.id)
     first, second, third = forks
     await made(first, [("price", {"id": "t2", "cents": 1})])
     await worker.rewind(second.id, 0)
@@ -158,7 +160,7 @@ async def test_forks_stand_where_the_instance_stood_and_go_their_own_ways(instan
     same: list[Call] = [("make", {"name": "easel"}), ("find", {})]
     assert await made(third, same) == await made(instance, same)
     await worker.close(instance.id)
-    assert [call.seq for call in await worker.history(first.id)] == [1, 2]
+    assert [call.seq for call in await history_of(worker, first.id)] == [1, 2]
 
 
 async def test_closing_deletes_the_files_and_the_instance_is_gone(instance: Instance, worker: Worker) -> None:
@@ -234,8 +236,8 @@ async def test_what_is_no_table_of_the_environment_is_not_found(instance: Instan
 
 async def test_the_history_is_paged(instance: Instance, worker: Worker) -> None:
     await made(instance, [("find", {})] * 5)
-    assert [call.seq for call in await worker.history(instance.id, after=2, limit=2)] == [3, 4]
-    assert await worker.history(instance.id, after=5) == []
+    assert [call.seq for call in await history_of(worker, instance.id, after=2, limit=2)] == [3, 4]
+    assert await history_of(worker, instance.id, after=5) == []
 
 
 async def test_a_standing_tells_where_an_instance_comes_from(worker: Worker) -> None:
@@ -269,6 +271,22 @@ async def test_rows_are_compared_to_the_byte(before: str, after: str) -> None:
     [change] = reader.changes()
     reader.close()
     assert (change.operation, change.columns()) == ("update", {"c"})
+
+
+async def test_rows_that_are_told_are_made_one_after_another_and_let_go_of() -> None:
+    """Many at once take memory, and the interpreter from the event loop for as long as they are made and freed."""
+    many = ", ".join(f"({number}, 1, 2, 'three', 4)" for number in range(2, 3000))
+    start, final = image("(1, 1, 1, 1, 1)"), image(f"(1, 1, 1, 1, 1), {many}")
+    reader = Reader(final, start)
+    tracemalloc.start()
+    try:
+        told = reader.changes_as_json()
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+        reader.close()
+    assert DIFF.validate_json(told)[-1].after == {"id": 2999, "a": 1, "b": 2, "c": "three", "d": 4}
+    assert most < 5 * len(told)
 
 
 def image(row: str) -> bytes:

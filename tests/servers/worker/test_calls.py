@@ -17,6 +17,7 @@ from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.bundles import write_bundle
 from tests.processes import LONG, until
+from tests.told import diff_of, history_of
 
 SOON = 0.5
 """The deadline of calls that hang."""
@@ -68,7 +69,7 @@ FIRST_ROWS = [("t1", "anvil", 100), ("t2", "bell", 200), ("t3", "candle", 300)]
 async def assert_nothing_changed(instance: Instance, worker: Worker) -> None:
     """The rows are as they were, for us and for the next call."""
     assert await rows(instance, worker) == FIRST_ROWS
-    assert await worker.diff(instance.id) == []
+    assert await diff_of(worker, instance.id) == []
     seen = await instance.call("ask", {"sql": "SELECT id, name, cents FROM things ORDER BY id"})
     assert seen.structured == {"rows": [dict(zip(("id", "name", "cents"), row, strict=True)) for row in FIRST_ROWS]}
 
@@ -85,7 +86,7 @@ async def test_a_call_answers_with_its_result_and_keeps_what_it_changed(instance
             {"id": made.structured["id"], "name": "drum", "cents": 400, "made_at": "2026-03-16 09:00:00"},
         ]
     }
-    [first, second] = await worker.history(instance.id)
+    [first, second] = await history_of(worker, instance.id)
     assert (first.seq, first.tool, first.arguments, first.outcome) == (1, "make", {"name": "drum", "cents": 400}, "ok")
     assert first.text == made.text
     assert [(change.table, change.operation, change.after["cents"]) for change in first.changes] == [
@@ -97,7 +98,7 @@ async def test_a_call_answers_with_its_result_and_keeps_what_it_changed(instance
 
 async def test_rows_that_triggers_wrote_belong_to_the_call(instance: Instance, worker: Worker) -> None:
     await instance.call("price", {"id": "t2", "cents": 250})
-    [call] = await worker.history(instance.id)
+    [call] = await history_of(worker, instance.id)
     assert [(change.table, change.operation, change.after) for change in call.changes] == [
         ("log", "insert", {"id": 1, "what": "t2 200 -> 250"}),
         ("things", "update", {"cents": 250}),
@@ -109,7 +110,7 @@ async def test_a_refusal_says_the_tools_words_and_changes_nothing(instance: Inst
     assert (outcome.kind, outcome.text) == ("refused", "there is no thing 't9'")
     assert outcome.is_error
     assert outcome.structured is None
-    assert await worker.diff(instance.id) == []
+    assert await diff_of(worker, instance.id) == []
 
 
 async def test_a_refusal_after_writing_rolls_back(odd: Instance, odd_worker: Worker) -> None:
@@ -129,13 +130,13 @@ async def test_a_constraint_that_fires_is_a_refusal(instance: Instance, worker: 
         "refused",
         "this would break a rule of the database: UNIQUE constraint failed: things.name",
     )
-    assert await worker.diff(instance.id) == []
+    assert await diff_of(worker, instance.id) == []
 
 
 async def test_a_trigger_refuses_in_its_own_words_and_rolls_back(instance: Instance, worker: Worker) -> None:
     outcome = await instance.call("scrap", {"id": "t1"})
     assert (outcome.kind, outcome.text) == ("refused", "the anvil stays where it is")
-    assert await worker.diff(instance.id) == []
+    assert await diff_of(worker, instance.id) == []
 
 
 @pytest.mark.parametrize(
@@ -165,7 +166,7 @@ async def test_arguments_are_checked_before_anything_runs(
     assert (outcome.kind, outcome.text) == ("invalid", text)
     assert outcome.is_error
     assert worker.guests.started == guests  # none was needed
-    [call] = await worker.history(instance.id)
+    [call] = await history_of(worker, instance.id)
     assert (call.tool, call.arguments, call.outcome, call.micros) == (tool, arguments, "invalid", 0)
 
 
@@ -203,7 +204,7 @@ async def test_arguments_that_no_database_holds_end_in_an_outcome(
     guests = worker.guests.started
     outcome = await instance.call("price", arguments)
     assert outcome.kind in ("invalid", "refused", "failed")
-    assert (await worker.history(instance.id))[1].outcome == outcome.kind
+    assert (await history_of(worker, instance.id))[1].outcome == outcome.kind
     assert (await instance.call("price", {"id": "t1", "cents": 1})).kind == "ok"
     assert worker.guests.started == guests
 
@@ -277,7 +278,7 @@ async def test_a_tool_that_breaks_its_contract_has_failed(
     assert (outcome.kind, outcome.text) == ("failed", FAULT.format(tool))
     assert outcome.detail is not None
     assert detail in outcome.detail
-    assert [call.detail for call in await odd_worker.history(odd.id)] == [outcome.detail]
+    assert [call.detail for call in await history_of(odd_worker, odd.id)] == [outcome.detail]
     await assert_nothing_changed(odd, odd_worker)
     assert odd_worker.guests.started == guests + 1  # it lives
 
@@ -324,7 +325,7 @@ async def test_a_caller_that_goes_away_leaves_nothing_half(hasty: Instance, hast
         await asyncio.sleep(0.001)
     call.cancel()
     assert await asyncio.gather(call, return_exceptions=True) != []
-    assert await hasty_worker.history(hasty.id) == []
+    assert await history_of(hasty_worker, hasty.id) == []
     await assert_nothing_changed(hasty, hasty_worker)
 
 
@@ -371,7 +372,7 @@ async def test_tools_change_rows_and_nothing_else(odd: Instance, odd_worker: Wor
     assert re.search(DENIED, swallowed.text)
     await assert_nothing_changed(odd, odd_worker)
     assert (await odd.call("price", {"id": "t2", "cents": 250})).kind == "ok"
-    assert ("log", "insert") in [(row.table, row.operation) for row in await odd_worker.diff(odd.id)]
+    assert ("log", "insert") in [(row.table, row.operation) for row in await diff_of(odd_worker, odd.id)]
 
 
 async def test_a_transaction_that_sqlite_ended_itself_leaves_nothing(odd: Instance, odd_worker: Worker) -> None:
@@ -429,7 +430,7 @@ async def test_junk_on_a_guests_socket_is_one_clear_error(hasty: Instance, hasty
 async def test_a_guest_whose_word_does_not_fit_has_failed(odd: Instance, odd_worker: Worker, frame: str) -> None:
     outcome = await odd.call("speak", {"frame": frame})
     assert (outcome.kind, outcome.text) == ("failed", FAULT.format("speak"))
-    assert [call.outcome for call in await odd_worker.history(odd.id)] == ["failed"]
+    assert [call.outcome for call in await history_of(odd_worker, odd.id)] == ["failed"]
     await assert_nothing_changed(odd, odd_worker)
 
 
@@ -439,7 +440,7 @@ async def test_a_guest_that_lies_about_its_result_harms_its_own_call_alone(
 ) -> None:
     outcome = await hasty.call("speak", {"frame": frame})
     assert outcome.kind == "ok"
-    [call] = await hasty_worker.history(hasty.id)
+    [call] = await history_of(hasty_worker, hasty.id)
     assert 0 <= call.micros <= 3_600_000_000
     other = await launched(hasty_worker)
     assert (await other.call("price", {"id": "t1", "cents": 1})).kind in ("ok", "timeout")
@@ -473,7 +474,7 @@ async def test_tools_that_cannot_be_loaded_are_an_error_and_no_outcome(tmp_path:
         instance = await launched(worker)
         with pytest.raises(GuestError, match=r"shop: tools\.py, line .*: ZeroDivisionError"):
             await instance.call("find", {})
-        assert await worker.history(instance.id) == []
+        assert await history_of(worker, instance.id) == []
 
 
 async def test_calls_of_one_instance_take_turns_and_too_many_are_told_so(instance: Instance, worker: Worker) -> None:
@@ -482,7 +483,7 @@ async def test_calls_of_one_instance_take_turns_and_too_many_are_told_so(instanc
     kinds = [outcome.kind for outcome in outcomes]
     assert kinds == ["ok"] * 32 + ["invalid"] * 8
     assert outcomes[-1].text == "more than 32 calls at once; wait for the earlier ones"
-    history = await worker.history(instance.id)
+    history = await history_of(worker, instance.id)
     assert [call.seq for call in history] == list(range(1, 33))
     assert len({outcome.text for outcome in outcomes[:32]}) == 32
 
