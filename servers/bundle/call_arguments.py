@@ -4,8 +4,10 @@ JSON has one kind of number, and many clients write 1.0 where a tool wants an in
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
@@ -41,6 +43,8 @@ BOUNDS = {
     "minProperties": "at least {} fields",
     "maxProperties": "at most {} fields",
 }
+PERHAPS_FLOAT = re.compile(r"\d[.eE]")
+"""What stands in the JSON of a number with a point or an exponent, and in few other texts."""
 OF_A_KIND = ("type", "enum", "const")
 Schema: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
@@ -52,6 +56,25 @@ class ArgumentCheck:
 
     schema: Schema
     validator: jsonschema_rs.Validator
+
+    def is_right(self, arguments: dict[str, Any], text: str) -> bool:
+        """True if nothing is wrong with arguments, and nothing is to be changed: a short look. `text` is their JSON.
+
+        Raises:
+            ValueError: they are nested deeper than the validator follows.
+        """
+        return (
+            (self._names is None or arguments.keys() <= self._names)
+            and PERHAPS_FLOAT.search(text) is None
+            and self.validator.is_valid(arguments)
+        )
+
+    @cached_property
+    def _names(self) -> frozenset[str] | None:
+        """The arguments that the tool has, or None if it takes others too."""
+        if self.schema.get("additionalProperties") is not False:
+            return None
+        return frozenset(self.schema.get("properties", ()))
 
     def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """The same arguments; a whole number is an integer where the schema takes integers and no other numbers.
@@ -81,10 +104,8 @@ class ArgumentCheck:
 
     def _unknown(self, arguments: dict[str, Any]) -> list[str]:
         """The arguments that the tool does not have."""
-        if self.schema.get("additionalProperties") is not False:
-            return []
-        known: Schema = self.schema.get("properties", {})
-        return [name for name in arguments if name not in known]
+        names = self._names
+        return [] if names is None else [name for name in arguments if name not in names]
 
     def _with_integers(self, value: Any, schemas: list[Schema]) -> Any:
         match value:

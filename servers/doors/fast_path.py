@@ -10,7 +10,6 @@ from typing import Any, NamedTuple, cast
 from pydantic_core import from_json
 from starlette.types import Scope, Send
 
-from servers.doors.json_rpc import is_id
 from servers.doors.request import Headers
 from servers.doors.whole_exchange import send_json
 from servers.errors import FarmError
@@ -19,7 +18,12 @@ from servers.worker.instance import CallOutcome, Instance
 MODERN = "2026-07-28"
 HANDSHAKE = ("2025-11-25", "2025-06-18")
 META = "io.modelcontextprotocol/"
-MODERN_META = {f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"}
+VERSION, CAPABILITIES, CLIENT = f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"
+MODERN_META = {VERSION, CAPABILITIES, CLIENT}
+CLIENT_KEYS = {"name", "version"}
+ENVELOPE = {"jsonrpc", "id", "method", "params"}
+MODERN_PARAMS, HANDSHAKE_PARAMS = {"name", "arguments", "_meta"}, {"name", "arguments"}
+VERSIONS = {version.encode(): version for version in (MODERN, *HANDSHAKE)}
 CALL_FAILED = "farm.call_failed"
 """In a request's scope: the farm could not make its call, and told the log why."""
 TEXT_ENCODER = json.JSONEncoder(ensure_ascii=False)
@@ -71,7 +75,8 @@ class Express:
 
     def _body(self, call: PlainToolCall, outcome: CallOutcome) -> bytes:
         """The same JSON as the SDK's."""
-        head = f'{{"jsonrpc":"2.0","id":{json.dumps(call.id)},"result":'.encode()
+        number = str(call.id) if isinstance(call.id, int) else json.dumps(call.id)
+        head = f'{{"jsonrpc":"2.0","id":{number},"result":'.encode()
         end = self._modern_end if call.version == MODERN else b"}}"
         return b"".join((head, *result_pieces(outcome), end))
 
@@ -90,54 +95,50 @@ def result_pieces(outcome: CallOutcome) -> list[bytes]:
 
 def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | None:
     """The call that a request makes, if it has nothing beside the call in it."""
-    version = headers.get(b"mcp-protocol-version", b"").decode("latin-1")
-    read = json.loads if version == MODERN else from_json  # each era's own reader: what one takes, the other may not
     try:
-        match read(body):
-            case {
-                "jsonrpc": "2.0",
-                "id": int() | str() as number,
-                "method": "tools/call",
-                "params": object() as params,
-                **more,
-            }:
-                parameters = cast("dict[str, Any]", params) if isinstance(params, dict) else {}
-            case _:
-                return None
-    except (ValueError, RecursionError):
+        request: Any = from_json(body, allow_inf_nan=False)  # what it takes, the readers of both eras take likewise
+    except ValueError:
         return None
+    if not isinstance(request, dict) or cast("dict[str, Any]", request).keys() != ENVELOPE:
+        return None
+    number, params = cast("Any", request["id"]), cast("Any", request["params"])
+    is_call = request["jsonrpc"] == "2.0" and request["method"] == "tools/call"
+    if not is_call or not isinstance(number, (int, str)) or isinstance(number, bool) or not isinstance(params, dict):
+        return None
+    parameters = cast("dict[str, Any]", params)
     tool, arguments = parameters.get("name"), parameters.get("arguments", {})
-    ordinary = _is_modern(version, parameters, headers) or _is_handshake(version, parameters, headers)
-    if more or not is_id(number) or not isinstance(tool, str) or not isinstance(arguments, dict) or not ordinary:
+    if not isinstance(tool, str) or not isinstance(arguments, dict):
+        return None
+    version = VERSIONS.get(headers.get(b"mcp-protocol-version", b""))
+    if version is None or not (_is_modern if version == MODERN else _is_handshake)(parameters, headers):
         return None
     return PlainToolCall(number, tool, cast("dict[str, Any]", arguments), version)
 
 
-def _is_modern(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
+def _is_modern(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
     meta = params.get("_meta")
     name = headers.get(b"mcp-name", b"=?").decode("latin-1")
     return (
-        version == MODERN
-        and headers.get(b"mcp-method") == b"tools/call"
+        headers.get(b"mcp-method") == b"tools/call"
         and not name.startswith("=?")  # it is in base64, which the SDK decodes
         and name == params.get("name")
-        and params.keys() <= {"name", "arguments", "_meta"}
+        and params.keys() <= MODERN_PARAMS
         and isinstance(meta, dict)
         and _is_plain_meta(cast("dict[str, Any]", meta))
     )
 
 
 def _is_plain_meta(meta: dict[str, Any]) -> bool:
-    info = meta.get(f"{META}clientInfo")
+    if meta.keys() != MODERN_META or meta[VERSION] != MODERN or meta[CAPABILITIES] != {}:
+        return False
+    info: Any = meta[CLIENT]
     return (
-        meta.keys() == MODERN_META
-        and meta[f"{META}protocolVersion"] == MODERN
-        and meta[f"{META}clientCapabilities"] == {}
-        and isinstance(info, dict)
-        and cast("dict[str, Any]", info).keys() == {"name", "version"}
-        and all(isinstance(value, str) for value in cast("dict[str, Any]", info).values())
+        isinstance(info, dict)
+        and cast("dict[str, Any]", info).keys() == CLIENT_KEYS
+        and isinstance(info["name"], str)
+        and isinstance(info["version"], str)
     )
 
 
-def _is_handshake(version: str, params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
-    return version in HANDSHAKE and b"mcp-method" not in headers and params.keys() <= {"name", "arguments"}
+def _is_handshake(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
+    return b"mcp-method" not in headers and params.keys() <= HANDSHAKE_PARAMS

@@ -5,7 +5,6 @@ reads it.
 """
 
 import json
-import operator
 import socket
 import struct
 from itertools import islice
@@ -19,6 +18,7 @@ LARGEST_FRAME = 256 * 1024 * 1024
 LARGEST_PIECE = 64 * 1024
 LENGTHS = struct.Struct("!II")
 ENCODER = json.JSONEncoder(separators=(",", ":"))
+DECODER = json.JSONDecoder()
 
 
 class FrameError(Exception):
@@ -27,26 +27,35 @@ class FrameError(Exception):
 
 def packed(head: dict[str, Any], *parts: bytes) -> bytes:
     """One frame as bytes."""
-    text = ENCODER.encode({**head, "sizes": list(map(len, parts))}).encode()
-    return LENGTHS.pack(len(text), sum(map(len, parts))) + text + b"".join(parts)
+    return framed(ENCODER.encode({**head, "sizes": list(map(len, parts))}).encode(), *parts)
+
+
+def framed(text: bytes, *parts: bytes) -> bytes:
+    """One frame with a head that is bytes already, the sizes of the parts among them."""
+    return b"".join((LENGTHS.pack(len(text), sum(map(len, parts))), text, *parts))
 
 
 def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], list[bytes]]:
     """The head and the parts of a frame whose two pieces have been read. The parts are copies."""
     try:
-        head: dict[str, Any] = json.loads(text.decode())
-        sizes = [operator.index(size) for size in islice(head.pop("sizes"), MOST_PARTS + 1)]
+        said = text.decode()
+        head, end = DECODER.raw_decode(said)
+        sizes: list[Any] = list(islice(head.pop("sizes"), MOST_PARTS + 1))
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
         raise FrameError(f"a head that cannot be read: {error}") from None
+    if end != len(said):
+        raise FrameError("a head with something behind it")
     if len(sizes) > MOST_PARTS:
         raise FrameError(f"more than {MOST_PARTS} parts")
-    if min(sizes, default=0) < 0 or sum(sizes) != len(body):
-        raise FrameError("the sizes of the parts do not add up")
     parts: list[bytes] = []
     offset = 0
     for size in sizes:
+        if type(size) is not int or size < 0:
+            raise FrameError("the size of a part is no length")
         parts.append(bytes(body[offset : offset + size]))
         offset += size
+    if offset != len(body):
+        raise FrameError("the sizes of the parts do not add up")
     return head, parts
 
 

@@ -18,10 +18,12 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import Any, Literal
 
+from pydantic_core import to_json
+
 from servers.bundle.environment import Environment
 from servers.errors import GuestDied, GuestError, GuestLate
 from servers.guest.branch_coverage import branches
-from servers.guest.frames import LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, FrameError, packed, unpacked
+from servers.guest.frames import ENCODER, LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, FrameError, framed, unpacked
 from servers.guest.walls import WALLS
 from servers.limits.buffer_budget import BufferBudget
 from servers.limits.memory import MOST_GUEST_MEMORY, excess, private_bytes
@@ -114,6 +116,8 @@ class _Frames(asyncio.Protocol):
         self.transport = transport  # pyright: ignore[reportAttributeAccessIssue]
 
     def data_received(self, data: bytes) -> None:
+        if not self._buffer and self._is_one(data):
+            return
         self._buffer += data
         while len(self._buffer) >= LENGTHS.size:
             head, body = LENGTHS.unpack_from(self._buffer)
@@ -134,6 +138,22 @@ class _Frames(asyncio.Protocol):
             del self._buffer[:end]
             self._budget.release(self)
             self._on_frame(frame)
+
+    def _is_one(self, data: bytes) -> bool:
+        """Hand on a frame that came whole and by itself, as nearly all do. False if it did not."""
+        if len(data) < LENGTHS.size:
+            return False
+        head, body = LENGTHS.unpack_from(data)
+        begin = LENGTHS.size + head
+        if len(data) != begin + body or head > self.largest_head or body > self.largest:
+            return False
+        try:
+            frame = unpacked(data[LENGTHS.size : begin], data[begin:])
+        except FrameError as error:
+            self._on_end(str(error))
+        else:
+            self._on_frame(frame)
+        return True
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.close()
@@ -203,6 +223,11 @@ class Guest:
         """Whether one request has kept it busy for long."""
         return self.held_since is not None and time.monotonic() - self.held_since > LONG_REQUEST
 
+    @property
+    def is_fit(self) -> bool:
+        """Whether one more request would not wait long for it."""
+        return self.ended is None and self.waiting < LONG_QUEUE and not self.is_held
+
     async def ask(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
         """Ask one thing, within a turn.
 
@@ -219,7 +244,7 @@ class Guest:
         self._answer = self._loop.create_future()
         frames.largest_head = LARGEST_HEAD if what in LONG_HEADS else LARGEST_HEAD_OF_CALL
         frames.largest = LARGEST_CALL_REPLY if what not in IMAGE_REQUESTS else LARGEST_REPLY
-        frames.transport.write(packed({**head, "nonce": nonce}, *parts))
+        frames.transport.write(_packed({**head, "nonce": nonce, "sizes": [*map(len, parts)]}, parts))
         answer, answer_parts = await self._answered(what, seconds)
         if answer.pop("nonce", None) != nonce:
             self.kill("lied", "answered what it was not asked")
@@ -387,7 +412,7 @@ class Guests:
         Raises:
             GuestError: none can be started.
         """
-        if before is not None and before.ended is None and before.waiting < LONG_QUEUE and not before.is_held:
+        if before is not None and before.is_fit:
             return before
         async with self._growing:
             guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
@@ -395,7 +420,7 @@ class Guests:
             free = min(guests, key=lambda guest: (guest.is_held, guest.waiting), default=None)
             if before is None and guests:
                 before = guests[hash(instance) % len(guests)]
-            if free is not None and (_is_fit(free) or len(guests) >= self.most_each):
+            if free is not None and (free.is_fit or len(guests) >= self.most_each):
                 if before is not None and before in guests and not before.is_held:
                     return before if before.waiting < free.waiting + LONG_QUEUE else free
                 return free
@@ -690,9 +715,12 @@ class Guests:
                 forked.set_exception(GuestError(f"the parent of all guests {why}"))
 
 
-def _is_fit(guest: Guest) -> bool:
-    """Whether one more request would not wait long for it."""
-    return guest.waiting < LONG_QUEUE and not guest.is_held
+def _packed(head: dict[str, Any], parts: tuple[bytes, ...]) -> bytes:
+    """A request as a frame. A head with half of a surrogate pair in it is left to a slower writer."""
+    try:
+        return framed(to_json(head), *parts)
+    except ValueError:
+        return framed(ENCODER.encode(head).encode(), *parts)
 
 
 def _cause(status: int) -> str:

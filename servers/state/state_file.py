@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 import apsw
+from pydantic_core import to_json
 
 from servers.errors import Conflict, StateError
 from servers.files.private_files import regular, write_private
@@ -30,6 +31,7 @@ SUFFIX = ".history"
 FORMER_SUFFIX = ".db"
 """What state files were called when they were SQLite databases. They are not read any more, only deleted."""
 FORMAT = 2
+LENGTHS = struct.Struct("<II")
 HEAD = struct.Struct("<III")
 """Bytes of a record's text, bytes of its changes, and a checksum of these two numbers."""
 DIGEST_BYTES = 16
@@ -341,10 +343,10 @@ class StateFile:
 
     def _append(self, record: bytes) -> None:
         end = FileEnd(self.end.generation, self.end.size + len(record), record[-DIGEST_BYTES:])
-        left = memoryview(record)
         try:
-            while left:
-                left = left[os.write(self.handle, left) :]
+            written = os.write(self.handle, record)
+            while written < len(record):
+                written += os.write(self.handle, record[written:])
             self.index.put(self.origin.id, end)
         except OSError:
             os.ftruncate(self.handle, self.end.size)
@@ -419,8 +421,8 @@ def _whole(origin: Origin, calls: Sequence[KeptCall]) -> bytes:
 
 def packed(text: bytes, changes: bytes, before: bytes) -> bytes:
     """A record of a state file, after one with the digest `before`."""
-    lengths = struct.pack("<II", len(text), len(changes))
-    record = b"".join((lengths, struct.pack("<I", zlib.crc32(lengths)), text, changes))
+    lengths = LENGTHS.pack(len(text), len(changes))
+    record = b"".join((lengths, zlib.crc32(lengths).to_bytes(4, "little"), text, changes))
     return record + _digest(before, record)
 
 
@@ -451,7 +453,10 @@ def _records(whole: bytes) -> Iterator[_Record]:
 
 def _text_of(call: KeptCall) -> bytes:
     said: list[Any] = [call.seq, call.tool, call.arguments, call.outcome, call.text, call.detail, call.micros, call.at]
-    return ENCODER.encode(said).encode("utf-8", "surrogatepass")
+    try:
+        return to_json(said)
+    except ValueError:  # half of a surrogate pair
+        return ENCODER.encode(said).encode("utf-8", "surrogatepass")
 
 
 def _call(record: _Record) -> KeptCall:

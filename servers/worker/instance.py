@@ -7,11 +7,13 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, NamedTuple, cast
+
+from pydantic_core import from_json, to_json
 
 from servers.answer import HOW_TO_ANSWER
 from servers.bundle.environment import Environment
@@ -118,10 +120,11 @@ class Instance:
         self.waiting += 1
         try:
             async with self.turn:
-                given, told = self._given(tool, arguments)
-                outcome = self._refusal(tool, given, told) or await self._run(tool, told)
+                told, refusal = self._checked(tool, arguments)
+                now = self.now()
+                outcome = refusal or await self._run(tool, told, now)
                 if outcome.changes:
-                    outcome = await self._verified(tool, outcome)
+                    outcome = await self._verified(tool, outcome, now)
                 self._keep(tool, told, outcome)
                 return self._told(tool, outcome, begin)
         except InfraError as error:
@@ -156,13 +159,28 @@ class Instance:
     def _begin(self) -> datetime:
         return datetime.fromisoformat(self.state.origin.clock)
 
-    def _given(self, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        """The arguments as the tool is to have them, and their JSON, or nothing where they are none."""
+    def _checked(self, tool: str, arguments: dict[str, Any]) -> tuple[str, CallOutcome | None]:
+        """The arguments as the JSON that a guest is told, or that they are none; and what is wrong with the call."""
         told = _as_json(arguments)
-        if not told or tool not in self.environment.tools or self._is_too_much_to_check(tool, told):
-            return arguments, told
-        given = self.environment.checks[tool].with_integers(arguments)
-        return given, told if given is arguments else _as_json(given)
+        check = self.environment.checks.get(tool)
+        if check is None:
+            names = ", ".join(self.environment.tools)
+            text = f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}"
+            return told, CallOutcome("invalid", text)
+        if not told:
+            return told, _unreadable(tool)
+        if self._is_too_much_to_check(tool, told):
+            text = f"{tool} was not called: its arguments are too long for it; give fewer at once"
+            return told, CallOutcome("invalid", text)
+        try:
+            if check.is_right(arguments, told):
+                return told, None
+            given = check.with_integers(arguments)
+            told = told if given is arguments else _as_json(given)
+            problems = check.problems(given, len(told))
+        except ValueError:  # the validator has a depth of its own
+            return told, _unreadable(tool)
+        return told, CallOutcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
 
     def _too_much(self) -> str | None:
         """Why there is no room for one more call. What is turned away here is not among the calls of the history."""
@@ -178,48 +196,34 @@ class Instance:
         width = self.environment.widths[tool]  # there are no more values than bytes, and to count those takes time
         return len(told) * width > MOST_CHECKS_A_CALL and values_in(told) * width > MOST_CHECKS_A_CALL
 
-    def _refusal(self, tool: str, arguments: dict[str, Any], told: str) -> CallOutcome | None:
-        """What is wrong with a call that no guest needs to see."""
-        if tool not in self.environment.tools:
-            names = ", ".join(self.environment.tools)
-            return CallOutcome("invalid", f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}")
-        if not told:
-            return _unreadable(tool)
-        if self._is_too_much_to_check(tool, told):
-            return CallOutcome(
-                "invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once"
-            )
-        try:
-            problems = self.environment.checks[tool].problems(arguments, len(told))
-        except ValueError:  # the validator has a depth of its own
-            return _unreadable(tool)
-        return CallOutcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
-
-    async def _run(self, tool: str, told: str) -> CallOutcome:
+    async def _run(self, tool: str, told: str, now: str) -> CallOutcome:
         """Ask a guest; when one dies in the middle, or is not let run, ask another once.
 
         Raises:
             GuestError: the second one did not come to an end either, through no doing of the tool.
         """
-        with suppress(GuestError):
-            return await self._bounded(tool, told)
         try:
-            return await self._bounded(tool, told)
+            return await self._asked(tool, told, now)
+        except GuestLate as error:
+            return self._late(tool, error)
+        except GuestError:
+            pass
+        try:
+            return await self._asked(tool, told, now)
+        except GuestLate as error:
+            return self._late(tool, error)
         except GuestDied as error:
             if self.guest is None or not await self.guests.own_doing(self.guest):
                 raise
             text = f"{tool} crashed; this is a fault of the tool, and nothing was changed"
             return CallOutcome("died", text, detail=str(error))
 
-    async def _bounded(self, tool: str, told: str) -> CallOutcome:
-        try:
-            return await self._asked(tool, told.encode())
-        except GuestLate as error:
-            seconds = self.guests.call_seconds
-            text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
-            return CallOutcome("timeout", text, detail=str(error), micros=int(seconds * 1e6))
+    def _late(self, tool: str, error: GuestLate) -> CallOutcome:
+        seconds = self.guests.call_seconds
+        text = f"{tool} did not finish within {seconds:g} s and was stopped; nothing was changed"
+        return CallOutcome("timeout", text, detail=str(error), micros=int(seconds * 1e6))
 
-    async def _asked(self, tool: str, arguments: bytes) -> CallOutcome:
+    async def _asked(self, tool: str, told: str, now: str) -> CallOutcome:
         seq = self.state.last + 1
         self.state.begin_call()
         head = {
@@ -228,17 +232,19 @@ class Instance:
             "revision": self.state.revision,
             "next_revision": self.state.next_revision,
             "tool": tool,
-            "now": self.now(),
+            "now": now,
             "id_seed": f"{self.state.origin.seed}/{seq}",
         }
         waited_for: Guest | None = None
         while True:
-            guest = self.guest = await self.guests.serving(self.environment, self.id, self.guest)
+            guest = self.guest
+            if guest is None or not guest.is_fit:
+                guest = self.guest = await self.guests.serving(self.environment, self.id, guest)
             patient = guest is waited_for and guest.is_held  # all are busy: this call keeps its place in a queue
             try:
                 async with guest.turn(patient=patient):
                     if guest.ended is None:  # else it was killed for another call while this one waited
-                        return await self._answered(guest, head, tool, arguments)
+                        return await self._answered(guest, head, tool, told.encode())
             except GuestHeld:
                 waited_for = guest
 
@@ -268,16 +274,14 @@ class Instance:
             await guest.ask({"do": "image", "digest": self.start.digest}, self.start.image, seconds=seconds)
             await guest.ask(head, changes, seconds=seconds)
 
-    async def _verified(self, tool: str, outcome: CallOutcome) -> CallOutcome:
+    async def _verified(self, tool: str, outcome: CallOutcome, now: str) -> CallOutcome:
         """An outcome whose changes were verified, or what became of the call instead. Then no rows have changed.
 
         Raises:
             GuestError: nobody could verify them.
         """
         try:
-            changes = await self.verification.verify(
-                self.environment, self.start, self.state, outcome.changes, now=self.now()
-            )
+            changes = await self.verification.verify(self.environment, self.start, self.state, outcome.changes, now=now)
             return outcome._replace(changes=changes)
         except ChangesError as error:
             if self.guest is not None:
@@ -302,10 +306,10 @@ class Instance:
         if kind != "ok":
             raise ValueError(f"the outcome {kind!r}")
         structured = _object(text)
+        if structured is None:
+            return self._fault(tool, f"its result is nested deeper than {DEEPEST}", micros)
         if changes and not self.environment.tools[tool].writes:
             return self._fault(tool, "it says that it only reads, and it changed rows", micros)
-        if _too_deep(text, structured):
-            return self._fault(tool, f"its result is nested deeper than {DEEPEST}", micros)
         return CallOutcome("ok", text, structured, changes=changes, micros=micros)
 
     def _fault(self, tool: str, detail: str, micros: int) -> CallOutcome:
@@ -350,8 +354,9 @@ def _unreadable(tool: str) -> CallOutcome:
 def _as_json(arguments: dict[str, Any]) -> str:
     """The arguments as JSON, or nothing when they hold what JSON does not: lone surrogates, NaN, a great depth."""
     try:
-        text = ENCODER.encode(arguments)
-        text.encode()
+        text = to_json(arguments).decode()
+        if "NaN" in text or "Infinity" in text:  # a text may hold these words, and a number is refused
+            text = ENCODER.encode(arguments)
     except (ValueError, RecursionError):
         return ""
     return "" if _too_deep(text, arguments) else text
@@ -378,18 +383,17 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
-def _object(text: str) -> dict[str, Any]:
-    """A guest's result, if it is a JSON object that every JSON reader takes. Raises what reading it raises."""
-    result: Any = DECODER.decode(text)
+def _object(text: str) -> dict[str, Any] | None:
+    """A guest's result, if it is a JSON object that every JSON reader takes. None if it is nested too deep.
+
+    Raises what reading it raises.
+    """
+    try:
+        result: Any = from_json(text, allow_inf_nan=False)
+    except ValueError:
+        if _too_deep(text, json.loads(text)):  # its reader follows no further than twice that depth
+            return None
+        raise
     if not isinstance(result, dict):
         raise TypeError("a result that is no object")
-    if "\\ud" in text.lower():
-        json.dumps(result, ensure_ascii=False).encode()  # a lone surrogate, if it is one, fails here
-    return cast("dict[str, Any]", result)
-
-
-def _no_number(text: str) -> None:
-    raise ValueError(f"{text} is not JSON")
-
-
-DECODER = json.JSONDecoder(parse_constant=_no_number)
+    return None if _too_deep(text, result) else cast("dict[str, Any]", result)

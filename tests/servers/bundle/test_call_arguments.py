@@ -86,7 +86,7 @@ async def test_a_whole_number_arrives_as_an_integer_where_one_is_wanted(
 
 async def test_the_history_has_what_the_tool_was_given(ordering: Instance) -> None:
     await ordering.call("order", {"lines": [], "copies": 2.0})
-    assert '"copies": 2,' in ordering.state.calls()[0].arguments.replace("}", ",")
+    assert '"copies":2,' in ordering.state.calls()[0].arguments.replace("}", ",")
 
 
 MANY = "an integer in digits alone (beyond 2^53 - 1 a point or an exponent is not exact)"
