@@ -77,6 +77,8 @@ async def _evaluate(
     workers: int,
 ) -> None:
     async with AsyncExitStack() as stack:
+        if farm is None:
+            progress.say(f"Starting a farm for {suite.name}.")
         address = Address(farm, token or NO_TOKEN) if farm is not None else await _own_farm(stack, library, workers)
         client = await stack.enter_async_context(FarmClient(address.url, address.token))
         await _make_sure_of(client, has_token=address.token != NO_TOKEN)

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from agent_client.wire import shared_http
 from evals.rejudging import Rejudged, Stored, rejudged
+from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
 from registry.client import FarmClient
 from registry.farm import private
@@ -43,23 +44,30 @@ def judge(
         make_sure_of(save, "--out")
     stored = [one for run in runs for one in _stored(run, folder.name, several=len(runs) > 1)]
     if not stored:
-        raise RequestError(f"no rollout of {folder.name} in {', '.join(map(str, runs))}")
+        there = ", ".join(sorted({one.environment for run in runs for one in _rollouts(run).values()})) or "none"
+        raise RequestError(f"no rollout of {folder.name} in {', '.join(map(str, runs))}; there are some of: {there}")
     found = asyncio.run(_judged(folder, stored))
     if save is not None:
         write_whole(save, "".join(f"{one.model_dump_json()}\n" for one in found))
     _show(found)
+    if save is not None:
+        out.print(f"Written: {save}", soft_wrap=True)
 
 
 def _stored(run: Path, environment: str, *, several: bool) -> list[Stored]:
-    """The rollouts of an environment in a run; the last line of a name counts."""
-    folder = RunFolder(run)
-    folder.header()
-    last = {at.played.key: at.played.rollout for at in folder.rollouts()}
+    """The rollouts of an environment in a run."""
     return [
         Stored(f"{run}/{name}" if several else name, one)
-        for name, one in sorted(last.items())
+        for name, one in sorted(_rollouts(run).items())
         if one.environment == environment
     ]
+
+
+def _rollouts(run: Path) -> dict[str, Rollout]:
+    """The rollouts of a run by their names; the last line of a name counts."""
+    folder = RunFolder(run)
+    folder.header()
+    return {at.played.key: at.played.rollout for at in folder.rollouts()}
 
 
 async def _judged(folder: Path, stored: Sequence[Stored]) -> list[Rejudged]:

@@ -18,6 +18,7 @@ from registry.client_file import keep_out_of_git, merge, refuse_tracked
 from registry.farm import TOKEN_FILE, URL_FILE, Options, address_of, running
 from registry.leases import KEEP_SECONDS
 from registry.messages import Lease, LeaseStatus
+from servers.bundle.card import hidden_in
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.cli.command_options import AsJson, bundle_of, shelves
 from servers.cli.secret_options import Token, TokenFile, token_from, without_password
@@ -27,7 +28,7 @@ from servers.errors import FarmError, RequestError
 from servers.limits.garbage_collection import settle
 from servers.telemetry.logs import Level, to_stderr
 from servers.text.plural import counted
-from servers.text.terminal import Terminal, lines, marked
+from servers.text.terminal import Listing, Terminal, marked
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import INSTANCE_ID
 
@@ -139,6 +140,8 @@ async def _up(options: Options) -> None:
         if address.missing_walls:
             missing = ", ".join(address.missing_walls)
             out.print(marked("[red]Missing walls around guests: {}[/]; `farm doctor` says more.", missing))
+        for line in hidden_in(options.library):
+            out.print(line, soft_wrap=True)
         out.print(f"API and its description: {address.url}/v1/docs. Ctrl-C ends it.")
         await until_told_to_stop()
         out.print("Closing: calls under way are finished.")
@@ -243,10 +246,10 @@ def instances(
     elif not leases:
         out.print("None; `farm launch ENVIRONMENT --scenario ID` launches one.")
     else:
-        table = lines("instance", "environment", "scenario", "status", "until")
+        table = Listing("instance", "environment", "status", "until", "scenario")
         for lease in leases:
             until = lease.expires_at.astimezone().strftime("%Y-%m-%d %H:%M")
-            table.add_row(lease.instance, lease.environment, lease.scenario or "-", lease.status, until)
+            table.add(lease.instance, lease.environment, lease.status, until, lease.scenario or "-")
         out.print(table)
 
 

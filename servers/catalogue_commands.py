@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
 from servers.authoring.added_scenarios import add_scenarios
 from servers.bundle.environment import Environment
@@ -15,7 +14,7 @@ from servers.errors import RequestError
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current
 from servers.text.plural import counted
-from servers.text.terminal import Terminal, in_one_line, lines, marked
+from servers.text.terminal import Listing, Terminal, marked
 
 app = typer.Typer()
 out = Terminal()
@@ -61,13 +60,13 @@ def _length(scenario: Scenario) -> tuple[bool, int]:
     return scenario.solution is None, len(scenario.solution.calls) if scenario.solution else 0
 
 
-def _listed(environment: Environment, every: list[Scenario]) -> Table:
+def _listed(environment: Environment, every: list[Scenario]) -> Listing:
     """A line for each scenario."""
-    table = lines("scenario", "calls", "goals", "guards", "kill score", "task")
+    table = Listing("scenario", "calls", "goals", "guards", "kill score", "task")
     for one in every:
         row = _scenario(environment, one)
         calls = "none shown" if row["calls"] is None else str(row["calls"])
-        table.add_row(one.id, calls, str(row["goals"]), str(row["guards"]), _score(row), in_one_line(one.task))
+        table.add(one.id, calls, str(row["goals"]), str(row["guards"]), _score(row), one.task)
     return table
 
 

@@ -3,12 +3,11 @@
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from servers.bundle.card import bundles_in, card_of
+from servers.bundle.card import bundles_in, card_of, hidden_in
 from servers.bundle.files import PACKAGED
 from servers.cli.command_options import AsJson, Shelves, shelves
-from servers.text.terminal import Terminal, in_one_line, lines
+from servers.text.terminal import Listing, Terminal
 
 app = typer.Typer()
 out = Terminal()
@@ -21,12 +20,15 @@ def environments(
     as_json: AsJson = False,
 ) -> None:
     """List the environments that there are."""
-    cards = [card_of(folder) for folder in bundles_in([*shelves(library), PACKAGED]).values()]
+    folders = [*shelves(library), PACKAGED]
+    cards = [card_of(folder) for folder in bundles_in(folders).values()]
     if as_json:
         out.print_data([card._asdict() for card in cards])
         return
-    table = lines("environment", "tools", "scenarios", "what it is")
+    table = Listing("environment", "tools", "scenarios", "what it is")
     for card in cards:
         told = card.problem or (card.description if long else card.title)
-        table.add_row(card.id, str(card.tools), str(card.scenarios), Text(told) if long else in_one_line(told))
+        table.add(card.id, str(card.tools), str(card.scenarios), told, whole=long)
     out.print(table)
+    for line in hidden_in(folders):
+        out.print(line, soft_wrap=True)

@@ -15,7 +15,7 @@ import typer
 import envfarm
 from farm import LISTED, loaded
 from servers.bundle_library import OWN_LIBRARY, Library
-from tests.processes import Done, farm
+from tests.processes import Done, farm, farm_up
 
 ROOT = Path(__file__).parent.parent
 HEAVY = {"openai", "mcp", "fastapi", "sqlalchemy", "uvicorn", "starlette", "httpx", "httpx2", "alembic", "apsw"}
@@ -59,6 +59,20 @@ async def test_a_bundle_that_cannot_be_read_is_listed_with_the_reason(shelf: Pat
     assert cards["toys"]["problem"].endswith("toys/environment.json: title: is not a text")
     assert cards["library_loans"]["problem"] is None
     assert cards["library_loans"]["scenarios"] == len(Library([OWN_LIBRARY]).scenarios("library_loans"))
+
+
+async def test_a_bundle_that_hides_another_is_told_once(tmp_path: Path) -> None:
+    mine = shutil.copytree(OWN_LIBRARY / "library_loans", tmp_path / "mine" / "library_loans")
+    hides = f"library_loans: mine/library_loans is used, and hides {OWN_LIBRARY / 'library_loans'}; give one of them"
+    done = await farm("environments", "--library", "mine", home=tmp_path)
+    assert done.out.count(hides) == 1
+    assert "hides" not in (await farm("environments", home=tmp_path)).out
+    done = await farm("check", mine, home=tmp_path)
+    assert f"advice: {hides.replace('mine/', f'{tmp_path}/mine/')}" in done.out
+    async with farm_up(tmp_path / "state", "--port", "0", "--library", "mine", home=tmp_path) as running:
+        said = running.started.process.stdout
+        assert said is not None
+        assert hides in (await said.readline()).decode()
 
 
 def first_paragraph(command: Any) -> str:

@@ -91,6 +91,10 @@ class SuiteProgress:
         """A table that is drawn anew, or, off a terminal, once at the end if there is anything in it."""
         return Live(get_renderable=self._shown, console=self.console, refresh_per_second=4)
 
+    def say(self, text: str) -> None:
+        """Say what is done before there is a table."""
+        self.console.print(text)
+
     def preparing(self, done: int, of: int) -> None:
         self.state = f"playing the reference solutions: {done} of {of}"
         if done == of:
@@ -120,11 +124,11 @@ class SuiteProgress:
 
     def table(self) -> Table:
         """The run as it stands."""
-        columns = ("done", "success", "reward", "timeout", "agent err", "infra err", "calls", "tokens")
+        columns = ("done", "success", "reward", "time\nouts", "agent\nerr", "infra\nerr", "calls", "tokens")
         table = Table(title=self._title(), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
-        table.add_column("environment", no_wrap=True)
+        table.add_column("environment", overflow="fold")  # on a narrow terminal it goes on in the next line
         for column in columns:
-            table.add_column(column, justify="right")
+            table.add_column(column, justify="right", no_wrap=True)
         for name in sorted(self.tallies):
             table.add_row(name, *self.tallies[name].cells())
         if len(self.tallies) > 1:

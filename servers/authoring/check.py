@@ -8,10 +8,11 @@ from pydantic import ValidationError
 from servers.authoring.checkpoint_findings import question_findings, text_findings
 from servers.authoring.proof import proof_findings
 from servers.authoring.solution_references import reference_findings
+from servers.bundle.card import hidden_in
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment, read_environment, tool_problems
 from servers.bundle.examples import example_findings
-from servers.bundle.files import name_in_commands, text_of
+from servers.bundle.files import PACKAGED, name_in_commands, text_of
 from servers.bundle.paraphrases import paraphrase_findings
 from servers.bundle.phrases import read_phrases
 from servers.bundle.rules import RULES_FILE, load_rules, rule_findings
@@ -101,13 +102,15 @@ async def _checkpoint_findings(
 
 
 def advice(environment: Environment, scenarios: list[Scenario]) -> list[str]:
-    """What is allowed and could be better: checkpoints over an answer's words where a fact would do.
+    """What is allowed and could be better: an id that another bundle has, checkpoints over an answer's words.
 
     Imported environments bring the checkpoints that they were made with.
     """
+    hidden = hidden_in((environment.folder.parent, PACKAGED))
+    found = [line for line in hidden if line.startswith(f"{environment.folder.name}: ")]
     if environment.description.imported is not None:
-        return []
-    return [
+        return found
+    return found + [
         f"{_place(environment.folder, scenario, checkpoint)}: looks for words in the answer; "
         "a checkpoint of kind `answer` looks for the fact (docs/reference/answers.md)"
         for scenario in scenarios

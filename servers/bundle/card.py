@@ -1,7 +1,7 @@
 """What lists show of bundles: read in a moment, and checked no further than that. `farm check` says what is wrong."""
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -29,6 +29,17 @@ def bundles_in(folders: Iterable[Path]) -> dict[str, Path]:
         for path in folder.glob("*/environment.json"):
             found.setdefault(path.parent.name, path.parent)
     return dict(sorted(found.items()))
+
+
+def hidden_in(folders: Sequence[Path]) -> list[str]:
+    """A line for each bundle that another of its id, in a folder before its own, hides."""
+    used = bundles_in(folders)
+    return [
+        f"{name}: {used[name]} is used, and hides {path}; give one of them another id to have both"
+        for folder in folders
+        for name, path in bundles_in([folder]).items()
+        if used[name].resolve() != path.resolve()
+    ]
 
 
 def card_of(folder: Path) -> Card:

@@ -11,9 +11,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from rich import box
-from rich.console import Console, ConsoleOptions, Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.live_render import LiveRender
 from rich.markup import escape
+from rich.padding import Padding
 from rich.panel import Panel
 from rich.segment import Segment
 from rich.table import Column, Table
@@ -22,6 +24,12 @@ from rich.text import Text
 KEPT = frozenset("\n\t")
 OBEYED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's control and format characters, lone surrogates, and separators of lines: bidi overrides are among them."""
+GAP = 3
+"""Columns between two of a table."""
+LEAST_TEXT = 12
+"""Columns in which a text is still worth a column."""
+LONGEST_RULE = 80
+"""Columns of the line below a table's head, where there is no terminal: texts there are of any length."""
 UNCUT = 1_000_000
 """Columns of a table that is not drawn on a terminal: a file or another program gets whole ids and texts."""
 
@@ -37,9 +45,49 @@ def _told(character: str) -> str:
     return f"\\x{ord(character):02x}" if ord(character) < 256 else f"\\u{ord(character):04x}"
 
 
-def lines(first: str, *others: str) -> Table:
-    """A table with a line for each thing, whose first column, its name, is never cut."""
-    return Table(Column(first, no_wrap=True), *others, box=box.SIMPLE_HEAD, pad_edge=False)
+class Listing:
+    """A table with a line for each thing: its name, figures, and last what it is, which alone is cut.
+
+    On a narrow terminal the texts are left out; where names and figures do not fit either, each thing has some lines.
+    """
+
+    def __init__(self, *heads: str) -> None:
+        self._heads = heads
+        self._rows: list[tuple[str, ...]] = []
+        self._whole = False
+
+    def add(self, *cells: str, whole: bool = False) -> None:
+        """Add a thing. Its last cell is cut at the terminal's width, unless the `whole` of it is to be shown."""
+        self._rows.append(cells)
+        self._whole = self._whole or whole
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        *fixed, text = [max(map(cell_len, column)) for column in zip(self._heads, *self._rows, strict=True)]
+        room = options.max_width - sum(fixed) - GAP * len(fixed)
+        if not console.is_terminal or room >= min(text, LEAST_TEXT):
+            yield self._table()
+        elif room >= 0:
+            yield self._table(with_text=False)
+        else:
+            yield from self._blocks()
+
+    def _table(self, *, with_text: bool = True) -> Table:
+        *fixed, last = self._heads
+        columns = [Column(head, no_wrap=True) for head in fixed]
+        table = Table(*columns, *([last] if with_text else []), box=box.SIMPLE_HEAD, pad_edge=False)
+        for *cells, text in self._rows:
+            table.add_row(*cells, *([self._text(text)] if with_text else []))
+        return table
+
+    def _blocks(self) -> Iterable[RenderableType]:
+        _, *heads, _ = self._heads
+        for name, *cells, text in self._rows:
+            yield Text(name, style="bold", overflow="fold")
+            yield Text("  " + ", ".join(f"{head} {cell}" for head, cell in zip(heads, cells, strict=True)))
+            yield Padding(self._text(text), (0, 0, 0, 2))
+
+    def _text(self, text: str) -> Text:
+        return Text(text) if self._whole else in_one_line(text)
 
 
 def hints(first: str, *commands: tuple[str, str]) -> str:
@@ -96,7 +144,9 @@ def _unframed(panel: Panel) -> Group:
 
 def _unfilled(drawn: Iterable[Segment]) -> Iterable[Segment]:
     """Lines without the blanks at their ends."""
-    for line in Segment.split_lines(drawn):
+    for whole in Segment.split_lines(drawn):
+        is_rule = not "".join(segment.text for segment in whole).strip(" ─")
+        line = Segment.adjust_line_length(whole, LONGEST_RULE, pad=False) if is_rule else whole
         while line and not line[-1].text.strip():
             line.pop()
         if line:

@@ -48,8 +48,8 @@ class PictureCard(NamedTuple):
 
     @property
     def kill_score(self) -> float:
-        """The median of its scenarios."""
-        return median([one.kill_score for one in self.certificates] or [0.0])
+        """The median of its scenarios. There has to be one."""
+        return median(one.kill_score for one in self.certificates)
 
     @property
     def leak(self) -> float:
@@ -97,7 +97,8 @@ def picture(cards: Sequence[PictureCard]) -> str:
         TEMPLATE,
         cards=cards,
         certificates=every,
-        kill_score=median([one.kill_score for one in every] or [0.0]),
+        kill_score=median([one.kill_score for one in every]) if every else None,
+        uncertified=sum(len(card.scenarios) - len(card.certified) for card in cards),
         leak=sum(one.leak for one in every),
         company=_company(every),
         survivors=sum(len(one.survivors) for one in every),

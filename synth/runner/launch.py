@@ -45,6 +45,7 @@ class RunSettings:
         folder = SynthesisFolder(plan.out)
         progress = RunProgress(prices=plan.prices)
         with folder.locked():
+            self.console.print(f"Writing into {plan.out}; each environment has a line when it ends.", soft_wrap=True)
             folder.note(json.loads(plan.model_dump_json()), utc_now())
             async with self._served(plan, folder) as served, self._writer(served, folder) as writer:
                 run = SynthesisRun(folder, self.stages, writer, plan.wishes, plan.at_once, progress)

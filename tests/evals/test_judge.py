@@ -21,6 +21,7 @@ async def stored(folder: Path) -> None:
 async def judged(folder: Path) -> tuple[Done, list[Rejudged]]:
     done = await farm("judge", "run", "--with", "shelf/shop", "--out", "again.jsonl", home=folder)
     assert (done.code, done.err) == (0, "")
+    assert done.out.endswith("\nWritten: again.jsonl\n")
     lines = (folder / "again.jsonl").read_text().splitlines()
     return done, [Rejudged.model_validate_json(line) for line in lines]
 
@@ -76,4 +77,4 @@ async def test_what_cannot_be_judged_is_said_in_its_place(tmp_path: Path) -> Non
 async def test_a_run_without_the_environment_is_said(tmp_path: Path) -> None:
     await stored(tmp_path)
     done = await farm("judge", "run", "--with", "library_loans", home=tmp_path)
-    assert (done.code, done.err) == (2, "farm: no rollout of library_loans in run\n")
+    assert (done.code, done.err) == (2, "farm: no rollout of library_loans in run; there are some of: shop\n")

@@ -200,6 +200,7 @@ async def test_farm_eval_survives_kill_9_and_repeats_nothing(tmp_path: Path) -> 
     assert file.read_bytes().startswith(whole)
     keys = [at.played.key for at in RunFolder(tmp_path / "run").rollouts()]
     assert len(keys) == len(set(keys)) == 80
+    assert done.out.startswith("Starting a farm for ")
     assert "80/80" in done.out
 
 

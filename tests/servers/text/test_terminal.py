@@ -12,7 +12,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from servers.text.terminal import KEPT, OBEYED, Terminal, clean, hints, lines, marked
+from evals.runs.progress import RolloutCounts, SuiteProgress
+from servers.text.terminal import KEPT, OBEYED, Listing, Terminal, clean, hints, marked
 
 HOSTILE = [
     "\x1b[31mred\x1b[0m",
@@ -100,13 +101,66 @@ def test_a_table_that_is_drawn_live_is_not_cut_where_there_is_no_terminal() -> N
 def test_a_table_is_not_filled_up_with_blanks_where_there_is_no_terminal() -> None:
     terminal = Terminal()
     terminal.file = io.StringIO()
-    table = lines("one", "two")
-    table.add_row("a", "x" * 300)
-    table.add_row("b", "y")
+    table = Listing("one", "two")
+    table.add("a", "x" * 300)
+    table.add("b", "y")
     terminal.print(table)
     drawn = terminal.file.getvalue().splitlines()
     assert all(line == line.rstrip() for line in drawn)
+    assert {len(line) for line in drawn if "─" in line} == {80}  # the line below the head, however long texts are
     assert [line.split() for line in drawn if line and line.isascii()] == [["one", "two"], ["a", "x" * 300], ["b", "y"]]
+
+
+class Screen(io.StringIO):
+    """A terminal that remembers what was drawn on it."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def on_screen(width: int, drawn: Listing | Table) -> list[str]:
+    """The lines that a terminal of a width shows, without colours."""
+    terminal = Terminal()
+    terminal.file = Screen()
+    terminal.width = width
+    terminal.print(drawn)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", terminal.file.getvalue()).splitlines()
+    assert all(len(line) <= width for line in lines)
+    return [line.rstrip() for line in lines if line.strip(" ─")]
+
+
+@pytest.mark.parametrize(
+    ("width", "lines"),
+    [
+        (90, [["name", "calls", "task"], ["x" * 40, "1234567", "word", "word"]]),
+        (56, [["name", "calls"], ["x" * 40, "1234567"]]),
+        (45, [["x" * 40], ["calls", "1234567"], ["word", "word"]]),
+    ],
+)
+def test_a_narrow_terminal_cuts_neither_names_nor_figures(width: int, lines: list[list[str]]) -> None:
+    listing = Listing("name", "calls", "task")
+    listing.add("x" * 40, "1234567", "word word")
+    assert [line.split() for line in on_screen(width, listing)] == lines
+
+
+def test_a_text_that_is_wanted_whole_is_not_cut() -> None:
+    listing = Listing("name", "what it is")
+    listing.add("a", "word " * 40, whole=True)
+    assert " ".join(on_screen(60, listing)).count("word") == 40
+
+
+def test_figures_of_a_run_under_way_are_whole_in_80_columns() -> None:
+    progress = SuiteProgress(Terminal(), "suite")
+    names = ("desk_that_rebooks_airline_passengers", "equipment_booking_of_a_university_laboratory")
+    for name in names:
+        progress.tallies[name] = RolloutCounts(planned=1240, done=1239, judged=1239, successes=1239, reward=1239)
+        progress.tallies[name].calls, progress.tallies[name].tokens_in = 123_456, 12_345_678
+    lines = on_screen(80, progress.table())
+    assert "…" not in "".join(lines)
+    figures = ["1239/1240", "100.0%", "1.000", "0", "0", "0", "123,456", "12,345,678"]
+    assert [line.split()[1:] for line in lines if "1239/1240" in line] == [figures, figures]
+    folded = "".join(line.split()[0] for line in lines)
+    assert all(name in folded for name in names)
 
 
 def test_a_panel_is_its_title_and_its_text_where_there_is_no_terminal() -> None:

@@ -214,14 +214,15 @@ async def test_a_run_goes_on_when_its_folder_alone_is_named(tmp_path: Path) -> N
     assert (begun.code, "the key is wrong" in begun.err) == (1, True)
     assert (resumed.code, resumed.err) == (1, "")
     assert "0 accepted, 1 rejected; 4 requests" in resumed.out
-    assert resumed.out.startswith("loans: rejected: ")
+    assert resumed.out.startswith("Writing into r; each environment has a line when it ends.\nloans: rejected: ")
     assert again.code == 1
     assert [request["model"] for request in endpoint.requests] == ["m"] * 5 + ["m2"] * 4
 
 
 async def test_a_folder_without_a_run_has_nothing_to_go_on_with(tmp_path: Path) -> None:
     done = await farm("synth", "run", "--out", "r", home=tmp_path)
-    assert (done.code, done.err) == (2, "farm: --writer endpoint wants --model NAME\n")
+    wants = "r holds no run to go on with; a new one wants --topic or --tasks, and --model"
+    assert (done.code, done.err) == (2, f"farm: {wants}\n")
 
 
 async def test_answers_of_a_model_cannot_write_into_the_report(tmp_path: Path) -> None:

@@ -54,6 +54,25 @@ async def test_a_picture_shows_every_environment_and_what_its_scenarios_are_wort
         assert f"--report {nowhere}: cannot be written" in done.err
 
 
+async def test_a_picture_without_certificates_claims_no_kill_score(tmp_path: Path) -> None:
+    bare, stale = tmp_path / "bare", tmp_path / "stale"
+    await write_bundle(bare, scenarios=())
+    await write_bundle(stale)
+    pages: list[str] = []
+    for bundle in (bare, stale):
+        done = await farm("prove", bundle, "--check", "--report", "page.html", home=tmp_path)
+        assert done.code == 1  # there is no proof
+        pages.append((tmp_path / "page.html").read_text())
+    for drawn in pages:
+        assert "median kill score" not in drawn
+        assert "Wrong agents" not in drawn
+        assert "0.00" not in drawn
+        assert 'class="none"' not in drawn
+        assert "<div>price</div>" in drawn
+    assert "There are no scenarios yet: <code>farm synth scenarios BUNDLE" in pages[0]
+    assert "1 scenario without a certificate of the present version: <code>farm certify BUNDLE" in pages[1]
+
+
 async def test_what_is_wrong_is_said_and_a_mistake_is_one_line(tmp_path: Path) -> None:
     bundle = await write_bundle(
         tmp_path / "shop", tools=TOOLS.replace("name=name, cents=cents)", "cents=cents)"), scenarios=()
