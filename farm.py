@@ -27,7 +27,7 @@ PACKAGES = ("agent_client", "bench", "evals", "registry", "rl_training", "server
 
 
 def _shadowed() -> list[str]:
-    """Packages of ours that are another distribution's on this import path, each with a line that says so."""
+    """Our packages that another distribution shadows on this import path, with a line about each."""
     home = Path(__file__).resolve().parent
     found: list[str] = []
     for name in PACKAGES:
@@ -189,13 +189,13 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         ),
     },
 }
-"""The commands in the order of `farm --help`, by the heading above them. A test compares them with the real ones."""
+"""The commands in the order of `farm --help`, by heading. A test compares them with the real ones."""
 
 LISTED = {name: listed for under in COMMANDS.values() for name, listed in under.items()}
 
 
 class CommandLine(TyperGroup):
-    """`farm`: its help and its completion come from `COMMANDS`; a command is imported when it is called."""
+    """`farm`: help and completion come from `COMMANDS`, and a command is imported when it is called."""
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -259,7 +259,7 @@ def common(
         bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
     ] = False,
 ) -> None:
-    """What every command takes."""
+    """The options of every command."""
 
 
 def main() -> None:

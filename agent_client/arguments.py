@@ -1,7 +1,7 @@
 """The arguments of a tool call as a model wrote them, read strictly.
 
-What is let through can be sent, stored and read back unchanged: an object of finite numbers and valid text, not nested
-without end. Everything else is the model's mistake, and the message says which.
+Accepted arguments can be sent, stored and read back unchanged: an object of finite numbers and valid text, with bounded
+nesting. Anything else is the model's mistake, and the message names it.
 """
 
 import json
@@ -17,7 +17,7 @@ class MalformedArguments(ValueError):
 
 
 def read_arguments(written: object) -> dict[str, Any]:
-    """Read what a model wrote; nothing at all means no arguments. Raises MalformedArguments."""
+    """Parse the arguments that a model wrote. An empty text means no arguments. Raises MalformedArguments."""
     value = _parsed(written) if isinstance(written, str) else written
     if value is None:
         return {}
@@ -34,7 +34,7 @@ def read_arguments(written: object) -> dict[str, Any]:
 
 
 def _too_deep(text: str, value: Any) -> bool:
-    """Whether JSON is nested deeper than its readers follow. The text tells most often that it cannot be."""
+    """True if JSON is nested deeper than its readers allow. Most texts show without a walk that they are not."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return False
     level = [value]
@@ -44,7 +44,7 @@ def _too_deep(text: str, value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any]:
-    """What a JSON array or object holds."""
+    """The items of a JSON array or object."""
     if isinstance(value, dict):
         return list(cast("dict[str, Any]", value).values())
     return cast("list[Any]", value) if isinstance(value, list) else []

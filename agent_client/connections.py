@@ -7,10 +7,10 @@ import httpx2
 
 
 class Connections(httpx2.AsyncBaseTransport):
-    """So many connections, the one that was used last first.
+    """A bounded pool of connections that reuses the one used last.
 
-    The library's own pool looks at every connection for every request, which costs more than the request where there
-    are hundreds. Answers are read whole before they are given.
+    The library's own pool looks at every connection for every request, which costs more than the request if there are
+    hundreds. Answers are read whole.
     """
 
     def __init__(self, most: int) -> None:
@@ -47,5 +47,5 @@ class Connections(httpx2.AsyncBaseTransport):
 
 
 def _plain(response: httpx2.Response) -> dict[str, Any]:
-    """What is known of an answer beside its body, without the stream that is closed."""
+    """An answer's metadata without its closed stream."""
     return {name: value for name, value in response.extensions.items() if name != "network_stream"}

@@ -15,7 +15,7 @@ class ClientError(Exception):
 
 
 class AgentError(ClientError):
-    """The agent did what no environment can answer."""
+    """The agent did something that no environment can answer."""
 
 
 class ConversationTooLong(AgentError):
@@ -23,15 +23,15 @@ class ConversationTooLong(AgentError):
 
 
 class EndpointError(ClientError):
-    """The model's endpoint is down, refuses us, or answers nonsense."""
+    """The model's endpoint is down, refuses the request, or gives an invalid answer."""
 
 
 class EndpointDown(EndpointError):
-    """The endpoint is down, overloaded or answers nonsense, and did so after some attempts."""
+    """The endpoint is down, overloaded or gives invalid answers, after all attempts."""
 
 
 class EndpointRefused(EndpointError):
-    """The endpoint does not take such a request; `status` is the HTTP status."""
+    """The endpoint refuses the request. `status` is the HTTP status."""
 
     def __init__(self, message: str, *, status: int) -> None:
         super().__init__(message)
@@ -39,7 +39,7 @@ class EndpointRefused(EndpointError):
 
 
 class FarmUnreachable(ClientError):
-    """The instance gave no answer to rely on; `status` is the HTTP status, where there was one."""
+    """The farm gave no reliable answer. `status` is the HTTP status, if there was one."""
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
         super().__init__(message)

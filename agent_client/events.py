@@ -1,4 +1,4 @@
-"""What happens in an episode, told while it happens."""
+"""The events of an episode, for a callback that shows it live."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Started:
 
 @dataclass(frozen=True)
 class Replied:
-    """The model replied; its calls are not made yet. `number` counts turns from 1."""
+    """The model replied. Its calls are not made yet. `number` counts turns from 1."""
 
     number: int
     turn: Turn
@@ -24,7 +24,7 @@ class Replied:
 
 @dataclass(frozen=True)
 class CallAnswered:
-    """A call was made, or refused, and this came back."""
+    """A call was made or refused, with this result."""
 
     call: ToolCall
     result: ToolResult

@@ -1,4 +1,4 @@
-"""The seam to whatever plays: a model is anything that replies to a conversation."""
+"""The interface of a model: anything that replies to a conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,21 +9,21 @@ from agent_client.trace import ToolCall, ToolResult, ToolSpec
 
 @dataclass(frozen=True)
 class Instructions:
-    """The business rules, as the instance gives them."""
+    """The instance's instructions: description and policy."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class User:
-    """What the person says: the task first."""
+    """A message of the user. The first one is the task."""
 
     text: str
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the model says and asks for. `final` ends the episode even where nothing is said."""
+    """The model's text and tool calls. `final` ends the episode even if the text is empty."""
 
     text: str = ""
     thinking: str = ""
@@ -35,7 +35,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class CallReply:
-    """The result of one call of the reply before."""
+    """The result of one call of the previous reply."""
 
     call: ToolCall
     result: ToolResult

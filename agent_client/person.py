@@ -1,4 +1,4 @@
-"""The seam to whoever plays the user of a conversation."""
+"""The interface of a user in a conversation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Exchange:
-    """What the agent said to the user, and what the user answered; the last one waits for its answer."""
+    """A message of the agent to the user, and the user's answer. The last one has no answer yet."""
 
     agent: str
     user: str = ""
@@ -15,7 +15,7 @@ class Exchange:
 
 @dataclass(frozen=True)
 class UserMessage:
-    """What the user says next; `over` ends the conversation, and its text is not passed on."""
+    """The user's next message. `over` ends the conversation, and its text is not passed on."""
 
     text: str
     over: bool = False
@@ -23,18 +23,18 @@ class UserMessage:
 
 
 class Person(Protocol):
-    """Plays the user. Raises EndpointError where it cannot: that is never the agent's doing."""
+    """Plays the user. Raises EndpointError if it cannot, which is never the agent's fault."""
 
     @property
     def name(self) -> str: ...
 
     async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
-        """The next words, after an opening of one's own (empty at first) and what was said since."""
+        """The next message, given its own opening (empty at first) and the exchanges so far."""
         ...
 
 
 class ScriptedPerson:
-    """Says a fixed list of things, and then ends the conversation."""
+    """Sends a fixed list of messages, and then ends the conversation."""
 
     def __init__(self, lines: Sequence[str], *, name: str = "scripted user") -> None:
         self.name = name

@@ -1,6 +1,6 @@
-"""One episode: a model, a toolbox, a task, and a trace at the end.
+"""One episode: a model works on a task through a toolbox and leaves a trace.
 
-What the model does wrong never raises out of here, nor does a broken endpoint or farm: the trace says how it ended.
+No mistake of the model and no broken endpoint or farm raises: the trace says how the episode ended.
 """
 
 import asyncio
@@ -43,7 +43,7 @@ REMINDER = "You said nothing and called no tool. Go on with the task, or give yo
 
 
 class Limits(TraceRecord):
-    """How long an episode may go on. Tokens are prompt and completion tokens of all turns together."""
+    """The limits of an episode. Tokens are prompt and completion tokens of all turns."""
 
     turns: int = Field(default=40, ge=1)
     tokens: int | None = Field(default=None, ge=1)
@@ -51,7 +51,7 @@ class Limits(TraceRecord):
 
 
 class Ending(NamedTuple):
-    """How an episode ended; `text` is the answer of a finished one and the error of any other."""
+    """How an episode ended. `text` is the answer of a finished one, otherwise the error."""
 
     end: End
     text: str
@@ -68,8 +68,9 @@ async def play(
 ) -> Trace:
     """Let a model work on a task until it answers or a limit is reached.
 
-    With a `person` it is a conversation: the person speaks first, the model never sees `task`, and what the model says
-    goes to the person, who ends it. Calls of one turn are made one after another, so a run can be repeated to the byte.
+    With a `person` it is a conversation: the person speaks first, and the model never sees `task`. What the model says
+    goes to the person, who ends the conversation. Calls of one turn are made one after another, so a run can be
+    repeated to the byte.
     """
     episode = _Episode(model, toolbox, task, limits, person, on_event or _ignore)
     return await episode.run()
@@ -171,13 +172,13 @@ class _Episode:
         return reply
 
     def _answer_of(self, reply: Reply) -> str:
-        """What is judged: the last words, or in a conversation all that the user was told."""
+        """The text that is judged: the last message, or in a conversation everything that the user was told."""
         if self._person is None:
             return reply.text
         return "\n\n".join(turn.text for turn in self._turns if turn.text.strip() and not turn.calls)
 
     async def _is_over(self, person: Person) -> bool:
-        """Let the person answer; the last turn keeps what was said."""
+        """Let the person answer, and store the message in the last turn. True if the conversation is over."""
         saying = await self._said(person)
         if saying.over:
             return True
@@ -192,7 +193,7 @@ class _Episode:
         return saying
 
     async def _make(self, call: ToolCall, began: float) -> None:
-        """Make one call; the last turn grows with each result, so an episode cut short keeps what was done."""
+        """Make one call. Its result is appended to the last turn immediately, so a cancelled episode keeps it."""
         result = await self._answer(call)
         turn = self._turns[-1]
         seconds = time.monotonic() - began
@@ -205,7 +206,7 @@ class _Episode:
         return await self._toolbox.call(call.tool, call.arguments)
 
     def _remind(self) -> bool:
-        """Tell the model once in an episode that it said nothing; False where it was told before."""
+        """Remind the model, once in an episode, that its reply was empty. False if it was reminded before."""
         if any(turn.user == REMINDER for turn in self._turns):
             return False
         self._turns[-1] = self._turns[-1].model_copy(update={"user": REMINDER})
@@ -217,7 +218,7 @@ def _ignore(_: Event) -> None:
 
 
 def conversation(instructions: str, task: str, turns: Sequence[Turn]) -> tuple[Message, ...]:
-    """Rules, task, then each turn's reply, answers and whatever the user said after it."""
+    """The messages: instructions, task, then each turn's reply, results and the user's answer."""
     opening: tuple[Message, ...] = (Instructions(instructions), User(task)) if instructions else (User(task),)
     return (*opening, *(message for turn in turns for message in _messages(turn)))
 

@@ -13,9 +13,11 @@ STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
 
 
 def resolve(value: Any, results: Sequence[ToolResult]) -> Any:
-    """Put values for references, at any depth. A string that is one reference takes the value's JSON type.
+    """Replace references by their values, at any depth.
 
-    Raises AgentError, naming call and path, where a reference leads nowhere.
+    A string that is a single reference takes the value's JSON type.
+
+    Raises AgentError with call and path if a reference leads nowhere.
     """
     if isinstance(value, dict):
         return {key: resolve(item, results) for key, item in cast("dict[str, Any]", value).items()}
@@ -28,7 +30,7 @@ def resolve(value: Any, results: Sequence[ToolResult]) -> Any:
 
 
 def resolve_text(text: str, results: Sequence[ToolResult]) -> str:
-    """Put values for references, as text. Raises AgentError like `resolve`."""
+    """Replace references by their values, as text. Raises AgentError like `resolve`."""
     return REFERENCE.sub(lambda found: _as_text(_find(found, results)), text)
 
 

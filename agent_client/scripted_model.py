@@ -1,4 +1,4 @@
-"""A model that plays a fixed list of calls, one a turn, and then says its answer. An empty script does nothing."""
+"""A model that plays a fixed list of calls, one a turn, and then gives its answer. An empty script does nothing."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -18,7 +18,7 @@ class ScriptedCall(TraceRecord):
 
 
 class ScriptedModel:
-    """Knows no more than the conversation, so it goes on wherever the conversation stands."""
+    """Reads its position from the conversation, so it can continue any of its own."""
 
     def __init__(self, calls: Sequence[ScriptedCall], answer: str = "", *, name: str = "scripted") -> None:
         self.name = name
@@ -26,7 +26,7 @@ class ScriptedModel:
         self._answer = answer
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
-        """The next call, or the answer. Raises AgentError where a reference leads nowhere."""
+        """The next call, or the answer. Raises AgentError if a reference leads nowhere."""
         results = [message.result for message in messages if isinstance(message, CallReply)]
         if len(results) == len(self._calls):
             return Reply(text=resolve_text(self._answer, results), final=True)

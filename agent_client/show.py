@@ -1,4 +1,4 @@
-"""An episode on the terminal, as it happens."""
+"""Shows an episode on the terminal while it happens."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ END_STYLES = {"finished": "green", "infra_error": "magenta"}
 
 
 def show(console: Console) -> Callable[[Event], None]:
-    """The callback for `play` that shows each event on a console."""
+    """A callback for `play` that prints each event on a console."""
 
     def tell(event: Event) -> None:
         match event:

@@ -1,6 +1,6 @@
-"""The tools of one instance over MCP: connect with a URL and a token, read the rules, call.
+"""The tools of one instance over MCP: connect with a URL and a token, read the instructions, call tools.
 
-A refusal is a result that the agent reads. What the agent cannot mend raises FarmUnreachable.
+A refusal is a result, which the agent reads. An error that the agent cannot mend raises FarmUnreachable.
 """
 
 import re
@@ -33,11 +33,11 @@ class Toolbox:
     tools: tuple[ToolSpec, ...]
 
     def at(self, url: str, token: str) -> "Toolbox":
-        """The same tools at another instance, for who knows that it would show the same."""
+        """The same tools at another instance, if the caller knows that both have the same tools."""
         return replace(self, wire=replace(self.wire, url=url, token=token))
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Make one call. Raises FarmUnreachable where the answer says nothing about the agent."""
+        """Make one call. Raises FarmUnreachable if the answer says nothing about the agent."""
         if not TOOL_NAME.fullmatch(tool):
             return refusal(f"no tool named {tool[:128]!r}; there are: {', '.join(spec.name for spec in self.tools)}")
         try:
@@ -56,7 +56,7 @@ class Toolbox:
 async def connect(
     url: str, token: str, *, http_client: httpx2.AsyncClient | None = None, patience: float = 60.0
 ) -> AsyncGenerator[Toolbox]:
-    """Open a connection; one answer may take `patience` seconds. Raises FarmUnreachable."""
+    """Open a connection. An answer may take `patience` seconds. Raises FarmUnreachable."""
     if not (token.isascii() and token.isprintable()):
         raise FarmUnreachable("the token has characters that no token has: was it copied with a line break?")
     async with AsyncExitStack() as stack:

@@ -1,4 +1,4 @@
-"""What an agent did in one episode: a record that can be stored, read back unchanged, and judged again."""
+"""The trace of one episode: a record that can be stored, read back unchanged, and judged again."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ End = Literal["finished", "turn_limit", "token_limit", "time_limit", "agent_erro
 
 
 class TraceRecord(BaseModel):
-    """A value that crosses a disk or a wire."""
+    """A record that is stored or sent: frozen, without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -26,9 +26,9 @@ class ToolSpec(TraceRecord):
 
 
 class ToolCall(TraceRecord):
-    """A call the agent asked for.
+    """A call that the agent asked for.
 
-    `malformed` says why the arguments could not be read and what they were; such a call is never sent.
+    `malformed` holds unreadable arguments and the reason. Such a call is never sent.
     """
 
     id: str
@@ -38,7 +38,7 @@ class ToolCall(TraceRecord):
 
     @classmethod
     def read(cls, call_id: str, tool: str, written: object) -> Self:
-        """Take a call as a model wrote it: arguments as text, as an object, or none."""
+        """Read a call as a model wrote it: arguments as text, as an object, or absent."""
         try:
             return cls(id=call_id, tool=tool, arguments=read_arguments(written))
         except MalformedArguments as error:
@@ -48,7 +48,7 @@ class ToolCall(TraceRecord):
 
 
 class ToolResult(TraceRecord):
-    """What a call gave back: the text that the agent reads, and the same as an object where the tool gives one."""
+    """The result of a call: the text that the agent reads, and the same as an object if the tool returns one."""
 
     text: str
     structured: dict[str, Any] | None = None
@@ -56,10 +56,10 @@ class ToolResult(TraceRecord):
 
 
 class Turn(TraceRecord):
-    """One reply of the model and what followed from it.
+    """One reply of the model, and the results of its calls.
 
-    `results` answer `calls` in their order; there are fewer where the episode ended in between.
-    `user` is what the user said afterwards, if anything.
+    `results` are in the order of `calls`, and fewer if the episode ended in between. `user` is the user's answer, if
+    any.
     """
 
     text: str = ""
@@ -77,9 +77,9 @@ class Turn(TraceRecord):
 
 
 class Trace(TraceRecord):
-    """An episode from the task to its end; `error` says more about an end that is not `finished`.
+    """An episode from the task to its end. `error` explains an end other than `finished`.
 
-    In a conversation `task` is what the user said first, and `user` is who played the user.
+    In a conversation `task` is the user's first message, and `user` names who played the user.
     """
 
     task: str
@@ -107,5 +107,5 @@ class Trace(TraceRecord):
 
 
 def tokens_of(turns: Sequence[Turn]) -> int:
-    """Prompt and completion tokens of all turns, as the endpoint counted them."""
+    """Prompt and completion tokens of all turns, as counted by the endpoint."""
     return sum(turn.tokens for turn in turns)

@@ -1,7 +1,7 @@
-"""The wire to one instance: JSON-RPC in HTTP posts, as the stateless revision of MCP has it.
+"""The transport to one instance: JSON-RPC over HTTP POST, in the stateless revision of MCP.
 
-Every request stands alone: no handshake, no session, no stream that stays open. What is no answer is FarmUnreachable
-with a message for the reader; an answer that says no is an RpcError.
+Each request is independent: no handshake, no session, no open stream. An invalid answer raises FarmUnreachable. An
+error answer raises RpcError.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ TOO_LARGE = (
 
 
 class RpcError(Exception):
-    """The other side understood the request and says no; `code` is JSON-RPC's."""
+    """The server understood the request and answered with an error. `code` is JSON-RPC's."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -41,23 +41,23 @@ class RpcError(Exception):
 
 
 def shared_http(connections: int = 100) -> httpx2.AsyncClient:
-    """An HTTP client for many connections: building one costs far more than a call."""
+    """An HTTP client for many connections. Building one costs far more than a call."""
     return httpx2.AsyncClient(transport=Connections(connections), trust_env=False)
 
 
 @dataclass(frozen=True)
 class Wire:
-    """Posts the requests of one agent over an HTTP client that may be shared; never closes it."""
+    """Posts an agent's requests over an HTTP client. The client may be shared and is never closed here."""
 
     http: httpx2.AsyncClient
     url: str
     token: str = field(repr=False)
     patience: float
-    """Seconds without a sign of life after which a request is given up; twice that ends an answer that trickles."""
+    """Seconds without data after which a request is given up. An answer that trickles ends after twice as long."""
     _numbers: Iterator[int] = field(default_factory=lambda: count(1), repr=False)
 
     async def ask(self, method: str, params: Mapping[str, Any], name: str | None = None) -> dict[str, Any]:
-        """The result of a request. `name` is that of the tool. Raises RpcError and FarmUnreachable."""
+        """The result of a request. `name` is the tool's. Raises RpcError and FarmUnreachable."""
         number = next(self._numbers)
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": {**params, "_meta": META}}
         headers = {
@@ -89,7 +89,7 @@ class Wire:
             raise FarmUnreachable(f"cannot reach {self.url} ({what}): is the farm up, and the URL right?") from error
 
     def _complain(self, response: httpx2.Response) -> None:
-        """Say what an HTTP status means. A client error in JSON-RPC is an answer, and passes."""
+        """Raise for an HTTP error status. A client error with a JSON-RPC body is an answer, and passes."""
         status = response.status_code
         if status == HTTPStatus.UNAUTHORIZED:
             raise FarmUnreachable(
@@ -111,7 +111,7 @@ class Wire:
 
 
 def _rpc_code(response: httpx2.Response) -> int | None:
-    """The code of the JSON-RPC error that a response is, if it is one."""
+    """The code of a JSON-RPC error response, otherwise None."""
     try:
         body: object = response.json()
     except ValueError:
@@ -141,7 +141,7 @@ def _answer(response: httpx2.Response, number: int, url: str) -> dict[str, Any]:
 
 
 def _events(text: str) -> Iterator[Any]:
-    """The JSON of the events of a stream that has ended."""
+    """The JSON payloads of a finished event stream."""
     for event in text.replace("\r\n", "\n").split("\n\n"):
         data = [line[5:].removeprefix(" ") for line in event.split("\n") if line.startswith("data:")]
         if any(data):

@@ -1,1 +1,1 @@
-"""Rollouts, suites, reports, judging again and training data. It reaches environments through a farm alone."""
+"""Rollouts, suites, reports, judging again and training data. Environments are reached through a farm only."""

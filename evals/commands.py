@@ -1,4 +1,4 @@
-"""The command `farm demo`; the other commands about playing stand in files of their own."""
+"""The command `farm demo`. Other commands about playing have files of their own."""
 
 import asyncio
 import time

@@ -1,6 +1,6 @@
-"""The farm in one go: every scenario played three ways over real HTTP, each with the reward that it must get.
+"""The demo: every scenario is played three ways over real HTTP, each with its required reward.
 
-The reference solution must earn 1, doing nothing must earn 0, and whoever stops before the last step must not succeed.
+The reference solution must earn 1, doing nothing must earn 0, and a run without its last step must not succeed.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from servers.scenario.scenario import Scenario, Solution
 
 AT_ONCE = 8
 FIRST_FEW = 2
-"""So many scenarios of each environment are played unless all are wanted: those at the head of its file."""
+"""Scenarios of each environment that are played by default: the first ones of its file."""
 LIMITS = Limits(turns=100, seconds=60)
 
 
@@ -36,7 +36,7 @@ class PlayedScenario:
 
     @property
     def as_it_must_be(self) -> bool:
-        """Whether the three rewards say what they must."""
+        """True if the three rewards are as required."""
         return (
             self.gold.success is True
             and self.gold.reward == 1.0
@@ -52,7 +52,7 @@ async def demo(
     """Play scenarios of every environment of a farm: the first `most` of each, or all.
 
     Raises:
-        BundleError: there are bundles that cannot be played.
+        BundleError: some bundles cannot be played.
     """
     found = await farm.environments()
     if found.broken:
@@ -90,17 +90,17 @@ async def _shown(
 
 
 def gold_model(solution: Solution, *, name: str = "gold") -> ScriptedModel:
-    """Plays the reference solution, or another one."""
+    """A model that plays the reference solution, or another one."""
     return ScriptedModel(_calls(solution, len(solution.calls)), solution.answer, name=name)
 
 
 def idle_model() -> ScriptedModel:
-    """Does nothing and says nothing."""
+    """A model that does nothing and says nothing."""
     return ScriptedModel([], "", name="idle")
 
 
 def sabotaged_model(solution: Solution, writers: set[str]) -> ScriptedModel:
-    """Plays the reference solution up to its last writing call, and then claims to be done."""
+    """A model that plays the reference solution up to its last writing call, and then claims to be done."""
     writing = [number for number, call in enumerate(solution.calls) if call.tool in writers]
     end = writing[-1] if writing else len(solution.calls)
     return ScriptedModel(_calls(solution, end), "All done, as you asked.", name="sabotaged")

@@ -1,4 +1,4 @@
-"""What each call of a trace did to the rows, as the farm's history tells it."""
+"""The effect of each call of a trace on the rows, from the farm's history."""
 
 from collections.abc import Iterator
 
@@ -12,9 +12,9 @@ PART = 200
 
 
 class Effect(Record):
-    """One call that reached the instance; `call` counts the calls of the trace from 0.
+    """One call that reached the instance. `call` is its index in the trace, from 0.
 
-    `fault` says what went wrong inside the tool: the line and the exception. It is for the author, never for an agent.
+    `fault` has line and exception of a fault inside the tool. It is for the author, never for an agent.
     """
 
     call: int
@@ -25,10 +25,10 @@ class Effect(Record):
 
 
 async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Effect, ...]:
-    """Ask for the history of an instance that nobody else has used.
+    """The effects of a trace, from the history of an instance that only this trace has used.
 
     Raises:
-        FarmError: it cannot be read.
+        FarmError: the history cannot be read.
     """
     if not trace.calls:
         return ()
@@ -37,9 +37,9 @@ async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Eff
 
 
 def matched(trace: Trace, history: list[CallRecord]) -> Iterator[Effect]:
-    """Each call of the history with its place in the trace.
+    """Match each call of the history with its index in the trace.
 
-    Both are in the order in which the calls were made; what was refused on its way is in the trace alone.
+    Both are in the order of the calls. A call that was refused before it reached the instance is in the trace alone.
     """
     reached = iter(history)
     record = next(reached, None)
@@ -58,12 +58,12 @@ def matched(trace: Trace, history: list[CallRecord]) -> Iterator[Effect]:
 
 
 def made(trace: Trace) -> Iterator[tuple[ToolCall, ToolResult | None]]:
-    """All calls of a trace in order, each with its result; the last of an episode cut short have none."""
+    """All calls of a trace in order, each with its result. The last ones of a cancelled episode have none."""
     for turn in trace.turns:
         for number, call in enumerate(turn.calls):
             yield call, turn.results[number] if number < len(turn.results) else None
 
 
 def _told(record: CallRecord, result: ToolResult | None) -> bool:
-    """Whether a result is what the history says was told. A call cut short was told to nobody."""
+    """True if a result is the one in the history. A cancelled call returned none."""
     return result is None or result.is_error == (record.outcome != "ok")

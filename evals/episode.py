@@ -1,4 +1,4 @@
-"""One episode: lease an instance, let a model play on it over MCP, score what it left, close."""
+"""One episode: lease an instance, let a model play on it over MCP, score the state, close."""
 
 import time
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from servers.records import Record
 
 
 class Timings(Record):
-    """When a rollout began (seconds since 1970), and how many seconds each part of it took."""
+    """When a rollout began (seconds since 1970), and the seconds that each part took."""
 
     began: float
     launch: float = 0.0
@@ -27,7 +27,7 @@ class Timings(Record):
 
 @dataclass
 class Episode:
-    """An episode under way, and what is known of it so far. Whatever breaks, that much is kept."""
+    """An episode under way, and its results so far. They survive any error."""
 
     began: float = field(default_factory=time.time)
     marks: list[float] = field(default_factory=lambda: [time.monotonic()])
@@ -46,7 +46,7 @@ class Episode:
         with_effects: bool = False,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
-        """Play it once. Raises FarmError and FarmUnreachable where the farm breaks."""
+        """Play it once. Raises FarmError and FarmUnreachable if the farm fails."""
         async with leasing as live:
             self._mark()
             async with live.connect() as toolbox:
@@ -59,7 +59,7 @@ class Episode:
 
     @property
     def error(self) -> str:
-        """Why it did not finish, or could not be judged."""
+        """Why it did not finish, or could not be judged. Empty if it did."""
         return (self.trace.error if self.trace else "") or (self.score.error if self.score else None) or ""
 
     @property
@@ -69,5 +69,5 @@ class Episode:
         return Timings(began=self.began, launch=launch, play=played, score=score)
 
     def _mark(self) -> None:
-        """One more part is over."""
+        """Record the duration of one more part."""
         self.marks.append(time.monotonic())

@@ -89,7 +89,7 @@ async def _evaluate(
 
 
 async def _make_sure_of(farm: FarmClient, *, has_token: bool) -> None:
-    """See that a farm is there and takes the token, before anything is played."""
+    """Check that a farm answers and accepts the token, before anything is played."""
     try:
         await farm.environments(limit=1)
     except WrongToken as error:

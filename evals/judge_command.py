@@ -100,7 +100,7 @@ def _show(found: Sequence[Rejudged]) -> None:
 
 
 def _show_mismatches(judged: Sequence[Rejudged]) -> None:
-    """What is not as it was when the rollouts were stored."""
+    """Print what has changed since the rollouts were stored."""
     scenarios = sum(one.scenario_changed for one in judged)
     environments = sum(one.environment_changed for one in judged)
     if scenarios:

@@ -1,4 +1,4 @@
-"""The command `farm play`: one episode, shown as it happens, and judged."""
+"""The command `farm play`: plays one episode, shows it live, and judges it."""
 
 import asyncio
 import re
@@ -48,7 +48,7 @@ LINE = re.compile(r"^tools\.py, line (\d+)")
 
 
 class PlayEpisode(NamedTuple):
-    """What was played, and by whom."""
+    """What was played, and by which agent."""
 
     subject: Subject
     run: Rollout
@@ -129,7 +129,7 @@ def _read_solution(path: Path) -> Solution:
 
 
 def _new_run(path: Path) -> RunFolder:
-    """A folder that a run can be written into. Raises RequestError before there is something to lose."""
+    """A folder for a new run. Raises RequestError early, before there is a result to lose."""
     folder = RunFolder(path)
     if folder.is_begun:
         raise RequestError(f"--save {path}: holds a run already; choose another folder")
@@ -164,7 +164,7 @@ async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kep
 
 
 async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, seed: int) -> None:
-    """Launch an instance and close it. Raises BundleError where a file of the bundle keeps it from starting."""
+    """Launch an instance and close it. Raises BundleError if a file of the bundle prevents the start."""
     async with farm.leased(detail.environment, detail.scenario.id, seed=seed):
         pass
 
@@ -182,7 +182,7 @@ def _show_retry(trouble: str) -> None:
 
 
 def _show_faults(run: Rollout, folder: Path) -> None:
-    """What went wrong inside tools, for their author: file, line and exception. The agent was told of a fault alone."""
+    """Print faults inside tools for their author: file, line, exception. The agent only learns that a tool failed."""
     faults = {effect.call: effect.fault for effect in run.effects or () if effect.fault}
     if not faults or run.trace is None:
         return
@@ -194,7 +194,7 @@ def _show_faults(run: Rollout, folder: Path) -> None:
 
 
 def _show_end(run: Rollout) -> None:
-    """What the episode changed, what the checkpoints say, and the reward; of a broken one, what broke."""
+    """Print the changes, the verdicts and the reward. For a broken episode, print the error."""
     shown = run.trace.error if run.trace is not None else ""
     error = f": {run.error}" if run.error and run.error != shown else ""
     if run.outcome == "infra_error":

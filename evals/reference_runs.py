@@ -20,8 +20,8 @@ async def references(library: Path) -> list[Rollout]:
     """Play every scenario of a folder of bundles that has a reference solution.
 
     Raises:
-        RequestError: there are no bundles in it, or no such folder.
-        BundleError: one cannot be read.
+        RequestError: there is no such folder, or it holds no bundles.
+        BundleError: a bundle cannot be read.
     """
     room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many instances at once
     async with (

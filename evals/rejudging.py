@@ -1,4 +1,4 @@
-"""Judging stored rollouts again: their calls are made once more on a fresh instance, and today's checkpoints asked."""
+"""Judging stored rollouts again: their calls are repeated on a fresh instance, and today's checkpoints judge it."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
@@ -19,11 +19,11 @@ from servers.messages import Verdict
 from servers.records import Record
 
 SECONDS = 3600.0
-"""How long the calls of one rollout may take."""
+"""The most seconds for the calls of one rollout."""
 
 
 class Difference(Record):
-    """The first call that was answered otherwise than when it was stored."""
+    """The first call whose answer differs from the stored one."""
 
     call: int
     tool: str
@@ -32,7 +32,7 @@ class Difference(Record):
 
 
 class Rejudged(Record):
-    """A stored rollout beside what is said of it now. `problem` says why nothing can be."""
+    """A stored rollout and its new score. `problem` says why there is none."""
 
     name: str
     before: float | None
@@ -59,7 +59,7 @@ class Stored(NamedTuple):
 
 
 class Sent(NamedTuple):
-    """A call that reached the instance: its number in the rollout, and its stored answer, if it got one."""
+    """A call that reached the instance: its index in the rollout, and its stored answer, if it got one."""
 
     number: int
     call: ToolCall
@@ -67,7 +67,7 @@ class Sent(NamedTuple):
 
 
 class StoredCalls:
-    """A model that makes calls as they were made, one a turn, and then gives the answer that was given."""
+    """A model that repeats stored calls, one a turn, and then gives the stored answer."""
 
     name = "stored calls"
 
@@ -91,7 +91,7 @@ async def rejudged(
     at_once: int,
     tell: Callable[[Rejudged], None],
 ) -> list[Rejudged]:
-    """Judge rollouts of environments that the farm has. What cannot be judged is said in its place."""
+    """Judge rollouts of the farm's environments again. A rollout that cannot be judged has a `problem`."""
     room = asyncio.Semaphore(at_once)  # protects the farm: so many instances at once
 
     async def one(of: Stored) -> Rejudged:
@@ -154,7 +154,7 @@ def _beside(of: Stored, detail: ScenarioDetail, score: Score, difference: Differ
 
 
 def _turned(before: Sequence[Verdict], after: Sequence[Verdict]) -> Iterator[str]:
-    """What each checkpoint says otherwise than before."""
+    """Describe each checkpoint whose verdict has changed."""
     old, new = ({one.checkpoint: one for one in ones} for ones in (before, after))
     for name in [*old, *(name for name in new if name not in old)]:
         if name not in new:
@@ -172,7 +172,7 @@ def _says(verdict: Verdict) -> str:
 
 
 def _difference(sent: Sequence[Sent], trace: Trace) -> Difference | None:
-    """The first call that was answered otherwise."""
+    """The first call whose answer differs."""
     for (number, call, stored), (_, now) in zip(sent, made(trace), strict=True):
         if stored is not None and now is not None and not _same(stored, now):
             return Difference(call=number, tool=call.tool, stored=stored.text[:500], now=now.text[:500])
@@ -180,7 +180,7 @@ def _difference(sent: Sequence[Sent], trace: Trace) -> Difference | None:
 
 
 def _sent(trace: Trace, effects: Sequence[Effect] | None) -> Iterator[Sent]:
-    """The calls that reached the instance. One that was never answered did if the farm's history has it."""
+    """The calls that reached the instance. An unanswered one did if it is in the farm's history."""
     reached = {effect.call for effect in effects or ()}
     for number, (call, result) in enumerate(made(trace)):
         if not call.malformed and (result is not None or number in reached):

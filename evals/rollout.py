@@ -1,4 +1,4 @@
-"""One rollout: an episode at a scenario, and the record of it, whatever broke."""
+"""One rollout: an episode at a scenario, and its record, even if something broke."""
 
 import asyncio
 import math
@@ -29,13 +29,13 @@ OUTCOMES: dict[End, Outcome] = {
     "agent_error": "agent_error",
     "infra_error": "infra_error",
 }
-"""How a rollout ended, by how its episode did. What the state is worth is the reward of all but `infra_error`."""
+"""The outcome of a rollout by the end of its episode. All but `infra_error` have the reward of their final state."""
 LONGEST_LEASE = 604_800
 SECONDS_TO_SPARE = 300
 
 
 class Rollout(Record):
-    """What an agent did at a scenario, what the checkpoints say of it, and the reward.
+    """An agent's episode at a scenario, the verdicts of the checkpoints, and the reward.
 
     `reward` and `success` are None exactly when `outcome` is `infra_error`. `error` says why an episode did not finish.
     """
@@ -67,9 +67,11 @@ async def rollout(
     with_effects: bool = False,
     on_event: Callable[[Event], None] | None = None,
 ) -> Rollout:
-    """Play one scenario once. What breaks on our side is in the record, never raised.
+    """Play one scenario once: lease, play, score, close.
 
-    With a `person` it is a conversation. `with_effects` asks the farm what each call changed, and records it.
+    A fault of the farm is recorded as `infra_error`, never raised.
+
+    With a `person` it is a conversation. `with_effects` records the rows that each call changed.
     """
     episode = Episode()
     error = ""

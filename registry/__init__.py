@@ -1,1 +1,1 @@
-"""Which instances there are and who has them: catalogue, leases, fleet, API, `farm up`. It runs no tool."""
+"""The control plane: catalogue, leases, fleet of workers, HTTP API, `farm up`. It runs no tool."""

@@ -1,4 +1,4 @@
-"""What can be launched: the library as cards, read when somebody asks."""
+"""The catalogue: what can be launched, read from the library on demand."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ from servers.messages import Page
 from servers.scenario.scenario import Scenario
 
 MOST_THREADS = 2
-"""Threads that answer questions about a library: other work keeps the rest, however long reading takes."""
+"""Threads that read the library. The bound leaves threads to other work, however long a read takes."""
 T = TypeVar("T")
 
 
@@ -34,19 +34,19 @@ class Catalogue:
         self._threads = asyncio.Semaphore(MOST_THREADS)
 
     async def answer(self, question: Callable[[], T]) -> T:
-        """The answer to a question that may have to read bundles, found outside of the event loop."""
+        """Run a question that may read bundles in a thread, and return its answer."""
         async with self._threads:
             return await asyncio.to_thread(question)
 
     async def read_ahead(self) -> None:
-        """Read every bundle, so that nobody has to wait for it. What is wrong with one is told to who asks for it."""
+        """Read every bundle in advance. An error in a bundle is raised later, to the caller that asks for it."""
         with at_rest():
             for environment_id in await self.answer(self.library.ids):
                 with suppress(BundleError, NotFound):
                     await self.answer(lambda: self.library.scenarios(environment_id))  # noqa: B023 - it is awaited
 
     def environments(self, page: Page, *, search: str = "") -> EnvironmentPart:
-        """Environments whose id, title or description has a text in it. Reads every bundle the first time."""
+        """The environments whose id, title or description contains a text. Reads every bundle the first time."""
         cards: list[EnvironmentCard] = []
         broken: dict[str, str] = {}
         for environment_id in self.library.ids():
@@ -67,7 +67,8 @@ class Catalogue:
         """One environment.
 
         Raises:
-            NotFound, BundleError: there is none, or it cannot be read.
+            NotFound: there is no such environment.
+            BundleError: it cannot be read.
         """
         environment = self.library.environment(environment_id)
         description = environment.description
@@ -86,7 +87,7 @@ class Catalogue:
         )
 
     def scenarios(self, environment_id: str, page: Page, *, tag: str | None = None, search: str = "") -> ScenarioPart:
-        """The scenarios of an environment that have a tag, and a text in their id, title or task."""
+        """The scenarios of an environment with a tag, and with a text in their id, title or task."""
         found = [
             scenario
             for scenario in self.library.scenarios(environment_id).values()
@@ -97,23 +98,24 @@ class Catalogue:
         return ScenarioPart(items=items, total=len(found), offset=page.offset, limit=page.limit)
 
     def scenario(self, environment_id: str, scenario_id: str) -> ScenarioDetail:
-        """One scenario with everything that judges it.
+        """One scenario with its checkpoints and its solution.
 
         Raises:
-            NotFound, BundleError: there is none, or it cannot be read.
+            NotFound: there is no such scenario.
+            BundleError: it cannot be read.
         """
         scenario = self.library.scenario(environment_id, scenario_id)
         return ScenarioDetail(environment=environment_id, digest=digest(scenario), scenario=scenario)
 
     def without_folders(self, text: str) -> str:
-        """A finding as it may leave this machine: files are named from the library on."""
+        """A finding without host paths: files are named relative to the library."""
         for folder in self.library.folders:
             text = text.replace(f"{folder}/", "")
         return text
 
 
 def digest(scenario: Scenario) -> str:
-    """What tells one version of a scenario from another. What was shown about it is no part of it."""
+    """The digest of one version of a scenario. Certificate, proof and pass rates do not count."""
     content = scenario.model_dump_json(exclude={"certificate", "played", "provenance"})
     return hashlib.sha256(content.encode()).hexdigest()
 

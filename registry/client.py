@@ -1,6 +1,6 @@
-"""A farm as programs use it: the registry's API, with its errors as exceptions.
+"""The client of a farm: the registry's API, with its errors as exceptions.
 
-Holds the registry's token, so it is for trainers, evaluations and commands, never for agents.
+It holds the control token. So it is for trainers, evaluations and commands, never for agents.
 """
 
 import asyncio
@@ -49,11 +49,11 @@ from servers.validation import first_problem, problems
 SECONDS = 120.0
 UNAUTHORIZED = 401
 SCORE_SECONDS = LONGEST_JUDGEMENT + 2 * SECONDS
-"""Longer than the registry waits for a worker that judges."""
+"""Seconds to wait for a score: longer than the registry waits for a worker that judges."""
 AT_ONCE = 32
-"""Requests that are under way at once; the others wait."""
+"""The most concurrent requests. Further ones wait."""
 MOST_SAID = LARGEST_ANSWER // 2
-"""Characters of an answer that are judged: as JSON they fit into a body, whatever they are."""
+"""The most characters of an answer that are judged. As JSON, that many always fit into a body."""
 ERRORS: dict[ErrorKind, type[FarmError]] = {
     "not_found": NotFound,
     "conflict": Conflict,
@@ -67,13 +67,13 @@ T = TypeVar("T")
 
 
 class WrongToken(RequestError):
-    """The farm that answers does not take this control token."""
+    """The farm refuses this control token."""
 
 
 class FarmClient:
-    """A connection to a registry. Entered with `async with`.
+    """A connection to a registry. Enter it with `async with`.
 
-    Every method raises what the registry answered, as an error of `servers.errors`; InfraError if no farm answers.
+    Every method raises the registry's error as an exception of `servers.errors`, and InfraError if no farm answers.
     """
 
     def __init__(self, url: str, token: str, *, seconds: float = SECONDS) -> None:
@@ -122,7 +122,11 @@ class FarmClient:
         ttl_seconds: int = 3600,
         seed: int = 0,
     ) -> list[Lease]:
-        """Lease new instances, all or none."""
+        """Launch and lease `count` new instances, all or none.
+
+        A lease ends after `ttl_seconds` without a heartbeat. The same `seed` and calls give the same rows.
+        Raises NotFound, BundleError or CapacityError.
+        """
         order = _order(
             LaunchRequest, environment=environment, scenario=scenario, count=count, ttl_seconds=ttl_seconds, seed=seed
         )
@@ -138,9 +142,9 @@ class FarmClient:
         ttl_seconds: int = 3600,
         http_client: httpx2.AsyncClient | None = None,
     ) -> AsyncGenerator["LeasedInstance"]:
-        """An instance of one's own, closed on leaving, also for who is cancelled.
+        """Lease one instance, and close it on exit, also on cancellation.
 
-        Agents reach it with `http_client`, which many instances may share. What cannot be closed ends with its lease.
+        Agents reach it through `http_client`, which many instances may share. If closing fails, its lease ends it.
         """
         launching = self.launch(environment, scenario, ttl_seconds=ttl_seconds, seed=seed)
         [lease] = await _kept_through_cancellation(launching, self._close_all)
@@ -170,14 +174,14 @@ class FarmClient:
         return await self._get(_path("instances", instance), Lease)
 
     async def heartbeat(self, instance: str) -> Lease:
-        """Prolong a lease by its time."""
+        """Extend a lease: its `ttl_seconds` start again."""
         return await self._post(_path("instances", instance, "heartbeat"), None, Lease)
 
     async def reset(self, instance: str) -> None:
         await self._ask("POST", _path("instances", instance, "reset"))
 
     async def close(self, instance: str) -> None:
-        """End a lease and its instance."""
+        """End a lease and delete its instance. Raises NotFound, and Conflict if it has ended."""
         await self._ask("DELETE", _path("instances", instance))
 
     async def state(self, instance: str) -> Tables:
@@ -198,7 +202,7 @@ class FarmClient:
         )
 
     async def snapshot(self, instance: str) -> bytes:
-        """The state as a SQLite file."""
+        """The current state as the bytes of a SQLite file."""
         return (await self._ask("GET", _path("instances", instance, "snapshot"))).content
 
     async def rewind(self, instance: str, call: int) -> None:
@@ -209,9 +213,9 @@ class FarmClient:
         return list((await self._post(_path("instances", instance, "fork"), order, Launched)).items)
 
     async def score(self, instance: str, answer: str = "", *, close: bool = False) -> Score:
-        """Judge, and close what could be judged if it is the last time.
+        """Judge an instance. With `close`, also close it, unless the farm could not judge.
 
-        An agent may have said anything: what no text holds is replaced, and what is too long is cut.
+        An agent may say anything: characters that are not valid text are replaced, and a long answer is cut.
         """
         answer = answer[:MOST_SAID].encode("utf-8", "replace").decode()
         order = _order(ScoreRequest, answer=answer, close=close)
@@ -267,7 +271,7 @@ class FarmClient:
 
 @dataclass
 class LeasedInstance:
-    """An instance that is there: its id, and the URL and the token with which an agent reaches it."""
+    """A live instance: its id, and the URL and token with which an agent reaches it."""
 
     farm: FarmClient
     id: str
@@ -276,16 +280,16 @@ class LeasedInstance:
     http_client: httpx2.AsyncClient | None = None
 
     def connect(self) -> AbstractAsyncContextManager[Toolbox]:
-        """What an agent holds of it: rules and tools. Raises FarmUnreachable."""
+        """Connect to it as an agent does. Raises FarmUnreachable."""
         return connect(self.url, self.token, http_client=self.http_client)
 
     async def score(self, answer: str = "") -> Score:
-        """Judge it."""
+        """Judge it by the checkpoints of its scenario. `answer` is the agent's last words."""
         return await self.farm.score(self.id, answer)
 
 
 async def _kept_through_cancellation(work: Coroutine[Any, Any, T], undo: Callable[[T], Awaitable[None]]) -> T:
-    """What some work gives. It is finished also for who is cancelled meanwhile, and undone then."""
+    """Finish `work` even if the caller is cancelled meanwhile. In that case undo it."""
     working = asyncio.ensure_future(work)
     try:
         return await asyncio.shield(working)
@@ -296,7 +300,7 @@ async def _kept_through_cancellation(work: Coroutine[Any, Any, T], undo: Callabl
 
 
 async def _done_though_cancelled(work: Coroutine[Any, Any, None]) -> None:
-    """Do some work to its end, also for who is cancelled meanwhile."""
+    """Finish `work` even if the caller is cancelled meanwhile."""
     working = asyncio.ensure_future(work)
     try:
         await asyncio.shield(working)
@@ -310,7 +314,7 @@ def _path(*parts: str) -> str:
 
 
 def _order(kind: type[Answer], **fields: Any) -> Answer:
-    """A request body. What it refuses is the caller's error, as if the registry had refused it."""
+    """Build a request body. An invalid value is the caller's error, as if the registry had refused it."""
     try:
         return kind.model_validate(fields)
     except ValidationError as error:
@@ -318,7 +322,7 @@ def _order(kind: type[Answer], **fields: Any) -> Answer:
 
 
 async def every_item(part_from: Callable[[int], Awaitable[Part[T]]]) -> list[T]:
-    """All items of a list; `part_from` asks for those after so many."""
+    """All items of a paged list. `part_from(offset)` fetches one page."""
     found: list[T] = []
     while True:
         part = await part_from(len(found))

@@ -1,4 +1,4 @@
-"""The configuration file of an MCP client: an entry is put into it, and one with a token stays its owner's alone."""
+"""The configuration file of an MCP client: adds an entry, and keeps a file with a token private."""
 
 import json
 import shutil
@@ -16,10 +16,10 @@ GIT_SECONDS = 30.0
 
 
 def refuse_tracked(path: Path) -> None:
-    """See that git does not carry a file on that is to hold a token.
+    """Refuse a file that git tracks, because it is to hold a token.
 
     Raises:
-        RequestError: git tracks it, so .gitignore does not keep it out.
+        RequestError: git tracks the file, so .gitignore has no effect on it.
     """
     if _git(path, "ls-files", "--error-unmatch", path.name):
         raise RequestError(
@@ -28,7 +28,7 @@ def refuse_tracked(path: Path) -> None:
 
 
 def keep_out_of_git(path: Path) -> str:
-    """Add a file to the .gitignore beside it where it is in a git work tree; what was done, in a few words."""
+    """Add a file to the .gitignore beside it, in a git work tree. Returns a short description of what was done."""
     if not any((folder / ".git").exists() for folder in (path.resolve().parent, *path.resolve().parents)):
         return "keep it out of version control"
     if _git(path, "check-ignore", "--quiet", path.name):
@@ -44,10 +44,10 @@ def keep_out_of_git(path: Path) -> str:
 
 
 def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None:
-    """Put an entry into a client's file, and leave everything else in it as it is. With a secret, its mode is 0600.
+    """Add an entry to a client's configuration, and keep everything else in it. A file with a secret gets mode 0600.
 
     Raises:
-        RequestError: the file is not what it should be; it is left alone.
+        RequestError: the file is not valid. It is left unchanged.
     """
     try:
         text = path.read_text(encoding="utf-8") if path.exists() else "{}"
@@ -71,7 +71,7 @@ def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None
 
 
 def _git(path: Path, *arguments: str) -> bool:
-    """Whether a git command about a file says yes; no where there is no git."""
+    """True if a git command about a file succeeds. False without git."""
     git = shutil.which("git")
     if git is None:
         return False

@@ -1,4 +1,4 @@
-"""The commands of a farm that runs: `farm up`, `farm launch`, `farm score`, `farm close`; and `farm connect`."""
+"""The commands of a running farm: `farm up`, `launch`, `score`, `close`, `instances`, `connect`."""
 
 import asyncio
 import json
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 def _from_home(folder: Path) -> Path:
-    """A folder whose `~` is the home of whoever runs the command."""
+    """Expand `~` to the user's home folder."""
     return folder.expanduser()
 
 
@@ -52,11 +52,11 @@ MOST_KEPT = 31_536_000
 PART = 1000
 DEFAULT_STATE = Path("~/.envfarm")
 A_DAY = 86_400
-"""Seconds without a heartbeat after which an instance that `farm connect` leased ends: MCP clients send none."""
+"""Seconds without a heartbeat after which an instance of `farm connect` ends. MCP clients send no heartbeats."""
 
 
 class Walls(StrEnum):
-    """What to do when a wall around guests is missing. Default: required where the address is not a loopback one."""
+    """What to do if a wall around guests is missing. Default: `required` unless the address is a loopback one."""
 
     required = "required"
     available = "available"
@@ -186,7 +186,7 @@ async def _launched(
 
 
 def _tell_what_next(console: Terminal, launched: LaunchedLeases) -> None:
-    """What a person does with an instance: give the agent the task, and score what it did."""
+    """Print the next steps: give the agent the task, then score the instance."""
     say = partial(console.print, markup=False, soft_wrap=True)
     instance = launched.leases[0].instance
     if launched.task is None:
@@ -254,7 +254,7 @@ def instances(
 
 
 async def _leases(farm: FarmClient, environment: str | None, status: LeaseStatus | None) -> list[Lease]:
-    """All leases of a farm, part by part. Raises NotFound where it has neither them nor their environment."""
+    """All leases of a farm, page by page. Raises NotFound for an unknown environment or instance."""
     leases = await every_item(
         lambda offset: farm.leases(status=status, environment=environment, offset=offset, limit=PART)
     )
@@ -269,7 +269,7 @@ def _make_sure_of(instance: str) -> None:
 
 
 async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
-    """Close all that can be closed; what went wrong with the others."""
+    """Close every instance that can be closed. Returns the errors of the others."""
     failures: list[FarmError] = []
     for instance in instances:
         try:
@@ -291,7 +291,7 @@ async def _asked(state: Path, token: str | None, ask: Callable[[FarmClient], Awa
 
 
 class Client(StrEnum):
-    """Whose configuration is wanted."""
+    """The MCP client that the configuration is for."""
 
     claude = "claude"
     desktop = "desktop"
@@ -339,7 +339,7 @@ def connect(
 
 
 def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
-    """A client starts an instance for itself, over stdio; no farm needs to run."""
+    """An entry for stdio: the client starts its own instance, and no farm has to run."""
     path = Path(environment)
     command = shutil.which("farm") or str(Path(sys.executable).parent / "farm")
     arguments = ["serve", str(path.resolve()) if path.is_dir() else environment]
@@ -349,12 +349,12 @@ def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
 
 
 def _leased_entry(lease: Lease) -> dict[str, Any]:
-    """A client uses an instance of the running farm, over HTTP."""
+    """An entry for HTTP: the client uses an instance of the running farm."""
     return {"type": "http", "url": lease.mcp_url, "headers": {"Authorization": f"Bearer {lease.token}"}}
 
 
 def desktop_file() -> Path:
-    """Where Claude Desktop keeps its configuration on this system."""
+    """The configuration file of Claude Desktop on this system."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support" / "Claude" / "claude_desktop_config.json"
     if sys.platform == "win32":

@@ -1,4 +1,4 @@
-"""What is noticed of a registry's work: each thing is counted for `/metrics` and told to the log, in one place."""
+"""The events of a registry. Each is counted for `/metrics` and logged, in one place."""
 
 import logging
 
@@ -12,7 +12,7 @@ log = logging.getLogger("farm.registry")
 
 
 class RegistryEvents:
-    """The counters of one registry. Their labels take few values, as those of a worker do."""
+    """The counters of one registry. Their labels take few values, as a worker's do."""
 
     def __init__(self) -> None:
         self.counters = counters = CollectorRegistry()
@@ -59,7 +59,7 @@ class RegistryEvents:
             log.warning("reconciled", extra={"worker": worker, "closed": closed, "dropped": dropped})
 
     def failed_at(self, path: str, error: FarmError) -> None:
-        """A request found the farm itself broken."""
+        """A request failed because of the farm itself."""
         self._errors.labels(type(error).__name__).inc()
         log.error("request failed", extra={"path": path, "kind": type(error).__name__, "error": str(error)})
 

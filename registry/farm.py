@@ -1,7 +1,7 @@
-"""A farm that runs: the registry and its workers, from one command to Ctrl-C.
+"""A running farm: the registry and its workers, from start to Ctrl-C.
 
-With one worker everything is in this process and on one port. With more, each worker is a process with a port of its
-own; agents talk to it directly, and it is started again when it dies.
+One worker shares this process and port. With more, each worker is a process with a port of its own. Agents talk to it
+directly, and it is restarted when it dies.
 """
 
 import asyncio
@@ -44,14 +44,14 @@ END_SECONDS = 2.0 * SECONDS_TO_DRAIN
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
 URL_FILE = "url"
 FILES = re.compile(r"lock|url|token|farm|ledger\.db.*|worker-\d+|.*\.part")
-"""What a farm keeps in its state folder."""
+"""The files of a farm in its state folder."""
 RESTART_SECONDS = 0.2
 log = logging.getLogger("farm.up")
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a farm is to run. `token` None: one is made, and kept in the state folder."""
+    """The options of a farm. Without a `token`, one is made and kept in the state folder."""
 
     library: tuple[Path, ...]
     state: Path
@@ -72,12 +72,12 @@ class Options:
 
     @property
     def nameless(self) -> bool:
-        """Whether other machines can reach the farm, and leases do not say how."""
+        """True if other machines can reach the farm, but leases carry no host name for them."""
         return self.host in EVERY_ADDRESS and self.public_host is None
 
     @property
     def settings(self) -> WorkerSettings:
-        """How its workers run. A missing wall stops the start by default where other machines can reach the farm."""
+        """The settings of its workers. By default a missing wall stops a farm that other machines can reach."""
         if self.worker.walls_required is not None:
             return self.worker
         return self.worker.model_copy(update={"walls_required": not self.loopback_only})
@@ -85,7 +85,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Address:
-    """Where a farm is, and what opens its control door."""
+    """The URL of a farm, and its control token."""
 
     url: str
     token: str
@@ -94,7 +94,7 @@ class Address:
 
 @asynccontextmanager
 async def running(options: Options) -> AsyncGenerator[Address]:
-    """A farm that answers while inside.
+    """Run a farm. It answers requests while the context is open.
 
     Raises:
         RequestError: the port is taken, or another farm uses the state folder or the ledger.
@@ -139,17 +139,17 @@ async def running(options: Options) -> AsyncGenerator[Address]:
 
 @asynccontextmanager
 async def private(library: tuple[Path, ...]) -> AsyncGenerator[Address]:
-    """A farm for one purpose, on a free port, that leaves nothing behind."""
+    """Run a temporary farm on a free port. It leaves nothing behind."""
     with tempfile.TemporaryDirectory(prefix="farm-") as state:
         async with running(Options(library=library, state=Path(state), port=0)) as address:
             yield address
 
 
 def address_of(state: Path, token: str | None = None) -> Address:
-    """Where the farm of a state folder is, and the token that was given, or else the one that the folder keeps.
+    """The URL and control token of a state folder's farm. A given token wins over the stored one.
 
     Raises:
-        NotFound: none was ever started on it, or it keeps no token.
+        NotFound: no farm was ever started on this folder, or it stores no token.
     """
     try:
         url = (state / URL_FILE).read_text(encoding="utf-8").strip()
@@ -166,7 +166,7 @@ def address_of(state: Path, token: str | None = None) -> Address:
 
 
 def _leave_url(path: Path, url: str) -> None:
-    """Leave word for the other commands."""
+    """Write the farm's URL where the other commands look for it."""
     try:
         write_private(path, f"{url}\n".encode())
     except OSError as error:
@@ -174,14 +174,14 @@ def _leave_url(path: Path, url: str) -> None:
 
 
 def _public(options: Options, url: str) -> str:
-    """The URL that is handed out: under another host's name, where this machine is known by one."""
+    """The URL that leases carry: under the public host name, if one is given."""
     if options.public_host is None:
         return url
     return f"http://{options.public_host}:{url.rpartition(':')[2]}"
 
 
 class WorkerProcess:
-    """A worker in a process of its own. Its socket is ours, so agents' connections wait while it is started again."""
+    """A worker in a process of its own. This process owns its socket, so agents' connections wait during a restart."""
 
     def __init__(self, options: Options, name: str, listening: socket.socket) -> None:
         self.name = name
@@ -193,11 +193,11 @@ class WorkerProcess:
         self._keeping: asyncio.Task[None] | None = None
 
     def start(self) -> None:
-        """Run until `end`, and start again what dies."""
+        """Run the process until `end`, and restart it when it dies."""
         self._keeping = asyncio.create_task(self._keep())
 
     async def end(self) -> None:
-        """End the process: it may finish its calls, and no more."""
+        """End the process. Calls under way may finish."""
         with self._listening:
             if self._keeping is not None:
                 self._keeping.cancel()
@@ -206,7 +206,7 @@ class WorkerProcess:
                 await _end(self._process)
 
     def kill(self) -> None:
-        """kill -9; it is started again."""
+        """Kill the process with SIGKILL. It is restarted."""
         if self._process is not None and self._process.returncode is None:
             self._process.kill()
 
@@ -241,10 +241,10 @@ class WorkerProcess:
         )
 
     async def answers(self) -> None:
-        """Wait for the first answer.
+        """Wait for its first answer.
 
         Raises:
-            InfraError: there is none.
+            InfraError: it does not answer.
         """
         door = RemoteWorker(self.url, self.token)
         try:
@@ -264,7 +264,7 @@ class WorkerProcess:
 
 
 async def _worker_processes(options: Options, stack: AsyncExitStack) -> list[WorkerProcess]:
-    """All worker processes, once each has answered. They start side by side, and end side by side."""
+    """Start all worker processes concurrently, wait until each answers, and end them concurrently."""
     processes: list[WorkerProcess] = []
     stack.push_async_callback(_end_all, processes)
     for number in range(1, options.workers + 1):
@@ -277,12 +277,12 @@ async def _worker_processes(options: Options, stack: AsyncExitStack) -> list[Wor
 
 
 async def _end_all(processes: Sequence[WorkerProcess]) -> None:
-    """End worker processes at once: the stop takes as long as the slowest of them."""
+    """End worker processes concurrently: this takes as long as the slowest one."""
     await asyncio.gather(*(process.end() for process in processes))
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a worker: it may finish its calls, and no more."""
+    """End a worker process. Calls under way may finish."""
     process.terminate()
     try:
         async with asyncio.timeout(END_SECONDS):
@@ -293,7 +293,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def kept_token(state: Path) -> str:
-    """The control token of a state folder, made when it is first asked for; only its owner may read it."""
+    """The control token of a state folder, made on first use. Only its owner can read it."""
     path = state / TOKEN_FILE
     try:
         return kept_secret(path, f"{secrets.token_urlsafe(24)}\n".encode()).decode().strip()

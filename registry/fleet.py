@@ -1,4 +1,4 @@
-"""The workers that a registry knows, and which of them gets the next instance."""
+"""The workers that a registry knows, and the choice of a worker for each new instance."""
 
 import asyncio
 from collections import Counter
@@ -76,7 +76,7 @@ class EmbeddedWorker:
 
 @dataclass
 class FleetMember:
-    """A worker's place in the fleet: its door, where agents reach it, and how many leases it has."""
+    """A worker in the fleet: its control door, its URL for agents, and its number of leases."""
 
     name: str
     url: str
@@ -94,10 +94,10 @@ class Fleet:
         self.seats = {seat.name: seat for seat in seats}
 
     def seat(self, name: str) -> FleetMember:
-        """The seat of a worker.
+        """A worker by name.
 
         Raises:
-            CapacityError: it has not come back since the registry was started.
+            CapacityError: it has not come back since the registry started.
         """
         if name not in self.seats:
             raise CapacityError(
@@ -106,7 +106,7 @@ class Fleet:
         return self.seats[name]
 
     async def launch(self, order: Launch) -> list[tuple[FleetMember, Ticket]]:
-        """Launch instances on the workers with the fewest; when one of these has no room, on others.
+        """Launch instances on the workers with the fewest leases. If one has no room, use others.
 
         Raises:
             NotFound, BundleError: the workers cannot launch this.
@@ -135,10 +135,10 @@ class Fleet:
                     raise error
 
     def _place(self, count: int, *, without: set[str]) -> list[tuple[FleetMember, int]]:
-        """Which workers get how many of new instances: always the one with the fewest. Silent ones get none.
+        """Distribute new instances: each goes to the worker with the fewest leases. Silent workers get none.
 
         Raises:
-            CapacityError: there is no worker that answers.
+            CapacityError: no worker answers.
         """
         seats = [seat for seat in self.seats.values() if seat.name not in without]
         if not seats:
@@ -154,7 +154,7 @@ class Fleet:
 
 
 async def abandon(placed: list[tuple[FleetMember, Ticket]]) -> None:
-    """Close instances that nobody gets. If that fails, the reaper finds them: no lease names them."""
+    """Close instances that were launched in vain. If that fails, the reaper finds them: no lease names them."""
     for seat, ticket in placed:
         with suppress(FarmError):
             await seat.door.close(ticket.instance)

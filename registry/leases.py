@@ -1,4 +1,4 @@
-"""Who may use which instance until when: launching, prolonging, ending, and judging what was made of it."""
+"""Leases: who may use which instance until when. Launches, extends, ends and scores."""
 
 import asyncio
 import time
@@ -23,11 +23,11 @@ from servers.errors import CapacityError, Conflict, FarmError, NotFound
 from servers.messages import Launch, Page, Ticket
 
 KEEP_SECONDS = 3600
-"""Seconds for which the state of an expired lease is kept. By default an hour; `farm up --keep` changes it."""
+"""Seconds for which the state of an expired lease is kept: one hour, unless `farm up --keep` changes it."""
 
 
 class NewLease(NamedTuple):
-    """A lease that is not in the ledger yet, and what its owner is told besides."""
+    """A lease that is not in the ledger yet, and its instance's token."""
 
     kept: KeptLease
     seat: FleetMember
@@ -35,7 +35,7 @@ class NewLease(NamedTuple):
 
 
 class Registry:
-    """The leases of a farm. Its fleet and its ledger live as long as it does, and are closed by who opened them."""
+    """The leases of a farm. The caller opens and closes its fleet and its ledger."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Registry:
         self.watch = RegistryEvents()
 
     async def join(self, seat: FleetMember) -> None:
-        """Take a worker into the fleet, or let it come back under its name."""
+        """Add a worker to the fleet, or let it come back under its name."""
         now = self.clock.wall()
         await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, now, now))
         with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
@@ -106,7 +106,7 @@ class Registry:
         )
 
     async def fork(self, instance: str, count: int) -> list[Lease]:
-        """Lease new instances that stand where one stands, for as long as that one is leased."""
+        """Lease new instances with the state of an existing one, for its remaining time."""
         parent = await self._live(instance)
         seat = self.fleet.seat(parent.worker)
         tickets = await seat.door.fork(instance, count)
@@ -119,10 +119,10 @@ class Registry:
         )
 
     async def find(self, instance: str) -> Lease:
-        """A lease, with the token of its instance while it is live.
+        """A lease, with its instance's token while it is live.
 
         Raises:
-            NotFound: there was never one.
+            NotFound: there was never such a lease.
         """
         kept = await self._kept(instance)
         if kept.standing(self.clock.now()) != "live":
@@ -143,7 +143,7 @@ class Registry:
         return LeasePart(items=items, total=total, offset=page.offset, limit=page.limit)
 
     async def door(self, instance: str) -> WorkerDoor:
-        """The door of the worker that has a leased instance.
+        """The worker that has a leased instance.
 
         Raises:
             NotFound, Conflict: it was never launched, or its lease has ended.
@@ -153,7 +153,7 @@ class Registry:
         return self.fleet.seat(kept.worker).door
 
     async def reading_door(self, instance: str) -> WorkerDoor:
-        """The same, for looking into it: also while the state of an expired lease is kept.
+        """Like `door`, for reads: also while the state of an expired lease is kept.
 
         Raises:
             NotFound, Conflict: it was never launched, or its state was deleted.
@@ -163,7 +163,7 @@ class Registry:
         return self.fleet.seat(kept.worker).door
 
     async def heartbeat(self, instance: str) -> Lease:
-        """Prolong a lease: its time begins anew. One that has expired is revived while its state is kept.
+        """Extend a lease: its time starts again. An expired lease is revived while its state is kept.
 
         Raises:
             NotFound, Conflict: there was never such a lease, or it was closed, or its state was deleted.
@@ -182,9 +182,9 @@ class Registry:
         return self._shown(kept._replace(expires_at=until, status="live"), await seat.door.ticket(instance))
 
     async def close(self, instance: str) -> None:
-        """End a lease and its instance.
+        """End a lease and delete its instance.
 
-        An instance whose worker is away is closed when it is back, since no lease names it any more.
+        If the worker is away, it deletes the instance when it comes back, since no lease names it any more.
 
         Raises:
             NotFound, Conflict: there was never such a lease, or it has ended.
@@ -195,7 +195,7 @@ class Registry:
         await self.delete(kept)
 
     async def suspend(self, kept: KeptLease) -> None:
-        """Refuse the agent of a lease that has expired. If that fails, the reaper tries again."""
+        """Refuse the agent of an expired lease. If that fails, the reaper tries again."""
         seat = self.fleet.seats.get(kept.worker)
         if seat is None:
             return
@@ -209,7 +209,7 @@ class Registry:
                 await seat.door.resume(kept.instance)
 
     async def delete(self, kept: KeptLease) -> None:
-        """Close the instance of a lease that has ended. If that fails, the reaper finds it again: no lease names it."""
+        """Delete the instance of a lease that has ended. If that fails, the reaper tries again: no lease names it."""
         seat = self.fleet.seats.get(kept.worker)
         if seat is None:
             return
@@ -221,15 +221,14 @@ class Registry:
             await seat.door.close(kept.instance)
 
     async def score(self, instance: str, answer: str, *, close: bool = False) -> Score:
-        """What the scenario's checkpoints say of an instance now. It is kept in the ledger.
+        """Score an instance by the checkpoints of its scenario, and keep the score in the ledger.
 
-        The state of an expired lease can be scored while it is kept.
-
-        With `close`, a lease whose instance could be judged ends with it.
+        The state of an expired lease can be scored while it is kept. With `close`, a lease whose instance could be
+        judged ends.
 
         Raises:
             Conflict: it was launched without a scenario.
-            NotFound, BundleError: its scenario is not there any more, or cannot be read.
+            NotFound, BundleError: its scenario no longer exists, or cannot be read.
         """
         kept = await self._there(instance)
         if kept.scenario is None:
@@ -244,7 +243,7 @@ class Registry:
         return score
 
     async def _keep(self, kept: KeptLease, score: Score, closing: float | None) -> None:
-        """Keep a score, and close the instance if there is a time for that."""
+        """Keep a score. With a closing time, also close the instance."""
         if await asyncio.to_thread(self.ledger.add_score, score, close_at=closing):
             await self.delete(kept)
 
@@ -292,7 +291,7 @@ class Registry:
         return kept
 
     async def _there(self, instance: str) -> KeptLease:
-        """A lease whose state is there: a live one, or an expired one that is kept."""
+        """A lease whose state exists: a live one, or an expired one that is kept."""
         kept = await self._kept(instance)
         if not self._is_there(kept):
             raise Conflict(f"the lease of instance {instance} is {kept.standing(self.clock.now())}; launch a new one")

@@ -1,6 +1,6 @@
-"""What goes over the wire between a registry and those who use it: the records of the API under `/v1`.
+"""The messages between a registry and its clients: the records of the API under `/v1`.
 
-Light to import: clients have it too.
+Light to import, because clients import it too.
 """
 
 from typing import Annotated, Any, Generic, Literal, TypeVar
@@ -15,22 +15,22 @@ from servers.scenario.scenario import Scenario
 from servers.state.rows import RowChange
 
 LARGEST_BODY = 4 * 1024 * 1024
-"""Bytes of the body of a score, which has an answer in it."""
+"""Bytes of the body of a score request, which holds an answer."""
 LARGEST_QUERY_BODY = 1024 * 1024
 LARGEST_ORDER = 64 * 1024
-"""Bytes of every other body."""
+"""Bytes of every other request body."""
 LARGEST_BODIES = {"score": LARGEST_BODY, "query": LARGEST_QUERY_BODY}
-"""By the last part of the path, where it is not the same as for all others."""
+"""Exceptions to `LARGEST_ORDER`, by the last part of the path."""
 MOST_VALUES = 1000
-"""Values of one body: JSON is read on the event loop, in one step."""
+"""The most values in one body: JSON is parsed on the event loop in one step."""
 LARGEST_ANSWER = 1_000_000
 LARGEST_QUERY = 100_000
 LARGEST_NUMBER = 2**53 - 1
-"""The largest integer of a request: every reader of JSON and of the OpenAPI has it exactly."""
+"""The largest integer in a request: every JSON reader represents it exactly."""
 
 
 def _as_integer(value: Any) -> Any:
-    """JSON has one kind of number: 1.0 is an integer, as the schema says."""
+    """Accept 1.0 for an integer: JSON has one kind of number."""
     return int(value) if isinstance(value, float) and value.is_integer() and abs(value) <= LARGEST_NUMBER else value
 
 
@@ -61,20 +61,20 @@ Seed = Annotated[int, Field(ge=0, description="What the ids that the tools make 
 
 
 class Problem(Record):
-    """What went wrong, in a word for programs and in a sentence for people."""
+    """An error: a word for programs and a sentence for people."""
 
     kind: ErrorKind = Field(examples=["not_found"])
     message: str = Field(examples=["there is no instance 'a3f09c51e77b2d40'; it was never launched"])
 
 
 class Error(Record):
-    """The body of every answer that is not a success."""
+    """The body of every error answer."""
 
     error: Problem
 
 
 class Part(Record, Generic[Item]):
-    """A part of a longer list."""
+    """One page of a longer list."""
 
     items: tuple[Item, ...]
     total: int = Field(description="How many there are in all.", examples=[42])
@@ -104,7 +104,7 @@ class EnvironmentPart(Part[EnvironmentCard]):
 
 
 class EnvironmentDetail(Record):
-    """Everything about an environment but its scenarios and its code."""
+    """An environment without its scenarios and its code."""
 
     id: EnvironmentId
     title: str
@@ -137,7 +137,7 @@ class ScenarioPart(Part[ScenarioCard]):
 
 
 class ScenarioDetail(Record):
-    """Everything about a scenario, checkpoints and solution among it. Never show it to an agent."""
+    """A scenario with its checkpoints and solution. Never show it to an agent."""
 
     environment: EnvironmentId
     digest: Digest
@@ -145,13 +145,13 @@ class ScenarioDetail(Record):
 
 
 class Order(Record):
-    """The body of a request: what its schema says, and nothing that could be read as that."""
+    """A request body, read strictly: no type conversion, no unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
 class LaunchRequest(Order):
-    """Instances to launch: of which environment, at which scenario."""
+    """Instances to launch: environment, scenario, count, lifetime."""
 
     environment: EnvironmentId
     scenario: ScenarioId | None = Field(default=None, description="Without one, there is nothing to score by.")
@@ -185,7 +185,7 @@ class Lease(Record):
     )
 
     def address(self) -> tuple[str, str]:
-        """The URL and the token with which an agent reaches the instance. Raises InfraError where there are none."""
+        """The URL and the token of the instance for an agent. Raises InfraError if the lease has none."""
         if self.mcp_url is None or self.token is None:
             raise InfraError(f"the lease of instance {self.instance} has ended before it began")
         return self.mcp_url, self.token
@@ -202,13 +202,13 @@ class LeasePart(Part[Lease]):
 
 
 class ForkRequest(Order):
-    """New instances that begin where one stands."""
+    """New instances with the state of an existing one."""
 
     count: Count = Field(default=1, description="How many instances.")
 
 
 class RewindRequest(Order):
-    """A call to go back to: every later one is undone."""
+    """The number of the call to return to. Every later one is undone."""
 
     call: Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="0 is the start.", examples=[3]), AsInteger]
 
@@ -252,14 +252,14 @@ class HistoryPart(Part[CallRecord]):
 
 
 class ScoreRequest(Order):
-    """The last words of the agent, if the scenario asks for any."""
+    """The agent's last words, if the scenario judges an answer."""
 
     answer: str = Field(default="", max_length=LARGEST_ANSWER, examples=["The loan is due on 2026-03-30."])
     close: bool = Field(default=False, description="End the lease and its instance, if it could be judged.")
 
 
 class Score(Record):
-    """What a scenario's checkpoints say of an instance. `infra_error` has no reward: a broken farm is not a zero."""
+    """The verdicts of a scenario's checkpoints about an instance. `infra_error` has no reward, not 0."""
 
     instance: InstanceId
     scenario: ScenarioId
@@ -296,7 +296,7 @@ class Workers(Record):
 
 
 class Health(Record):
-    """Whether the farm is well, for whoever asks."""
+    """The farm's health. Readable without a token."""
 
     status: Literal["ok", "degraded"]
     version: str = Field(examples=["0.1.0"])

@@ -1,6 +1,6 @@
-"""What keeps leases and instances in step: it ends what is over, and closes what nobody holds.
+"""The reaper keeps leases and instances consistent: it ends overdue leases, and closes instances without a lease.
 
-It deletes nothing before it has seen that the ledger is this farm's.
+It deletes nothing before it has confirmed that the ledger is this farm's.
 """
 
 import asyncio
@@ -23,14 +23,14 @@ log = logging.getLogger("farm.reaper")
 
 
 class Reconciled(NamedTuple):
-    """What one look at the workers mended: instances without a lease, leases without an instance."""
+    """What one check of the workers repaired: instances without a lease, leases without an instance."""
 
     closed: int
     dropped: int
 
 
 class Reaper:
-    """Looks after the leases of a registry while it is entered."""
+    """Maintains the leases of a registry while the context is open."""
 
     def __init__(self, registry: Registry, *, every_seconds: float = 3.0) -> None:
         self.registry = registry
@@ -52,9 +52,9 @@ class Reaper:
                 await asyncio.to_thread(self.registry.ledger.tick, self.registry.clock.now())
 
     async def reap(self) -> int:
-        """End the leases whose time is over; how many. They are orphans: their owners never closed them.
+        """End overdue leases, and return their number. These are orphans: their owners never closed them.
 
-        Their states are deleted when they have been kept for their time.
+        A state that was kept for its time is deleted.
         """
         reaped = 0
         async for kept in self._ended(self._expire):
@@ -66,7 +66,7 @@ class Reaper:
         return reaped
 
     async def _ended(self, end: Callable[[], list[KeptLease]]) -> AsyncGenerator[KeptLease]:
-        """The leases that `end` ends, one after the other, until it ends no more."""
+        """Yield the leases that `end` ends, batch by batch, until there are no more."""
         while True:
             due = await asyncio.to_thread(end)
             for kept in due:
@@ -89,10 +89,10 @@ class Reaper:
         return due
 
     async def reconcile(self) -> Reconciled:
-        """Close instances that no lease names, and leases whose instance is gone.
+        """Close instances without a lease, and leases without an instance.
 
-        An instance is a stranger for a while before it is closed: it may just be launched, its lease not written yet.
-        One that the ledger has never heard of is kept as long as the state of an expired lease: the ledger may be old.
+        An instance without a lease is given some time: its launch may be under way. One that the ledger has never known
+        is kept as long as the state of an expired lease, since the ledger may be a restored backup.
         """
         closed = dropped = 0
         for seat in list(self.registry.fleet.seats.values()):
@@ -123,7 +123,7 @@ class Reaper:
         return Reconciled(closed, dropped)
 
     async def _close_strangers(self, seat: FleetMember, found: set[str]) -> int:
-        """Close the instances without a lease that have been so for long enough; how many."""
+        """Close the instances that have had no lease for long enough. Returns their number."""
         now = self.registry.clock.now()
         since = self._strangers.get(seat.name, {})
         self._strangers[seat.name] = strangers = {instance: since.get(instance, now) for instance in found}
@@ -146,7 +146,7 @@ class Reaper:
                 await self._pass(reconcile=False)
 
     async def _pass(self, *, reconcile: bool) -> None:
-        """One round. What goes wrong shows in the farm's health, and the next round tries again."""
+        """One round. An error shows in the farm's health, and the next round tries again."""
         try:
             await asyncio.to_thread(self.registry.ledger.tick, self.registry.clock.now())
             if reconcile:

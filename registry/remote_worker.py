@@ -1,4 +1,4 @@
-"""A worker in another process or on another machine, asked over HTTP through its control door."""
+"""A worker in another process, reached over HTTP through its control door."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ from servers.worker.metrics import Family
 
 SECONDS = 60.0
 JUDGE_SECONDS = LONGEST_JUDGEMENT + SECONDS
-"""A judgement is waited for longer than it may take, so that what is slow is judged and not given up."""
+"""Seconds to wait for a judgement: longer than one may take, so that a slow one is not given up."""
 ERRORS: dict[str, type[FarmError]] = {
     kind: error for kind, error in vars(errors).items() if isinstance(error, type) and issubclass(error, FarmError)
 }
 
 
 class RemoteWorker:
-    """The same operations as a worker in this process, each one request."""
+    """The operations of a worker, each as one HTTP request."""
 
     def __init__(self, url: str, token: str) -> None:
         self._http = httpx.AsyncClient(

@@ -1,4 +1,4 @@
-"""What a scenario's checkpoints say of an instance. A farm that cannot judge says so, and gives no reward."""
+"""Scoring an instance by its scenario's checkpoints. A farm that cannot judge reports that, and gives no reward."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from servers.scenario.scenario import Scenario
 
 
 async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer: str, at: datetime) -> Score:
-    """Ask the worker of an instance to judge it.
+    """Ask an instance's worker to judge it.
 
     Raises:
         RequestError: the instance is gone, or its bundle has changed.

@@ -1,4 +1,4 @@
-"""Finds worker processes that do not answer, takes them out of placement, and has them started anew."""
+"""The watchdog finds worker processes that do not answer, excludes them from placement, and restarts them."""
 
 import asyncio
 import logging
@@ -12,17 +12,17 @@ from servers.errors import FarmError
 
 EVERY_SECONDS = 1.0
 SECONDS_TO_ANSWER = 2.5
-"""With the time between two questions: a worker that stands still is known after 3.5 s at most."""
+"""Seconds to wait for an answer. With the interval, a worker that hangs is found after 3.5 s at most."""
 SECONDS_TO_RESTART = 10.0
-"""A worker that is silent for so long is killed, and started anew."""
+"""Seconds of silence after which a worker is killed and restarted."""
 SECONDS_TO_START = 30.0
-"""A worker that was just started anew is given so long."""
+"""Seconds that a restarted worker has for its first answer."""
 log = logging.getLogger("farm.watchdog")
 
 
 @dataclass
 class WatchedWorker:
-    """A worker process: its seat, a door that nobody else uses, and what kills it so that it is started anew."""
+    """A worker process: its place in the fleet, a door for the watchdog alone, and the function that kills it."""
 
     seat: FleetMember
     door: RemoteWorker
@@ -31,7 +31,7 @@ class WatchedWorker:
 
 
 class Watchdog:
-    """Asks each worker process again and again whether it is there, while it is entered."""
+    """Asks each worker process periodically whether it is there, while the context is open."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Watchdog:
             await self.ask(worker)
 
     async def ask(self, worker: WatchedWorker) -> None:
-        """Ask one worker whether it is there, and draw the consequences."""
+        """Ask one worker, and exclude or restart it if it is silent."""
         seat = worker.seat
         try:
             async with asyncio.timeout(self._seconds_to_answer):

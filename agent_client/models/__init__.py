@@ -1,1 +1,1 @@
-"""Models behind endpoints, as agents and as simulated users. How an episode is played lives outside."""
+"""Models behind endpoints, as agents and as simulated users. They do not play episodes."""

@@ -1,8 +1,8 @@
-"""Tool calls as text, for models without function calling: how tools are told, and how calls are written and read.
+"""Tool calls as text, for models without function calling: how tools are described, and how calls are parsed.
 
-Two formats. `HERMES` is the one that Hermes and Qwen models were trained on, in the words that they know: calls in
-`<tool_call>`, results in `<tool_response>`. `JSON` is one object for a reply, with or without a fence around it:
-`{"calls": [{"tool": …, "arguments": …}]}` or `{"answer": …}`.
+Two formats. `HERMES` is the one that Hermes and Qwen models were trained on: calls in `<tool_call>`, results in
+`<tool_response>`. `JSON` is one object a reply, optionally in a code fence: `{"calls": [{"tool": …, "arguments": …}]}`
+or `{"answer": …}`.
 """
 
 import json
@@ -18,14 +18,14 @@ from agent_client.models.chat_messages import chat_tools
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
 
 UNREADABLE = "unreadable"
-"""The tool of a call whose name cannot be made out."""
+"""The tool name of a call whose name cannot be read."""
 OPENED, CLOSED = "<tool_call>", "</tool_call>"
 INVENTED = re.compile(r"<tool_response>.*", re.DOTALL)
 FENCE = re.compile(r"^```(?:json)?\s*\n(.*?)\n?```$", re.DOTALL)
 
 
 class ParsedReply(NamedTuple):
-    """What a reply says in words, and the calls in it."""
+    """The text of a reply, and the calls in it."""
 
     text: str
     calls: tuple[ToolCall, ...]
@@ -33,7 +33,7 @@ class ParsedReply(NamedTuple):
 
 @dataclass(frozen=True)
 class CallText:
-    """One format: a prompt with a hole for the tools, and the ways from calls and results to text and back."""
+    """One format: a prompt with a hole for the tools, a writer of calls and results, a parser."""
 
     prompt: str
     tools: Callable[[Sequence[ToolSpec]], str]
@@ -42,7 +42,7 @@ class CallText:
     read: Callable[[str, int], ParsedReply]
 
     def told(self, tools: Sequence[ToolSpec]) -> str:
-        """What a model is told about tools and format, after the instructions."""
+        """The prompt that describes the tools and the format. It follows the instructions."""
         return self.prompt.replace("{tools}", self.tools(tools)).strip()
 
 
@@ -63,7 +63,7 @@ def _hermes_results(answered: Sequence[tuple[ToolCall, ToolResult]]) -> str:
 
 
 def _hermes_read(text: str, turn: int) -> ParsedReply:
-    """Words stand around the calls. A result that the model made up ends what is read of it."""
+    """Parse calls and the text around them. A result that the model invented ends the parse."""
     first, *rest = INVENTED.sub("", text).split(OPENED)
     words, calls = [first], list[ToolCall]()
     for number, part in enumerate(rest, start=1):
@@ -91,7 +91,7 @@ def _json_results(answered: Sequence[tuple[ToolCall, ToolResult]]) -> str:
 
 
 def _json_read(text: str, turn: int) -> ParsedReply:
-    """What is no such object is an answer in words: a model that forgot the format has still said it."""
+    """Parse the object. Any other text is an answer: a model that forgot the format has still answered."""
     stripped = text.strip()
     fenced = FENCE.match(stripped)
     try:

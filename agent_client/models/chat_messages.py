@@ -1,4 +1,4 @@
-"""A conversation in the chat completions format, and a completion as a reply."""
+"""Conversions between a conversation and the chat completions format."""
 
 import json
 import re
@@ -19,9 +19,9 @@ FORBIDDEN = re.compile(r"[^A-Za-z0-9_-]")  # in a function's name; what a model 
 
 
 def chat_messages(messages: Sequence[Message], *, with_thinking: bool = False) -> list[dict[str, Any]]:
-    """What the endpoint is shown. Every call in it is answered, in order.
+    """The messages for an endpoint. Every call in them has its result, in order.
 
-    With thinking, a reply carries its own as `reasoning_content`, for endpoints whose chat template has a place for it.
+    With thinking, a reply carries its own as `reasoning_content`, for endpoints whose chat template uses it.
     """
     return [
         _chat_message(message) | _thinking(message) if with_thinking else _chat_message(message) for message in messages
@@ -47,7 +47,7 @@ def _chat_message(message: Message) -> dict[str, Any]:
 
 
 def _chat_call(call: ToolCall) -> dict[str, Any]:
-    """Malformed arguments go back as `{}`: chat templates parse them, and the result quotes them."""
+    """A call for the endpoint. Malformed arguments become `{}`, since chat templates parse them. The result quotes them."""
     name = FORBIDDEN.sub("_", call.tool)[:64] or "_"
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
@@ -64,7 +64,7 @@ def chat_tools(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
 
 
 def read_reply(completion: Completion, turn: int) -> Reply:
-    """What the model said; `turn` keeps the ids of calls apart where the endpoint does not."""
+    """Convert a completion into a reply. `turn` makes call ids unique if the endpoint does not."""
     message = completion.choices[0].message
     text, thinking = without_thinking(message.content or message.refusal or "")
     usage = completion.usage or Usage()
@@ -78,7 +78,7 @@ def read_reply(completion: Completion, turn: int) -> Reply:
 
 
 def without_thinking(text: str) -> tuple[str, str]:
-    """Text, and the <think> part at its head that endpoints without a reasoning parser leave there."""
+    """Split a text into answer and leading <think> part. Endpoints without a reasoning parser leave it there."""
     opened = text.lstrip().removeprefix("<think>")
     thinking, closed, rest = opened.partition("</think>")
     return (rest.strip(), thinking.strip()) if closed and opened != text.lstrip() else (text, "")

@@ -14,9 +14,9 @@ from agent_client.trace import ToolSpec
 
 
 class ChatModel:
-    """Enter it with `async with`: it holds connections. It retries as Endpoint does.
+    """A chat model. Enter it with `async with`, as it holds connections. It retries as `Endpoint` does.
 
-    `return_thinking` shows the model what it thought in earlier turns.
+    `return_thinking` shows the model its thoughts of earlier turns.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class ChatModel:
         await self._endpoint.__aexit__(kind, error, trace)
 
     async def check(self) -> None:
-        """See that the endpoint is there and takes the key. Raises EndpointError."""
+        """Check that the endpoint answers and accepts the key. Raises EndpointError."""
         await self._endpoint.check()
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:

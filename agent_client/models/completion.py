@@ -1,4 +1,4 @@
-"""The answers of endpoints for chat completions and embeddings: the fields that are read here."""
+"""The answers of endpoints for chat completions and embeddings: the fields that are used here."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field
 
 
 class LenientModel(BaseModel):
-    """Endpoints add keys of their own, so unknown ones are passed over."""
+    """A record that ignores unknown keys, since endpoints add their own."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -45,7 +45,7 @@ class Completion(LenientModel):
 
 
 class Embedding(LenientModel):
-    """One text's vector; `index` is the text's place among those that were asked."""
+    """One text's vector. `index` is the position of the text in the request."""
 
     index: int
     embedding: tuple[float, ...]

@@ -1,6 +1,6 @@
-"""The connection to an OpenAI-compatible endpoint: it sends a request and is patient with what may pass.
+"""The connection to an OpenAI-compatible endpoint, with retries for temporary errors.
 
-The only file that knows the `openai` package.
+The only module that imports `openai`.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ HINTS = {
 
 
 class PassingError(EndpointDown):
-    """Trouble that may pass; `wait` is how long the endpoint asked us to wait."""
+    """A temporary error. `wait` is the number of seconds that the endpoint asked for."""
 
     def __init__(self, message: str, wait: float | None = None, *, nobody_listens: bool = False) -> None:
         super().__init__(message)
@@ -42,9 +42,9 @@ class PassingError(EndpointDown):
 
 @dataclass(frozen=True)
 class Retries:
-    """How a request is retried: `attempts` in all. The first wait is `backoff` seconds, each next one twice as long.
+    """How a request is retried: `attempts` in all. The first wait is `backoff` seconds, and each further wait doubles.
 
-    `on_retry` is called before each wait, with its reason.
+    `on_retry` is called with the reason before each wait.
     """
 
     attempts: int = 6
@@ -54,11 +54,11 @@ class Retries:
 
 
 class Endpoint:
-    """Enter it with `async with`: it holds connections.
+    """An endpoint. Enter it with `async with`, as it holds connections.
 
-    Rate limits, server errors and broken connections are retried. A refusal is final. A task that is cancelled during
-    a wait finds the trouble as the cause of its CancelledError. Where nothing listens, and nothing ever has, one
-    attempt is enough: a wrong address does not pass.
+    Rate limits, server errors and broken connections are retried. A refusal is final. A task that is cancelled during a
+    wait has the last error as the cause of its CancelledError. If nothing listens at an address that never answered,
+    one attempt is enough: the address is wrong.
     """
 
     def __init__(
@@ -105,10 +105,10 @@ class Endpoint:
         raise EndpointDown(f"{trouble} ({self._attempts} attempts)") from trouble
 
     async def check(self) -> None:
-        """Ask once for the list of models, which costs nothing. An endpoint that keeps no list is believed.
+        """Request the list of models, which costs nothing. An endpoint without such a list passes.
 
         Raises:
-            EndpointDown: nobody answers.
+            EndpointDown: nothing answers.
             EndpointRefused: the key is refused.
         """
         try:
@@ -121,7 +121,7 @@ class Endpoint:
                 raise refusal from error
 
     async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
-        """A vector for each text, all of one length. Raises as `post` does."""
+        """A vector for each text, all of the same length. Raises as `post` does."""
         found: list[tuple[float, ...]] = []
         for at in range(0, len(texts), EMBEDDED_AT_ONCE):
             part = list(texts[at : at + EMBEDDED_AT_ONCE])
@@ -182,13 +182,13 @@ def _ignore(_: str) -> None:
 
 
 def limit_name(base_url: str) -> str:
-    """How the most tokens of an answer are called there."""
+    """The endpoint's name for the limit on completion tokens."""
     # OpenAI's reasoning models refuse the old name; many other endpoints silently pass over the new one.
     return "max_completion_tokens" if "api.openai.com" in base_url else "max_tokens"
 
 
 def _asked_wait(error: APIStatusError) -> float | None:
-    """Retry-After in seconds; the date form is rare among these endpoints and read as no wish."""
+    """Retry-After in seconds. The date form is rare among these endpoints and is ignored."""
     asked = error.response.headers.get("retry-after", "")
     try:
         return max(0.0, float(asked))

@@ -1,4 +1,4 @@
-"""A model that is told about tools in words and calls them in words: another model, asked without function calling."""
+"""A model without function calling: tools are described in the prompt, and calls are parsed from the text."""
 
 from collections.abc import Iterator, Sequence
 
@@ -16,7 +16,7 @@ from agent_client.trace import ToolCall, ToolResult, ToolSpec
 
 
 class PromptedModel:
-    """Gives replies like any other: calls are read from the text, thinking is kept apart."""
+    """Wraps another model. Its replies are like any other's: calls are parsed from the text, thinking is kept apart."""
 
     def __init__(self, model: Model, text: CallText) -> None:
         self.name = model.name
@@ -24,7 +24,7 @@ class PromptedModel:
         self._text = text
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
-        """Ask for the next turn. Raises what the model raises."""
+        """Ask for the next turn. Raises the wrapped model's errors."""
         turn = 1 + sum(isinstance(message, Reply) for message in messages)
         told = list(self._in_words(messages, tools))
         reply = await self._model.reply(told, ())
@@ -40,7 +40,7 @@ class PromptedModel:
         )
 
     def _in_words(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Iterator[Message]:
-        """The conversation without calls and answers as such. All results of a turn are one message of the user."""
+        """The conversation with calls and results as text. All results of a turn form one user message."""
         rules = "\n\n".join(message.text for message in messages if isinstance(message, Instructions))
         told = self._text.told(tools) if tools else ""
         if rules or told:

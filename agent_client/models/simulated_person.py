@@ -1,4 +1,4 @@
-"""A user that a model plays: from a persona and a task, piece by piece, until there is nothing left to want."""
+"""A user that a model plays. It tells its task piece by piece, from a persona, until nothing is left to ask."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,14 +8,14 @@ from agent_client.model import Instructions, Message, Model, Reply, User
 from agent_client.person import Exchange, UserMessage
 
 STOP = "[END]"
-"""The signal counts only as the last line of what is said, never inside a thought or a sentence."""
+"""The signal that ends a conversation. It counts only as the last line of a message, outside of thoughts."""
 GREETING = "Hello, how can I help you today?"
 PROMPT = Path(__file__).with_name("simulated_person.md")
 SILENCE = "You said nothing. Say your next words to the agent, or only the line [END]."
 
 
 class SimulatedPerson:
-    """Sees the persona, the task and what was said to it; never tools, state or checkpoints."""
+    """Sees the persona, the task and the agent's messages. Never sees tools, state or checkpoints."""
 
     def __init__(self, model: Model, *, persona: str, task: str) -> None:
         self.name = model.name
@@ -23,7 +23,7 @@ class SimulatedPerson:
         self._instructions = PROMPT.read_text(encoding="utf-8").format(persona=persona, task=task, stop=STOP)
 
     async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
-        """The next words. Raises EndpointError where the model says nothing twice, or never begins."""
+        """The next message. Raises EndpointError if the model says nothing twice, or never begins."""
         messages: list[Message] = [Instructions(self._instructions), User(GREETING)]
         if opening:
             messages.append(Reply(text=opening))
@@ -51,7 +51,7 @@ class SimulatedPerson:
 
 
 def heard(text: str) -> tuple[str, bool]:
-    """What was said without the signal, and whether the signal was its last line."""
+    """A message without the signal, and whether the signal was its last line."""
     said = text.strip()
     *before, last = said.splitlines() or [""]
     return ("\n".join(before).strip(), True) if last.strip() == STOP else (said, False)

@@ -1,1 +1,1 @@
-"""Rollouts as training examples, in the forms that trainers read. It plays nothing."""
+"""Exports of rollouts as training examples, in the formats of trainers. They play nothing."""

@@ -1,4 +1,4 @@
-"""Whether messages survive a chat template: rendered, and looked for in what came out."""
+"""Whether messages survive a chat template: they are rendered, and searched for in the text."""
 
 import json
 from collections import Counter
@@ -15,7 +15,7 @@ from servers.files.trouble import trouble
 
 
 class ChatTemplate:
-    """A chat template as Hugging Face's tokenizers have one: Jinja, sandboxed, given messages and tools."""
+    """A chat template as Hugging Face's tokenizers have one: sandboxed Jinja over messages and tools."""
 
     def __init__(self, path: Path) -> None:
         environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, autoescape=False)
@@ -30,7 +30,7 @@ class ChatTemplate:
             raise RequestError(f"{path}: not a template: {error}") from None
 
     def rendered(self, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> str:
-        """The text of a conversation. Raises RequestError where the template cannot take it."""
+        """The text of a conversation. Raises RequestError if the template fails."""
         try:
             return self._template.render(messages=messages, tools=tools or None, add_generation_prompt=False)
         except (TemplateError, TypeError, ValueError) as error:
@@ -38,7 +38,7 @@ class ChatTemplate:
 
 
 def lost(template: ChatTemplate, example: TrainingExample) -> Counter[str]:
-    """What of an example a template does not show, by kind, each where it should stand: in order, to the character."""
+    """What a template drops of an example, counted by kind. Each part must appear in order, to the character."""
     text = template.rendered([dict(message) for message in example.messages], list(example.tools))
     missing: Counter[str] = Counter()
     at = 0

@@ -96,7 +96,7 @@ def sft(
 
 
 def _rollouts(runs: Iterable[Path], libraries: Iterable[Path]) -> Iterator[tuple[str, str, Rollout]]:
-    """Rollouts with their names and agents: of a run the last line of each name."""
+    """The rollouts of runs with their names and agents. The last line of a name counts."""
     for run in runs:
         folder = RunFolder(run)
         folder.header()
@@ -117,7 +117,7 @@ def _lacking(form: Format, template: ChatTemplate | None, example: TrainingExamp
 
 
 def _finish(form: Format, rows: Path) -> None:
-    """What a form needs beside its lines."""
+    """Write the files that a format needs beside its lines."""
     if form == "llamafactory":
         told = {
             "envfarm": {

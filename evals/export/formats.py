@@ -1,8 +1,8 @@
-"""Training examples in the forms that trainers read.
+"""Training examples in the formats of trainers.
 
-- `chat`: OpenAI's, messages with tools; `weight` says which go into the loss.
+- `chat`: OpenAI's, messages with tools. `weight` says which go into the loss.
 - `sharegpt`: system, human, gpt and tool, calls as `<tool_call>` text (as in NousResearch's function-calling data set).
-- `llamafactory`: LLaMA-Factory's ShareGPT form with tools: human and observation take turns with gpt and function_call.
+- `llamafactory`: LLaMA-Factory's ShareGPT form with tools: human and observation alternate with gpt and function_call.
 - `verl`: rows for verl's multi-turn SFT data set, which masks messages whose `trainable` is false.
 """
 
@@ -17,7 +17,7 @@ from evals.export.training_example import TrainingExample
 Format = Literal["chat", "sharegpt", "llamafactory", "verl"]
 ROLES = {"system": "system", "user": "human", "assistant": "gpt", "tool": "tool"}
 BETWEEN_RESULTS = "\n</tool_response>\n<tool_response>\n"
-"""What LLaMA-Factory's own converter puts between the results of calls that were made together."""
+"""The separator of LLaMA-Factory's own converter between the results of parallel calls."""
 
 
 def chat(example: TrainingExample) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def sharegpt(example: TrainingExample) -> dict[str, Any]:
 
 
 def llamafactory(example: TrainingExample) -> dict[str, Any]:
-    """Words beside a call have no place in this form; `losses` counts them."""
+    """A LLaMA-Factory row. It has no place for words beside a call: `losses` counts them."""
     system = "".join(message["content"] for message in example.messages if message["role"] == "system")
     functions = [tool["function"] for tool in example.tools]
     told = [_llamafactory(message) for message in _joined(example) if message["role"] != "system"]
@@ -41,9 +41,9 @@ def llamafactory(example: TrainingExample) -> dict[str, Any]:
 
 
 def verl(example: TrainingExample) -> dict[str, Any]:
-    """Tools and calls stand in the text, as Qwen's template would write them.
+    """A verl row. Tools and calls are text, as Qwen's template writes them.
 
-    In a parquet column of structs every tool would get the arguments of all others, as nulls, and show them.
+    In a parquet column of structs every tool would get the arguments of all others, as nulls.
     """
     tools = [
         ToolSpec(name=one["name"], description=one["description"], arguments=one["parameters"])
@@ -70,7 +70,7 @@ FORMS: dict[Format, Callable[[TrainingExample], dict[str, Any]]] = {
 
 
 def losses(form: Format, example: TrainingExample) -> dict[str, int]:
-    """What a form cannot say of an example, by kind."""
+    """What a format drops of an example, counted by kind."""
     if form != "llamafactory":
         return {}
     words = sum(bool(one.get("tool_calls") and one["content"].strip()) for one in example.messages)
@@ -84,7 +84,7 @@ def _plain(example: TrainingExample) -> list[dict[str, Any]]:
 
 
 def _joined(example: TrainingExample) -> list[dict[str, Any]]:
-    """The messages, with the results of calls that were made together as one."""
+    """The messages, with the results of parallel calls joined into one."""
     joined: list[dict[str, Any]] = []
     for message in example.messages:
         if message["role"] == "tool" and joined[-1]["role"] == "tool":

@@ -1,6 +1,6 @@
-"""A file of JSON lines as Parquet: `python -m evals.export.parquet ROWS.jsonl ROWS.parquet`.
+"""Converts JSON lines to Parquet: `python -m evals.export.parquet ROWS.jsonl ROWS.parquet`.
 
-It needs the extra `envfarm[evals]`. A program of its own, so that nothing else needs pyarrow.
+It needs the extra `envfarm[evals]`. It is a program of its own, so that nothing else imports pyarrow.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Which rollouts become training examples, and why the others do not."""
+"""The selection of rollouts that become training examples, with a reason for each that does not."""
 
 import operator
 import re
@@ -38,7 +38,7 @@ WORDS: dict[str, Callable[[Rollout], str]] = {
 
 
 class Condition(NamedTuple):
-    """A filter, as it was written, and what it asks."""
+    """A filter: its text and its predicate."""
 
     text: str
     field: str
@@ -46,7 +46,7 @@ class Condition(NamedTuple):
 
 
 def condition(text: str) -> Condition:
-    """Read a filter such as `reward>=0.5`. Raises RequestError where it is none."""
+    """Parse a filter such as `reward>=0.5`. Raises RequestError if it is not valid."""
     found = WRITTEN.fullmatch(text)
     if found is None:
         raise RequestError(f"--filter {text!r}: write FIELD OPERATOR VALUE, for example reward>=0.5")
@@ -79,7 +79,7 @@ def _numeric(text: str, name: str, compare: Callable[[Any, Any], bool], value: s
 
 @dataclass
 class RolloutSelection:
-    """Takes rollouts one after another; enter each once. `dropped` counts the others by the reason."""
+    """Selects rollouts. Enter each once. `dropped` counts the others by reason."""
 
     conditions: tuple[Condition, ...] = ()
     most_characters: int | None = None
@@ -109,7 +109,7 @@ class RolloutSelection:
             yield made_of
 
     def _judged(self, name: str, agent: str, run: Rollout) -> tuple[str, TrainingExample | None]:
-        """The example, or why there is none."""
+        """The example of a rollout, or the reason why it has none."""
         if run.outcome == "infra_error" or run.trace is None or run.reward is None:
             return "infra error: nothing is known of the agent", None
         for one in self.conditions:
@@ -123,7 +123,7 @@ class RolloutSelection:
         return (refusal, None) if refusal else ("", made_of)
 
     def _too_much(self, made_of: TrainingExample) -> str:
-        """Why an example is one too many; empty where it is not."""
+        """Why an example exceeds a limit. Empty if it does not."""
         if self.most_characters is not None and made_of.characters > self.most_characters:
             return f"longer than {self.most_characters:,} characters"
         if not self.keep_duplicates and made_of.signature in self._signatures:

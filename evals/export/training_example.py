@@ -1,4 +1,4 @@
-"""A training example: messages and tools in the OpenAI form, and which messages go into the loss."""
+"""A training example: messages and tools in the OpenAI format, and which messages go into the loss."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ MALFORMED = "a call whose arguments could not be read"
 
 
 class TrainingExample(Record):
-    """One conversation. Assistant messages of `weight` 1 go into the loss, thinking included; nothing else does."""
+    """One conversation. Only assistant messages of `weight` 1 go into the loss, including their thinking."""
 
     name: str
     environment: str
@@ -26,7 +26,7 @@ class TrainingExample(Record):
 
     @property
     def signature(self) -> str:
-        """The same for examples that teach the same: ids of calls and thinking aside."""
+        """A digest that is equal for examples that teach the same. It ignores call ids and thinking."""
         said = [
             (
                 message["role"],
@@ -43,10 +43,10 @@ class TrainingExample(Record):
 
 
 def example(name: str, agent: str, run: Rollout, *, with_thinking: bool, errors_in_loss: bool) -> TrainingExample:
-    """The example that a rollout makes; one without a trace or a reward makes none and must not come here.
+    """The example of a rollout. The rollout must have a trace and a reward.
 
-    Without `errors_in_loss` a message whose calls were all answered by an error stays, for what follows from it, but
-    does not go into the loss.
+    Without `errors_in_loss`, a message whose calls were all answered by an error stays as context, but does not go into
+    the loss.
     """
     if run.trace is None or run.reward is None:
         raise ValueError(f"{name} has no trace or no reward")
@@ -65,7 +65,7 @@ def example(name: str, agent: str, run: Rollout, *, with_thinking: bool, errors_
 
 
 def messages(trace: Trace, *, with_thinking: bool, errors_in_loss: bool) -> Iterator[dict[str, Any]]:
-    """A trace as messages. Calls without an answer, at the end of an episode cut short, are left out."""
+    """A trace as messages. Unanswered calls at the end of a cancelled episode are left out."""
     if trace.instructions:
         yield {"role": "system", "content": trace.instructions}
     yield {"role": "user", "content": trace.task}
@@ -99,7 +99,7 @@ def _call(call: ToolCall) -> dict[str, Any]:
 
 
 def unusable(trace: Trace) -> str | None:
-    """Why a trace cannot become messages without saying what was not said; None where it can."""
+    """Why a trace cannot be written as messages faithfully. None if it can."""
     if any(call.malformed for turn in trace.turns for call in turn.calls):
         return MALFORMED
     if not any(turn.text.strip() or turn.results for turn in trace.turns):

@@ -1,1 +1,1 @@
-"""What a run says: tables, statistics, one HTML page. It plays nothing."""
+"""Reports on runs: tables, statistics, one HTML page. They play nothing."""

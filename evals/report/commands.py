@@ -1,4 +1,4 @@
-"""The commands that look at runs: `farm report` and `farm show`."""
+"""The commands that read runs: `farm report` and `farm show`."""
 
 from pathlib import Path
 from typing import Annotated

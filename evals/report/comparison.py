@@ -1,4 +1,4 @@
-"""Two runs beside each other, scenario by scenario."""
+"""The comparison of two runs, scenario by scenario."""
 
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ class Beside(NamedTuple):
 
 
 class RunComparison(NamedTuple):
-    """Another run against the first: what it is better by. `changed` scenarios were not the same, and are left out."""
+    """Another run compared with the first. Scenarios that `changed` between the runs are left out."""
 
     first: str
     other: str
@@ -28,7 +28,7 @@ class RunComparison(NamedTuple):
 
 
 def compared(first: Report, other: Report) -> RunComparison:
-    """Pair what both have judged, at scenarios that are the same to the byte."""
+    """Compare two runs on the judged scenarios that are identical in both."""
     ones, others = by_scenario(first.rollouts), by_scenario(other.rollouts)
     shared = sorted(ones.keys() & others.keys())
     changed = [

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else: no server, no network, no other file."""
+"""The report as one self-contained HTML file: no server, no network, no other file."""
 
 import html
 import re
@@ -22,7 +22,7 @@ SCRIPTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
 
 
 def page(reports: Sequence[Report], comparisons: Sequence[RunComparison], *, most_openable: int = MOST_OPENABLE) -> str:
-    """The page of some runs; of each, so many rollouts can be opened in it, failures before successes."""
+    """The page of some runs. Of each run, `most_openable` rollouts can be opened, failures first."""
     data = {
         "runs": [_run(told, most_openable) for told in reports],
         "comparisons": [comparison_data(one) for one in comparisons],
@@ -32,7 +32,7 @@ def page(reports: Sequence[Report], comparisons: Sequence[RunComparison], *, mos
 
 
 def drawn(title: str, data: Any) -> str:
-    """A page of this data, in today's look."""
+    """A page of this data, with today's layout."""
     script = "\n".join(_part(name) for name in SCRIPTS)
     filled = {
         "{{title}}": _escaped(title),
@@ -59,7 +59,7 @@ def _run(told: Report, most_openable: int) -> dict[str, Any]:
 
 
 def _row(one: RolloutSummary) -> list[Any]:
-    """A line of the list of rollouts; the page knows the columns by their place."""
+    """A row of the list of rollouts. The page's script knows the columns by position."""
     numbers = [one.turns, one.calls, one.errors, one.tokens_in, one.tokens_out, round(one.seconds, 2), one.retried]
     return [one.key, one.outcome, one.reward, one.success, one.cause, *numbers]
 

@@ -1,4 +1,4 @@
-"""A rollout as the page opens it: turns, calls, results, changed rows and verdicts, packed small."""
+"""A rollout for the page: turns, calls, results, changed rows and verdicts, compressed."""
 
 import base64
 import json
@@ -11,11 +11,11 @@ from agent_client.trace import Trace
 from evals.rollout import Rollout
 
 LONGEST_RESULT = 20_000
-"""Characters of one result that the page holds; `farm show` has the whole."""
+"""The most characters of one result on the page. `farm show` prints all of it."""
 
 
 def packed(value: Any) -> str:
-    """JSON, deflated, in base64: the page's browser unpacks it when it is asked for."""
+    """JSON, deflated, in base64. The page unpacks it on demand."""
     return base64.b64encode(zlib.compress(as_json(value).encode(), 6)).decode()
 
 
@@ -26,7 +26,7 @@ def as_json(value: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """A value of JSON without NaN and infinity, which no browser reads: null stands for them."""
+    """Replace NaN and infinity by null, since browsers read neither."""
     if isinstance(value, dict):
         return {key: _finite(one) for key, one in cast("dict[Any, Any]", value).items()}
     if isinstance(value, list | tuple):
@@ -35,7 +35,7 @@ def _finite(value: Any) -> Any:
 
 
 def openable(run: Rollout) -> dict[str, Any]:
-    """What is shown of a rollout."""
+    """A rollout as plain values for the page."""
     trace = run.trace
     return {
         "error": run.error,

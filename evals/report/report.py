@@ -1,4 +1,4 @@
-"""What a run says: how good the agent is, where, how sure that is, and what went wrong."""
+"""The content of a report: success rates, their uncertainty, and failures."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +17,7 @@ LENGTHS = ((0, 2), (3, 4), (5, 7), (8, 12), (13, 10**6))
 
 
 class Group(NamedTuple):
-    """The rollouts that have something in common."""
+    """The rollouts that share a property."""
 
     name: str
     scenarios: int
@@ -28,7 +28,7 @@ class Group(NamedTuple):
 
 
 class Passing(NamedTuple):
-    """pass@k and pass^k over the scenarios that were judged at least k times."""
+    """pass@k and pass^k over the scenarios with at least k judged attempts."""
 
     k: int
     scenarios: int
@@ -48,7 +48,7 @@ class Failing(NamedTuple):
 
 
 class ToolUse(NamedTuple):
-    """A tool of an environment, how often it was called, and how often that was an error."""
+    """A tool of an environment, its number of calls, and of errors among them."""
 
     environment: str
     tool: str
@@ -57,7 +57,7 @@ class ToolUse(NamedTuple):
 
 
 class Report(NamedTuple):
-    """Everything that is said of a run. `bounds`: success if what broke had failed, and if it had succeeded."""
+    """The figures of a run. `bounds`: the success rate if all broken rollouts had failed, and if all had succeeded."""
 
     path: str
     header: Header
@@ -76,12 +76,12 @@ class Report(NamedTuple):
 
     @property
     def missing(self) -> int:
-        """Rollouts of the suite that were not played yet."""
+        """The number of rollouts of the suite that are not played yet."""
         return self.header.rollouts - len(self.rollouts)
 
 
 def report(folder: RunFolder) -> Report:
-    """Read a run. Raises RequestError where it cannot be read."""
+    """Read a run. Raises RequestError if it cannot be read."""
     header, subjects = folder.header(), folder.subjects()
     rollouts = summaries(folder, subjects)
     judged = [one for one in rollouts if one.success is not None]
@@ -107,7 +107,7 @@ def report(folder: RunFolder) -> Report:
 
 
 def by_scenario(rollouts: Iterable[RolloutSummary]) -> dict[str, list[RolloutSummary]]:
-    """Rollouts that have a reward, by scenario."""
+    """The rollouts that have a reward, by scenario."""
     found: dict[str, list[RolloutSummary]] = defaultdict(list)
     for one in rollouts:
         if one.success is not None:
@@ -156,7 +156,7 @@ def _passing(judged: Sequence[RolloutSummary]) -> list[Passing]:
 
 
 def _groups(rollouts: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> dict[str, list[Group]]:
-    """Groups by everything that a scenario is known by; a rollout with several tags is in several groups."""
+    """Groups by each property of a scenario. A rollout with several tags is in several groups."""
 
     def tags(one: RolloutSummary) -> tuple[str, ...]:
         return subjects[one.name].detail.scenario.tags if one.name in subjects else ()
@@ -208,7 +208,7 @@ def _causes(judged: Sequence[RolloutSummary]) -> list[tuple[Cause, list[str]]]:
 
 
 def _checkpoints(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[Failing]:
-    """Those that did not hold at least once, the worst first."""
+    """The checkpoints that failed at least once, most failures first."""
     found: list[Failing] = []
     for name, ones in by_scenario(judged).items():
         failed = Counter(checkpoint for one in ones for checkpoint in one.failed)

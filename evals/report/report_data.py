@@ -1,4 +1,4 @@
-"""A report as plain values: what the page draws, and what `--json` prints."""
+"""A report as plain values: for the page and for `--json`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from evals.report.comparison import RunComparison
 from evals.report.report import Report
 
 MOST_LISTED = 200
-"""Checkpoints that failed, and tools, each."""
+"""The most failed checkpoints in a list, and the most tools."""
 MOST_REASONS = 20
 
 

@@ -1,4 +1,4 @@
-"""A rollout to read on the terminal: what the agent did beside the reference solution, and the verdicts."""
+"""A rollout on the terminal: the agent's calls beside the reference solution, and the verdicts."""
 
 import json
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ SIGNS = {"insert": ("+", "green"), "update": ("~", "yellow"), "delete": ("−", 
 
 
 def list_rollouts(console: Console, told: Report, *, failed_only: bool) -> None:
-    """A line for each rollout."""
+    """Print a line for each rollout."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
     table.add_column("rollout", overflow="fold", min_width=36)
     for column in ("outcome", "reward", "turns", "calls", "why"):
@@ -40,7 +40,7 @@ def list_rollouts(console: Console, told: Report, *, failed_only: bool) -> None:
 
 
 def show_rollout(console: Console, folder: RunFolder, name: str) -> None:
-    """One rollout. Raises NotFound where the run has none of this name."""
+    """Print one rollout. Raises NotFound if the run has none of this name."""
     found: RolloutRecord | None = None
     for at in folder.rollouts():
         if at.played.key == name:
@@ -112,7 +112,7 @@ def _column(name: str, change: dict[str, Any]) -> str:
 
 
 def verdicts_of(run: Rollout) -> Table:
-    """A line for each checkpoint, with what it saw where it does not hold."""
+    """A line for each checkpoint. One that does not hold shows what it found."""
     table = Table("checkpoint", "role", "holds", "question", "seen", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
     for verdict in run.score.verdicts if run.score else ():
         holds = marked("[green]yes[/]" if verdict.holds else "[red]no[/]")
@@ -122,7 +122,7 @@ def verdicts_of(run: Rollout) -> Table:
 
 
 def changed_rows(run: Rollout) -> Iterator[Text]:
-    """The calls that changed rows, each with these rows below it."""
+    """The calls that changed rows, each followed by these rows."""
     trace, effects = run.trace, {effect.call: effect for effect in run.effects or () if effect.changes}
     for number, (call, _) in enumerate(made(trace) if trace is not None else ()):
         if number in effects:

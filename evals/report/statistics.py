@@ -17,19 +17,19 @@ from typing import NamedTuple
 DRAWS = 1000
 FLIPS = 10_000
 EXACT = 12
-"""Up to so many scenarios every way to flip signs is counted."""
+"""The most scenarios for which all sign flips are counted exactly."""
 CONFIDENCE = 0.95
 
 
 class Cluster(NamedTuple):
-    """What the rollouts of one scenario sum up to."""
+    """The sums over the rollouts of one scenario."""
 
     total: float
     rollouts: int
 
 
 class Estimate(NamedTuple):
-    """A mean, and the bounds of its 95 % interval; without bounds where one scenario alone says it."""
+    """A mean, and the bounds of its 95 % interval. A single scenario gives no bounds."""
 
     value: float
     low: float | None
@@ -37,14 +37,14 @@ class Estimate(NamedTuple):
 
 
 class Paired(NamedTuple):
-    """A mean difference over scenarios, and how probable one so large is if there were none."""
+    """A mean difference over scenarios, and its p-value: the probability of one so large if there were none."""
 
     difference: Estimate
     p: float
 
 
 def mean(clusters: Sequence[Cluster], *, seed: int = 0) -> Estimate | None:
-    """The mean over all rollouts, None where there are none."""
+    """The mean over all rollouts. None if there are none."""
     kept = [cluster for cluster in clusters if cluster.rollouts]
     if not kept:
         return None
@@ -64,7 +64,7 @@ def _mean(clusters: Sequence[Cluster]) -> float:
 
 
 def _drawn(clusters: Sequence[Cluster], seed: int) -> tuple[float, float]:
-    """The bounds of the mean over clusters that are drawn anew."""
+    """The bounds of the mean, by bootstrap over clusters."""
     rng = random.Random(seed)  # noqa: S311
     ordered = sorted(_mean(rng.choices(clusters, k=len(clusters))) for _ in range(DRAWS))
     tail = (1 - CONFIDENCE) / 2
@@ -73,17 +73,17 @@ def _drawn(clusters: Sequence[Cluster], seed: int) -> tuple[float, float]:
 
 
 def pass_at(k: int, attempts: int, successes: int) -> float:
-    """The chance that at least one of k attempts succeeds, without bias; `attempts` is at least k."""
+    """The unbiased estimate that at least one of k attempts succeeds. `attempts` is at least k."""
     return 1 - math.comb(attempts - successes, k) / math.comb(attempts, k)
 
 
 def pass_hat(k: int, attempts: int, successes: int) -> float:
-    """The chance that all of k attempts succeed, without bias; `attempts` is at least k."""
+    """The unbiased estimate that all of k attempts succeed. `attempts` is at least k."""
     return math.comb(successes, k) / math.comb(attempts, k)
 
 
 def paired(differences: Sequence[float], *, seed: int = 0) -> Paired | None:
-    """Test that the differences, one a scenario, are nought on average; None where there are none."""
+    """Test that the differences, one a scenario, are 0 on average. None if there are none."""
     if not differences:
         return None
     value = math.fsum(differences) / len(differences)
@@ -96,7 +96,7 @@ def paired(differences: Sequence[float], *, seed: int = 0) -> Paired | None:
 
 
 def _chance(differences: Sequence[float], seed: int) -> float:
-    """The share of sign flips whose sum is as far from nought."""
+    """The share of sign flips whose sum is at least as far from 0."""
     sizes = [abs(difference) for difference in differences if difference]
     seen = abs(math.fsum(differences)) - 1e-9
     if len(sizes) <= EXACT:

@@ -19,7 +19,7 @@ MOST_GROUPS = 40
 
 
 def show_report(console: Console, told: Report) -> None:
-    """Print what a run says."""
+    """Print the figures of a run."""
     suite = told.header.suite
     console.print(Text.assemble((suite.name, "bold"), f"   {suite.agent_name}   {told.path}", "\n"))
     console.print(_headline(told))
@@ -37,7 +37,7 @@ def show_report(console: Console, told: Report) -> None:
 
 
 def show_comparison(console: Console, beside: RunComparison) -> None:
-    """Print what another run does better or worse."""
+    """Print how another run differs."""
     both = f"{counted(len(beside.scenarios), 'scenario')} in both"
     console.print(Text(f"\n{beside.other} against {beside.first}: {both}", "bold"))
     for name, figure in (("success", beside.success), ("reward", beside.reward)):
@@ -57,7 +57,7 @@ def show_comparison(console: Console, beside: RunComparison) -> None:
 
 
 def difference(figure: Paired, *, as_share: bool) -> str:
-    """How far two runs are apart: in points of a percentage, or in rewards from 0 to 1."""
+    """The difference of two figures: in percentage points, or in rewards from 0 to 1."""
     value, low, high = figure.difference
     scale, digits, unit = (100, 1, " points") if as_share else (1, 3, "")
     bounds = ""
@@ -98,7 +98,7 @@ def _tokens(told: Report) -> int:
 
 
 def _show_trouble(console: Console, told: Report) -> None:
-    """What is not in the figures above, and what it could change."""
+    """Print what the figures leave out, and how it could change them."""
     if told.missing:
         verb = noun(told.missing, "is", "are")
         missing = f"{counted(told.missing, 'rollout')} of the suite {verb} not played yet"

@@ -1,4 +1,1 @@
-"""A suite and its run: which scenarios, which agents, the run folder and its records.
-
-Reports read it; it writes none.
-"""
+"""A suite and its run: scenarios, agents, the run folder and its records. Reports read it."""

@@ -1,4 +1,4 @@
-"""Why a rollout did not succeed, in one of a few words, from its record alone."""
+"""The cause of a failed rollout, as one of a few words, from its record alone."""
 
 from typing import Literal
 
@@ -16,7 +16,7 @@ Cause = Literal[
     "did a part",
     "did something else",
 ]
-"""Each failure has the first of these that fits."""
+"""The causes in the order in which they are tried. The first that fits counts."""
 MEANINGS: dict[Cause, str] = {
     "ran out of turns": "the limit of turns was reached",
     "ran out of tokens": "the limit of tokens, or the model's context, was reached",
@@ -31,7 +31,7 @@ MEANINGS: dict[Cause, str] = {
 
 
 def cause_of(run: Rollout, *, reference_changes: bool) -> Cause | None:
-    """The cause of a failure; None for a success and for what broke on our side."""
+    """The cause of a failure. None for a success and for an infra error."""
     if run.success is not False or run.trace is None or run.score is None:
         return None
     match run.trace.end:
@@ -61,5 +61,5 @@ def _cause_of_state(run: Rollout, *, reference_changes: bool) -> Cause:
 
 
 def changes_anything(run: Rollout) -> bool:
-    """Whether any call changed a row; taken as so where it is not recorded."""
+    """True if any call changed a row, or if changes are not recorded."""
     return run.effects is None or any(effect.changes for effect in run.effects)

@@ -1,4 +1,4 @@
-"""The folder of a run: written while rollouts end, read by reports, mended where a kill cut its last line short."""
+"""The folder of a run. It grows while rollouts end, and a last line that a kill cut short is removed."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ Line = TypeVar("Line", bound=BaseModel)
 
 
 class At(NamedTuple):
-    """A rollout, and where its line begins in the file and how long it is."""
+    """A rollout, with the offset and length of its line in the file."""
 
     offset: int
     length: int
@@ -28,19 +28,19 @@ class At(NamedTuple):
 
 
 class RunFolder:
-    """A run on disk. Reading is open to all; who writes holds its lock (`writing`)."""
+    """A run on disk. Anybody may read it. A writer holds its lock (`writing`)."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.torn = 0
-        """Bytes after the last whole line, seen when the rollouts were last read."""
+        """Bytes after the last whole line, as of the last read."""
 
     @property
     def is_begun(self) -> bool:
         return (self.path / HEADER).is_file()
 
     def header(self) -> Header:
-        """What was run. Raises RequestError where this is no run."""
+        """The run's header. Raises RequestError if the folder holds no run."""
         try:
             return Header.model_validate_json((self.path / HEADER).read_text(encoding="utf-8"))
         except OSError:
@@ -60,10 +60,10 @@ class RunFolder:
         return {subject.name: subject for _, _, subject in read}
 
     def rollouts(self) -> Iterator[At]:
-        """Each line in turn. A last line that was cut short is passed over, and counted in `torn`.
+        """Each line in turn. A last line that was cut short is skipped, and counted in `torn`.
 
-        A rollout that was played again after it had broken stands there twice; the later line counts.
-        Raises RequestError, naming the line, where another one cannot be read.
+        A rollout that was played again after it had broken is there twice, and the later line counts. Raises
+        RequestError, with the line number, for any other unreadable line.
         """
         path = self.path / ROLLOUTS
         self.torn = _torn(path)
@@ -71,18 +71,18 @@ class RunFolder:
             yield At(offset, length, played)
 
     def rollout_at(self, offset: int, length: int) -> RolloutRecord:
-        """One rollout again."""
+        """Read one rollout again."""
         with (self.path / ROLLOUTS).open("rb") as file:
             file.seek(offset)
             return RolloutRecord.model_validate_json(file.read(length))
 
     def begin(self, header: Header, subjects: Sequence[Subject]) -> None:
-        """Write what is known before the first rollout; the header last, since it says that the rest is there."""
+        """Write header and scenarios before the first rollout. The header comes last: it marks completeness."""
         write_whole(self.path / SUBJECTS, "".join(f"{subject.model_dump_json()}\n" for subject in subjects))
         write_whole(self.path / HEADER, header.model_dump_json(indent=2) + "\n")
 
     def mend(self) -> int:
-        """Cut off a last line that was not written to its end; gives how many bytes went."""
+        """Remove a last line that is incomplete. Returns the number of bytes removed."""
         path = self.path / ROLLOUTS
         torn = _torn(path)
         if torn:
@@ -90,13 +90,13 @@ class RunFolder:
         return torn
 
     def append(self, played: RolloutRecord) -> None:
-        """Add a line in one write: what a kill leaves is whole lines, and at most one that is cut short."""
+        """Append a line in one write. A kill can leave at most one incomplete line."""
         line = (played.model_dump_json() + "\n").encode()
         with (self.path / ROLLOUTS).open("ab", buffering=0) as file:
             file.write(line)
 
     def writing(self) -> AbstractContextManager[None]:
-        """Be the only one who writes. Entering it raises RequestError where another is."""
+        """Lock the folder for writing. Entering it raises RequestError if another process writes."""
         return locked(
             self.path / LOCK,
             unusable=lambda why: RequestError(f"{self.path}: cannot be written: {why}"),
@@ -127,7 +127,7 @@ def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator
 
 
 def _torn(path: Path) -> int:
-    """How many bytes stand after the last line break."""
+    """The number of bytes after the last line break."""
     try:
         with path.open("rb") as file:
             size = end = file.seek(0, os.SEEK_END)

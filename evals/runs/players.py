@@ -1,4 +1,4 @@
-"""Who plays in a suite: the agent at each scenario, and the user where one is simulated."""
+"""The players of a suite: the agent of each scenario, and the simulated user if there is one."""
 
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -23,7 +23,7 @@ CALL_TEXTS = {"hermes": HERMES, "json": JSON}
 
 @dataclass(frozen=True)
 class ModelEndpoint:
-    """Where models are asked, unless the suite says otherwise, and the keys."""
+    """The default endpoint of models, and the keys."""
 
     base_url: str = OPENAI
     api_key: str = ""
@@ -32,7 +32,7 @@ class ModelEndpoint:
 
 @dataclass(frozen=True)
 class Players:
-    """The agent and the user of a suite. A model is shared by all rollouts; it holds connections."""
+    """The agent and the user of a suite. All rollouts share a model and its connections."""
 
     agent: Agent
     chat: Model | None = None
@@ -53,7 +53,7 @@ class Players:
                 return idle_model()
 
     def person_at(self, subject: Subject) -> Person | None:
-        """Who plays the user: nobody where there is no persona, or no model for it."""
+        """The simulated user. None without a persona or without a model for it."""
         scenario = subject.detail.scenario
         if self.user is None or scenario.persona is None or self.chat is None:
             return None
@@ -64,11 +64,11 @@ class Players:
 async def players(
     suite: Suite, endpoint: ModelEndpoint, *, on_retry: Callable[[str], None] | None = None
 ) -> AsyncGenerator[Players]:
-    """The players of a suite, with their connections open while inside. `on_retry` is told of each wait.
+    """The players of a suite, with open connections. `on_retry` is called before each wait.
 
     Raises:
         RequestError: an endpoint refuses its key.
-        InfraError: an endpoint is not there.
+        InfraError: an endpoint does not answer.
     """
     async with AsyncExitStack() as stack:
         chat = user = None

@@ -1,4 +1,4 @@
-"""A run while it goes on: a table by environment on a terminal, a line now and then elsewhere."""
+"""The progress of a run: a live table on a terminal, otherwise an occasional line."""
 
 import time
 from collections.abc import Sequence
@@ -17,12 +17,12 @@ from servers.text.terminal import marked
 
 MILLION = 1_000_000
 LINES = 20
-"""So many lines a whole run writes where there is no terminal."""
+"""The number of progress lines of a whole run without a terminal."""
 
 
 @dataclass
 class RolloutCounts:
-    """Counts of one environment, or of all."""
+    """The counts of one environment, or of all."""
 
     planned: int = 0
     running: int = 0
@@ -65,7 +65,7 @@ class RolloutCounts:
 
 
 class TokenPrices(NamedTuple):
-    """What a million tokens cost; any currency."""
+    """The price of a million tokens, in any currency."""
 
     prompt: float = 0.0
     completion: float = 0.0
@@ -76,7 +76,7 @@ NO_PRICES = TokenPrices()
 
 @dataclass
 class SuiteProgress:
-    """Shows a run; enter `live` while it goes on."""
+    """Shows a run's progress. Enter `live` while it lasts."""
 
     console: Console
     name: str
@@ -88,7 +88,7 @@ class SuiteProgress:
     state: str = "looking for scenarios"
 
     def live(self) -> Live:
-        """A table that is drawn anew, or, off a terminal, once at the end if there is anything in it."""
+        """A table that is redrawn, or without a terminal printed once at the end, if it has a row."""
         return Live(get_renderable=self._shown, console=self.console, refresh_per_second=4)
 
     def say(self, text: str) -> None:
@@ -123,7 +123,7 @@ class SuiteProgress:
         return self.table() if self.tallies or self.console.is_terminal else ""
 
     def table(self) -> Table:
-        """The run as it stands."""
+        """The table of the run's current state."""
         columns = ("done", "success", "reward", "time\nouts", "agent\nerr", "infra\nerr", "calls", "tokens")
         table = Table(title=self._title(), title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0))
         table.add_column("environment", overflow="fold")  # on a narrow terminal it goes on in the next line
@@ -144,14 +144,14 @@ class SuiteProgress:
         return f"{self.name}: {self.state}, {self.total.running} at work{kept}{rate}{self.cost()}{self._left()}"
 
     def cost(self) -> str:
-        """The agent's tokens so far, and their price where prices are known."""
+        """The agent's tokens so far, and their price if prices are known."""
         if not self.total.tokens:
             return ""
         spent = self.total.tokens_in * self.prices.prompt + self.total.tokens_out * self.prices.completion
         return f", {self.total.tokens:,} tokens" + (f", {spent / MILLION:,.2f} spent" if any(self.prices) else "")
 
     def _left(self) -> str:
-        """How long it will take at the pace of this start."""
+        """The estimated remaining time, from the pace since this start."""
         played, remaining = self.total.done - self.resumed, self.total.planned - self.total.done
         if not played or not remaining:
             return ""

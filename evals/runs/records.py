@@ -1,4 +1,4 @@
-"""What a run of a suite leaves on disk: what was run, the scenarios it was run on, and a line for each rollout."""
+"""The records of a run on disk: its header, its scenarios, and a line for each rollout."""
 
 import time
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from servers.records import Record
 
 
 class Header(Record):
-    """`run.json`: what was run."""
+    """`run.json`: the suite and its digests."""
 
     version: str
     began: float
@@ -26,7 +26,7 @@ class Header(Record):
 
     @classmethod
     def of(cls, suite: Suite, scenarios: int) -> Self:
-        """The header of a run that begins now."""
+        """The header of a new run."""
         return cls(
             version=VERSION,
             began=time.time(),
@@ -41,7 +41,7 @@ class Header(Record):
 class RolloutRecord(Record):
     """A line of `rollouts.jsonl`: attempt `attempt` (from 0) at a scenario.
 
-    `broken` says what broke on our side in earlier tries of it; each try had an instance of its own.
+    `broken` has the errors of earlier tries. Each try had an instance of its own.
     """
 
     attempt: int
@@ -53,7 +53,7 @@ class RolloutRecord(Record):
 
     @classmethod
     def of(cls, suite: Suite, attempt: int, rollout: Rollout, broken: Sequence[str] = ()) -> Self:
-        """The line of an attempt that has ended."""
+        """The line of a finished attempt."""
         return cls(
             attempt=attempt,
             agent=suite.agent_name,
@@ -81,5 +81,5 @@ class Subject(Record):
 
 
 def key(environment: str, scenario: str, attempt: int) -> str:
-    """What names a rollout within a run."""
+    """The name of a rollout within a run."""
     return f"{environment}/{scenario}#{attempt}"

@@ -1,4 +1,4 @@
-"""The scenarios that a suite chooses from those of a farm, and the difficulty of a scenario."""
+"""The scenarios that a suite selects from a farm, and the difficulty of a scenario."""
 
 import random
 from typing import Literal, NamedTuple
@@ -14,9 +14,9 @@ PART = 100
 Rating = Literal["easy", "medium", "hard"]
 RATINGS: tuple[Rating, ...] = ("easy", "medium", "hard")
 OFTEN, SELDOM = 0.75, 0.25
-"""Pass rates from which on a scenario is easy, and below which it is hard."""
+"""Pass rates: at or above OFTEN a scenario is easy, below SELDOM it is hard."""
 FEW, MANY = 4, 8
-"""Tools used and tables changed, together: up to so many it is easy, above it is hard."""
+"""Tools plus changed tables: up to FEW a scenario is easy, above MANY it is hard."""
 
 
 class Chosen(NamedTuple):
@@ -31,10 +31,10 @@ class Chosen(NamedTuple):
 
 
 async def chosen(farm: FarmClient, choice: ScenarioChoice) -> list[Chosen]:
-    """The scenarios that pass every filter, by name; a sample is drawn from them by its seed.
+    """The scenarios that pass every filter, by name, or a seeded sample of them.
 
     Raises:
-        RequestError: nothing passes, or an environment or scenario is named that is not there.
+        RequestError: no scenario passes, or an unknown environment or scenario is named.
         BundleError: an environment that may be meant cannot be read.
     """
     environments = await _environments(farm, choice)
@@ -94,13 +94,13 @@ def _passes(choice: ScenarioChoice, one: Chosen) -> bool:
 
 
 def _told(choice: ScenarioChoice) -> str:
-    """The filters that were given."""
+    """The filters in words."""
     given = choice.model_dump(exclude_defaults=True, exclude={"sample", "seed"})
     return ", ".join(f"{name} = {value!r}" for name, value in given.items()) or "there are no scenarios at all"
 
 
 def rating_of(scenario: Scenario) -> Rating | None:
-    """None where nothing is known: neither tag nor certificate."""
+    """The difficulty of a scenario. None without a tag and a certificate."""
     for tag in scenario.tags:
         if tag in RATINGS:
             return tag

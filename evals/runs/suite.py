@@ -1,4 +1,4 @@
-"""A suite: which scenarios are played, by which agent, how often, and within which limits. Written as TOML."""
+"""A suite: which scenarios are played, by which agent, how often, and within which limits. Written in TOML."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ ToolFormat = Literal["function_calling", "hermes", "json"]
 
 
 class ScenarioChoice(Record):
-    """Which scenarios: those that pass every filter, and of these a sample, if one is asked for."""
+    """A selection of scenarios: those that pass every filter, and optionally a sample of them."""
 
     environments: tuple[str, ...] = ()
     ids: tuple[str, ...] = ()
@@ -40,14 +40,14 @@ class ScriptedAgent(Record):
 
 
 class SolutionAgent(Record):
-    """An agent that makes the calls and gives the answer that it is told, whatever the task."""
+    """An agent that makes given calls and gives a given answer, whatever the task."""
 
     kind: Literal["solution"]
     solution: Solution
 
 
 class ChatAgent(Record):
-    """A model behind an OpenAI-compatible endpoint; without `base_url`, the one that the command is given."""
+    """A model behind an OpenAI-compatible endpoint. Without `base_url`, the command's endpoint is used."""
 
     kind: Literal["chat"]
     model: str = Field(min_length=1)
@@ -60,7 +60,7 @@ class ChatAgent(Record):
 
 
 class SimulatedUser(Record):
-    """The model that plays the user of scenarios that have a persona. Without it these are told their task outright."""
+    """The model that plays the user of scenarios with a persona. Without it, the agent reads the task itself."""
 
     model: str = Field(min_length=1)
     base_url: EndpointUrl | None = None
@@ -72,7 +72,7 @@ class SimulatedUser(Record):
 class SuitePlan(Record):
     """How often each scenario is played, and how.
 
-    Attempt i has the seed `seed + i`. `retries` is how often a rollout that broke on our side is played anew.
+    Attempt i has the seed `seed + i`. `retries` is how often a broken rollout is repeated.
     """
 
     attempts: int = Field(default=1, ge=1, le=1000)
@@ -96,12 +96,12 @@ class Suite(Record):
 
     @property
     def digest(self) -> str:
-        """What tells one suite from another: all that its results depend on, and not how they were got."""
+        """A digest of everything that the suite's results depend on."""
         return _digest(self.model_dump(mode="json", exclude={"run": {"concurrency", "retries"}} | _WHERE))
 
     @property
     def agent_digest(self) -> str:
-        """What tells one agent from another: model, settings, limits, and who plays the user."""
+        """A digest of the agent: model, settings, limits, and the simulated user."""
         return _digest(self.model_dump(mode="json", include={"agent", "user", "limits"}, exclude=_WHERE))
 
     @property
@@ -110,14 +110,14 @@ class Suite(Record):
 
 
 _WHERE: dict[str, Any] = {"agent": {"base_url"}, "user": {"base_url"}}
-"""The same model at another address is the same agent."""
+"""Fields that do not identify an agent: the same model at another address is the same agent."""
 
 
 def read_suite(path: Path) -> Suite:
     """Read a suite.
 
     Raises:
-        RequestError: it is not there, or says something that no suite says; names the key.
+        RequestError: the file is missing, or a key is not valid. The message names the key.
     """
     try:
         written = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -148,7 +148,7 @@ def _problems(error: ValidationError) -> list[str]:
 
 
 def _keys(place: list[str], kind: str) -> list[str]:
-    """The keys of the table at a place; `kind` is the agent's."""
+    """The keys of the table at a place. `kind` is the agent's."""
     agents: dict[str, type[BaseModel]] = {"chat": ChatAgent, "solution": SolutionAgent}
     agent = agents.get(kind, ScriptedAgent)
     tables: dict[str, type[BaseModel]] = {

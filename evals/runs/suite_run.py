@@ -1,4 +1,4 @@
-"""Playing a suite: so many rollouts at once, each once, broken ones again, and every one that ends written down."""
+"""Playing a suite: bounded concurrency, retries for broken rollouts, and a stored line for each that ends."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
@@ -28,13 +28,13 @@ from servers.errors import InfraError, RequestError
 
 REFERENCE_LIMITS = Limits(turns=200, seconds=120)
 MOST_BROKEN_IN_A_ROW = 20
-"""When so many in a row break, after all their tries, it is the farm or the endpoint, and no use to go on."""
+"""The number of consecutive broken rollouts, after all retries, that stops a run: the farm or the endpoint is down."""
 FIRST_WAIT = 1.0
 LONGEST_WAIT = 30.0
 
 
 class Watcher(Protocol):
-    """Is told what happens, to show it."""
+    """The callbacks of a run's progress."""
 
     def preparing(self, done: int, of: int) -> None: ...
 
@@ -47,7 +47,7 @@ class Watcher(Protocol):
 
 @dataclass
 class Evaluation:
-    """One suite on one farm, into one folder."""
+    """The run of one suite on one farm, in one folder."""
 
     farm: FarmClient
     suite: Suite
@@ -58,11 +58,11 @@ class Evaluation:
     broken_in_a_row: int = field(default=0, init=False)
 
     async def run(self) -> None:
-        """Play all that is not played yet. Enter `folder.writing()` first.
+        """Play every rollout that is missing. Enter `folder.writing()` first.
 
         Raises:
             RequestError: the folder holds a run of another suite, or its scenarios have changed since.
-            InfraError: too much broke in a row. What was played is kept; run it again to go on.
+            InfraError: too many consecutive rollouts broke. Finished ones are kept, and another run continues.
         """
         async with shared_http(2 * self.suite.run.concurrency) as http:
             if not self.folder.is_begun:
@@ -102,7 +102,7 @@ class Evaluation:
         self.folder.begin(Header.of(self.suite, len(found)), [task.result() for task in tasks])
 
     def _make_sure_of_solutions(self, found: Sequence[Chosen]) -> None:
-        """An agent that plays the reference solution needs one. Raises RequestError with all scenarios that lack it."""
+        """Refuse scenarios without a reference solution if the agent plays it. Raises RequestError with all of them."""
         lacking = [one.name for one in found if one.card.calls is None]
         if lacking and self.suite.agent.kind in ("gold", "sabotaged"):
             raise RequestError(
@@ -111,7 +111,7 @@ class Evaluation:
             )
 
     async def _same_as_before(self) -> dict[str, Subject]:
-        """The scenarios of the run, each as it was when it began."""
+        """The run's scenarios, after a check that none has changed since it began."""
         if self.folder.header().suite_digest != self.suite.digest:
             raise RequestError(f"{self.folder.path}: holds a run of another suite; choose another folder for this one")
         subjects = self.folder.subjects()
@@ -122,7 +122,7 @@ class Evaluation:
         return subjects
 
     def _finished(self) -> set[str]:
-        """What need not be played again. A rollout that broke is: its line stays, and a later one counts."""
+        """The rollouts that need not be played again. A broken one is repeated, and its later line counts."""
         last = {at.played.key: at.played for at in self.folder.rollouts()}
         finished = {name: played for name, played in last.items() if played.rollout.outcome != "infra_error"}
         for played in finished.values():
@@ -130,7 +130,7 @@ class Evaluation:
         return set(finished)
 
     def _jobs(self, subjects: dict[str, Subject]) -> Iterator[tuple[Subject, int]]:
-        """First attempts come first, so that a run cut short has seen every scenario."""
+        """The missing rollouts. All first attempts come first, so that an interrupted run has seen every scenario."""
         for attempt in range(self.suite.run.attempts):
             yield from ((subject, attempt) for subject in subjects.values())
 
@@ -174,7 +174,7 @@ class Evaluation:
 async def reference_of(
     farm: FarmClient, detail: ScenarioDetail, *, seed: int, http: httpx2.AsyncClient | None = None
 ) -> Rollout | None:
-    """The reference solution of a scenario, played; None where there is none."""
+    """A played rollout of a scenario's reference solution. None if it has none."""
     if detail.scenario.solution is None:
         return None
     return await rollout(

@@ -1,4 +1,4 @@
-"""A rollout in short: all that tables and plots need, so that ten thousand of them fit into memory."""
+"""A rollout in short: enough for tables and plots, and small enough for ten thousand in memory."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from evals.runs.records import Subject
 
 @dataclass(frozen=True, slots=True)
 class RolloutSummary:
-    """One rollout. `offset` and `length` say where its line stands."""
+    """One rollout. `offset` and `length` locate its line."""
 
     key: str
     environment: str
@@ -43,7 +43,7 @@ class RolloutSummary:
 
 
 def summaries(folder: RunFolder, subjects: dict[str, Subject]) -> list[RolloutSummary]:
-    """The rollouts of a run, each once, by name. Raises RequestError where a line cannot be read."""
+    """The rollouts of a run, each once, by name. Raises RequestError if a line cannot be read."""
     last = {one.key: one for one in (summary(at, subjects) for at in folder.rollouts())}
     return [last[key] for key in sorted(last, key=lambda key: (last[key].name, last[key].attempt))]
 
@@ -81,7 +81,7 @@ def summary(at: At, subjects: dict[str, Subject]) -> RolloutSummary:
 
 
 def _tools(run: Rollout) -> tuple[tuple[str, int, int], ...]:
-    """How often each tool was called, and how often that was an error."""
+    """The number of calls and of errors of each tool."""
     asked, errors = Counter[str](), Counter[str]()
     for call, result in made(run.trace) if run.trace is not None else ():
         asked[call.tool[:64]] += 1

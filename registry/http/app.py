@@ -1,4 +1,4 @@
-"""The registry over HTTP: `/v1` and `/metrics`, behind one token. Privileged: it shows what no agent may see."""
+"""The registry over HTTP: `/v1` and `/metrics`, behind one token. It is privileged: agents must not reach it."""
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -41,7 +41,7 @@ locked_routes = APIRouter(prefix="/v1", tags=["farm"])
 
 
 def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loopback_only: bool = False) -> FastAPI:
-    """The registry as an ASGI application. Its lifespan runs the reaper; whoever mounts it enters that."""
+    """The registry as an ASGI application. Its lifespan runs the reaper, so a parent must enter it."""
     reaper = Reaper(registry, every_seconds=reap_every_seconds)
 
     @asynccontextmanager
@@ -85,25 +85,25 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loop
 
 
 def _only_reads(scope: Scope) -> bool:
-    """Whether a request looks into an instance and changes nothing. A score is kept once it is there."""
+    """True if a request only reads an instance. A score is not a read: it is stored."""
     path: str = scope["path"]
     return path.startswith("/v1/instances/") and (scope["method"] == "GET" or path.endswith(("/query", "/score")))
 
 
 @locked_routes.get("/workers", summary="List the workers", responses=documented(401, 503))
 async def workers(registry: Known) -> Workers:
-    """Where they are, how many instances each has, and when it last answered."""
+    """The URL of each worker, its number of instances, and when it last answered."""
     return Workers(items=tuple(await registry.workers()))
 
 
 @open_routes.get("/health", summary="How the farm is")
 async def health(registry: Known, reaper: Watching) -> Health:
-    """Open to anybody. `degraded`: leases cannot be looked after, or a worker does not answer."""
+    """Needs no token. `degraded`: leases cannot be maintained, or a worker does not answer."""
     return health_of(registry, reaper)
 
 
 def health_of(registry: Registry, reaper: Reaper) -> Health:
-    """How the farm is now, from what is known in memory."""
+    """The farm's health, from what is in memory."""
     seats = registry.fleet.seats.values()
     answering = sum(seat.answers for seat in seats)
     well = reaper.trouble is None and answering == len(seats) > 0

@@ -1,6 +1,6 @@
-"""The registry's lock: who has no token, or brings too much, is sent away before anything is read.
+"""Authentication: a request without the token, or with too large a body, is refused before anything is read.
 
-Health is answered here, before any routing: it is asked while the farm is busy, and by anybody.
+Health is answered here, before routing, because it must be quick on a busy farm and needs no token.
 """
 
 import hmac
@@ -16,16 +16,16 @@ from servers.limits.json_size import has_more_values
 
 HEALTH = "/v1/health"
 OPEN = {HEALTH, "/v1/openapi.json", "/v1/docs"}
-"""What anybody may read: nothing there is secret."""
+"""Paths that need no token. Nothing there is secret."""
 LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"
 NOTHING_HERE = "there is nothing here"
 TOO_MANY = f"the body holds more than {MOST_VALUES:,} values"
 
 
 class Doorkeeper:
-    """ASGI middleware that lets through who has the token, with bodies of a bounded size.
+    """ASGI middleware that requires the control token and bounds the size of bodies.
 
-    `refused` is told the status of every answer that turns a request away, whoever gave it.
+    `refused` is called with the status of every answer that refuses a request.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Doorkeeper:
             await self._with_body(scope, receive, send)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let a request in, once its body is there and no larger than its route takes."""
+        """Pass a request on once its body is complete, if it is no larger than its route allows."""
         largest = largest_body(scope["method"], scope["path"])
         try:
             body = await body_of(scope, receive, largest)
@@ -88,12 +88,12 @@ class Doorkeeper:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a path may lead anywhere. Where none does, no token is asked for: whoever comes is at the wrong door."""
+    """True if a path can lead to a route. Other paths are 404 without a token."""
     return path == "/metrics" or path.startswith("/v1/")
 
 
 def largest_body(method: str, path: str) -> int:
-    """Bytes of the body that a route takes, if it is there at all."""
+    """The most bytes of a request's body at a path."""
     if method != "POST":
         return LARGEST_ORDER
     return LARGEST_BODIES.get(path.rpartition("/")[2], LARGEST_ORDER)

@@ -1,4 +1,4 @@
-"""What routes are given: the registry of their app, a page, and ids that are ids."""
+"""The dependencies of routes: the registry of their app, a page, validated ids."""
 
 import re
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ DIGITS = re.compile(r"0|-?[1-9][0-9]{0,30}")
 
 
 def _in_digits(value: Any) -> Any:
-    """A number of a query is written in digits, and in no other way that Python would read."""
+    """Accept a number of a query in plain digits only, though Python reads other forms too."""
     if isinstance(value, str):
         if not DIGITS.fullmatch(value):
             raise ValueError("an integer is written in digits")

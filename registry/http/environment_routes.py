@@ -1,4 +1,4 @@
-"""The routes that show what can be launched."""
+"""The routes of the catalogue."""
 
 from typing import Annotated
 
@@ -29,7 +29,7 @@ async def show_environment(registry: Known, environment: EnvironmentInPath) -> E
 async def list_scenarios(
     registry: Known, environment: EnvironmentInPath, page: Wanted, tag: Tag = None, search: Search = ""
 ) -> ScenarioPart:
-    """The scenarios of an environment as cards, in the order of its bundle."""
+    """The scenarios of an environment as cards, in the bundle's order."""
     return await registry.catalogue.answer(
         lambda: registry.catalogue.scenarios(environment, page, tag=tag, search=search)
     )
@@ -37,5 +37,5 @@ async def list_scenarios(
 
 @routes.get("/{environment}/scenarios/{scenario}", summary="Show a scenario", responses=documented(401, 404, 422))
 async def show_scenario(registry: Known, environment: EnvironmentInPath, scenario: ScenarioInPath) -> ScenarioDetail:
-    """Everything, the answer key too: checkpoints and reference solution."""
+    """Everything about a scenario, including the answer key: checkpoints and reference solution."""
     return await registry.catalogue.answer(lambda: registry.catalogue.scenario(environment, scenario))

@@ -1,4 +1,4 @@
-"""Every answer that is not a success: one body for all of them, and their place in the OpenAPI."""
+"""Error answers: one body for all of them, and their place in the OpenAPI document."""
 
 import json
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ OF_HTTP: dict[int, ErrorKind] = {
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The errors of a route, as its OpenAPI shows them."""
+    """The errors of a route for its OpenAPI document."""
     found: dict[int | str, dict[str, Any]] = {}
     for status in statuses:
         kind, description, message = STATUS[status]
@@ -72,7 +72,7 @@ def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
 
 
 def refusal(status: int, kind: ErrorKind, message: str) -> Response:
-    """An answer that is not a success."""
+    """An error answer."""
     text = message if len(message) <= SHOWN else message[:SHOWN] + "…"
     headers: dict[str, str] = {}
     if status == 401:
@@ -84,7 +84,7 @@ def refusal(status: int, kind: ErrorKind, message: str) -> Response:
 
 
 def name_errors(app: FastAPI, catalogue: Catalogue, watch: RegistryEvents, published: Published) -> None:
-    """Let an app answer what its routes raise with that one body."""
+    """Make an app answer the errors of its routes with that body."""
 
     async def farm_error(request: Request, error: Exception) -> Response:
         status, kind = _answer_to(error)
@@ -131,5 +131,5 @@ def _http_error(error: Exception) -> Response:
 
 
 async def _fault(_request: Request, _error: Exception) -> Response:
-    """What nobody foresaw. The server logs it; the caller is told no more than that."""
+    """An unforeseen error. The server logs it, and the caller learns no details."""
     return refusal(500, "infra", "the registry failed at this request; its log says why")

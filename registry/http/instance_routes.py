@@ -1,4 +1,4 @@
-"""The routes of instances: leasing them, looking into them, taking them back, judging them."""
+"""The routes of instances: launch, inspect, rewind, fork, score, close."""
 
 import asyncio
 from typing import Annotated, Any
@@ -44,7 +44,7 @@ routes = APIRouter(prefix="/v1/instances", tags=["instances"])
 
 @routes.post("", summary="Launch instances", status_code=201, responses=SENT)
 async def launch(registry: Known, order: LaunchRequest) -> Launched:
-    """Up to 1,000 at once, each with a URL and a token of its own, all or none."""
+    """Launch up to 1,000 instances, all or none. Each has its own URL and token."""
     return Launched(items=tuple(await registry.launch(order)))
 
 
@@ -52,37 +52,37 @@ async def launch(registry: Known, order: LaunchRequest) -> Launched:
 async def list_leases(
     registry: Known, page: Wanted, status: OfStatus = None, environment: OfEnvironment = None
 ) -> LeasePart:
-    """The newest first, without their tokens."""
+    """The leases, newest first, without their tokens."""
     return await registry.leases(page, status=status, environment=environment)
 
 
 @routes.get("/{instance}", summary="Show a lease", responses=documented(401, 404, 422, 503))
 async def show_lease(registry: Known, instance: InstanceInPath) -> Lease:
-    """With its token while it is live; a lease that has ended is still shown."""
+    """One lease, with its token while it is live. A lease that has ended is still shown."""
     return await registry.find(instance)
 
 
 @routes.post("/{instance}/heartbeat", summary="Prolong a lease", responses=ASKED)
 async def heartbeat(registry: Known, instance: InstanceInPath) -> Lease:
-    """Its `ttl_seconds` begin anew. An expired lease is live again while its state is kept."""
+    """Start its `ttl_seconds` again. This revives an expired lease while its state is kept."""
     return await registry.heartbeat(instance)
 
 
 @routes.post("/{instance}/reset", summary="Put an instance back to its start", status_code=204, responses=ASKED)
 async def reset(registry: Known, instance: InstanceInPath) -> None:
-    """Its rows and its history are as after the launch; URL, token and lease stay."""
+    """Restore rows and history to those after the launch. URL, token and lease stay."""
     await (await registry.door(instance)).reset(instance)
 
 
 @routes.delete("/{instance}", summary="Close an instance", status_code=204, responses=ASKED)
 async def close(registry: Known, instance: InstanceInPath) -> None:
-    """Ends the lease and deletes the state, also one that is kept. A second time is a conflict."""
+    """End the lease and delete the state, also one that is kept after expiry. A second call is a conflict."""
     await registry.close(instance)
 
 
 @routes.get("/{instance}/state", tags=["state"], summary="List the tables", responses=ASKED)
 async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
-    """The tables of the state now, without their rows."""
+    """The tables of the current state, without their rows."""
     tables = await (await registry.reading_door(instance)).tables(instance)
     return Tables(items=tuple(TableCard(name=one.name, columns=one.columns, total=one.total) for one in tables))
 
@@ -91,7 +91,7 @@ async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
     "/{instance}/state/{table}", tags=["state"], summary="Read a table", response_model=TablePart, responses=ASKED
 )
 async def read_table(registry: Known, instance: InstanceInPath, table: TableInPath, page: Wanted) -> Response:
-    """Rows of one table, by key."""
+    """Rows of one table, ordered by key."""
     found = await (await registry.reading_door(instance)).table(instance, table, page)
     return await _told(
         TablePart(
@@ -109,7 +109,10 @@ async def read_table(registry: Known, instance: InstanceInPath, table: TableInPa
     "/{instance}/diff", tags=["state"], summary="Show what differs from the start", response_model=Diff, responses=ASKED
 )
 async def diff(registry: Known, instance: InstanceInPath) -> Response:
-    """Every row that differs, with the columns that do, before and after. What one call did is in the history."""
+    """Every row that differs from the start, with its changed columns before and after.
+
+    The history has the diff of each call.
+    """
     items = await (await registry.reading_door(instance)).diff(instance)
     return Response(b'{"items":%b}' % items, media_type=JSON)
 
@@ -118,7 +121,7 @@ async def diff(registry: Known, instance: InstanceInPath) -> Response:
     "/{instance}/history", tags=["state"], summary="List the calls", response_model=HistoryPart, responses=ASKED
 )
 async def history(registry: Known, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> Response:
-    """What the agent called, what it was told, which rows changed, and how long it took."""
+    """The agent's calls: arguments, result, changed rows, duration."""
     door = await registry.reading_door(instance)
     calls = await door.history(instance, offset, limit)
     standing = await door.standing(instance)
@@ -128,7 +131,7 @@ async def history(registry: Known, instance: InstanceInPath, offset: After = 0, 
 
 @routes.post("/{instance}/query", tags=["state"], summary="Ask the state", response_model=QueryRows, responses=SENT)
 async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) -> Response:
-    """One SELECT over `main` (now) and `start`, on a copy, for at most a second."""
+    """Run one SELECT over `main` (now) and `start`, on a copy, for at most one second."""
     return await _told(await (await registry.reading_door(instance)).query(instance, order.sql, order.limit))
 
 
@@ -140,32 +143,32 @@ async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) 
     responses={**ASKED, **IMAGE},
 )
 async def snapshot(registry: Known, instance: InstanceInPath) -> Response:
-    """The rows now, as a SQLite file."""
+    """The current rows as a SQLite file."""
     return Response(await (await registry.reading_door(instance)).snapshot(instance), media_type=SQLITE)
 
 
 @routes.post("/{instance}/rewind", tags=["state"], summary="Go back to a call", status_code=204, responses=SENT)
 async def rewind(registry: Known, instance: InstanceInPath, order: RewindRequest) -> None:
-    """Undoes every call after it, in the rows and in the history."""
+    """Undo every later call, in the rows and in the history."""
     await (await registry.door(instance)).rewind(instance, order.call)
 
 
 @routes.post("/{instance}/fork", tags=["state"], summary="Fork an instance", status_code=201, responses=SENT)
 async def fork(registry: Known, instance: InstanceInPath, order: ForkRequest) -> Launched:
-    """New instances that stand where this one stands, with its history and its remaining time."""
+    """New instances with the same state, history and remaining lease time."""
     return Launched(items=tuple(await registry.fork(instance, order.count)))
 
 
 @routes.post("/{instance}/score", tags=["score"], summary="Judge an instance", responses=SENT)
 async def score(registry: Known, instance: InstanceInPath, order: ScoreRequest) -> Score:
-    """Asks the scenario's checkpoints of the state as it is. Changes nothing, and can be asked again.
+    """Judge the current state by the scenario's checkpoints. Changes nothing, and can be repeated.
 
-    With `close` it is asked for the last time: the instance is closed with it. `infra_error` means that the farm could
-    not judge: there is no reward then, it is not a zero, and nothing is closed.
+    With `close`, the instance is closed too. `infra_error` means that the farm could not judge: then there is no
+    reward, which is not a zero, and nothing is closed.
     """
     return await registry.score(instance, order.answer, close=order.close)
 
 
 async def _told(answer: Record) -> Response:
-    """What may be long, as JSON that is written once, outside of the event loop."""
+    """A possibly long value, written as JSON once, outside the event loop."""
     return Response(await asyncio.to_thread(answer.model_dump_json), media_type=JSON)

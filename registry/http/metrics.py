@@ -1,4 +1,4 @@
-"""`GET /metrics`: what the registry and its workers count, as Prometheus reads it."""
+"""`GET /metrics`: counters of the registry and its workers, in Prometheus' text format."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,16 +17,16 @@ from servers.errors import FarmError
 from servers.worker.metrics import Family, families_in
 
 SECONDS_TO_ANSWER = 4.0
-"""A scrape is given up after 10 s by default."""
+"""Seconds to wait for a worker. Prometheus gives up a scrape after 10 s by default."""
 
 Source = tuple[dict[str, str], list[Family]]
-"""What somebody counts, and the labels that say who."""
+"""Counters of one process, with the labels that name it."""
 
 routes = APIRouter()
 
 
 class Gathered(Collector):
-    """What was there when somebody asked."""
+    """The metrics at the time of a scrape."""
 
     def __init__(self, metrics: list[Metric]) -> None:
         self._metrics = metrics
@@ -37,7 +37,7 @@ class Gathered(Collector):
 
 @routes.get("/metrics", include_in_schema=False)
 async def metrics(registry: Known) -> Response:
-    """In Prometheus' text format: of the registry, and with the label `worker` of each worker that answers."""
+    """The metrics of the registry, and of each worker that answers, with the label `worker`."""
     seats = list(registry.fleet.seats.values())
     told, leases = await asyncio.gather(asyncio.gather(*map(_told, seats)), _leases(registry))
     answers = dict(zip((seat.name for seat in seats), told, strict=True))
@@ -48,7 +48,7 @@ async def metrics(registry: Known) -> Response:
 
 
 async def _told(seat: FleetMember) -> list[Family] | None:
-    """What a worker says, or nothing when it does not answer in time."""
+    """The metrics of a worker. None if it does not answer in time."""
     try:
         async with asyncio.timeout(SECONDS_TO_ANSWER):
             return await seat.door.metrics()
@@ -57,7 +57,7 @@ async def _told(seat: FleetMember) -> list[Family] | None:
 
 
 async def _leases(registry: Registry) -> Metric:
-    """The leases by status; nothing when the ledger cannot be read."""
+    """The number of leases by status. Empty if the ledger cannot be read."""
     found = GaugeMetricFamily("farm_leases", "Leases by status, ended ones too.", labels=["status"])
     try:
         counts = await asyncio.to_thread(registry.ledger.standings, now=registry.clock.now())
@@ -83,7 +83,7 @@ def _restarts(seats: list[FleetMember]) -> Metric:
 
 
 def _merged(sources: list[Source]) -> Iterator[Metric]:
-    """Each family once, each figure with the labels of where it comes from."""
+    """Merge families of the same name. Each sample gets the labels of its process."""
     merged: dict[str, Metric] = {}
     for labels, families in sources:
         for family in families:

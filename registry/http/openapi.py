@@ -1,4 +1,4 @@
-"""What the OpenAPI publishes of a request, held against requests: the methods of a path, the names in a query."""
+"""Checks requests against the published OpenAPI document: the methods of a path, the names in a query."""
 
 from collections import Counter
 from re import Pattern
@@ -12,13 +12,13 @@ METHODS = {"get", "put", "post", "delete", "patch", "head", "options", "trace"}
 
 
 class Published:
-    """The paths of an app's OpenAPI, once it has been read."""
+    """The paths of an app's OpenAPI document."""
 
     def __init__(self) -> None:
         self._paths: list[tuple[Pattern[str], dict[str, Any]]] = []
 
     def read(self, app: FastAPI) -> None:
-        """Read the OpenAPI of a finished app. That takes up to a second, in which no request could be answered."""
+        """Build the OpenAPI document of a finished app. This takes up to a second and blocks the event loop."""
         self._paths = [(compile_path(path)[0], operations) for path, operations in app.openapi()["paths"].items()]
 
     def _operations(self, path: str) -> dict[str, Any]:
@@ -30,10 +30,10 @@ class Published:
         return sorted(name.upper() for name in self._operations(path).keys() & METHODS)
 
     async def nothing_else(self, request: Request) -> None:
-        """Refuse a query that has what is not published, or the same twice.
+        """Refuse a query with an unknown or a repeated name.
 
         Raises:
-            RequestValidationError: naming each.
+            RequestValidationError: names each of them.
         """
         operation = self._operations(request.url.path).get(request.method.lower(), {})
         names = [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]

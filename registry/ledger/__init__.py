@@ -1,1 +1,1 @@
-"""What a registry remembers, in a database: leases, scores, workers, the lease clock. It knows no HTTP."""
+"""The ledger: leases, scores, workers and the lease clock, in a database. It knows no HTTP."""

@@ -1,4 +1,4 @@
-"""The database under a ledger: opened, brought up to date, its complaints named."""
+"""The database of a ledger: opens and migrates it, and names its errors."""
 
 import os
 import subprocess
@@ -30,7 +30,7 @@ class LedgerError(InfraError):
 
 @contextmanager
 def named(engine: Engine) -> Generator[None]:
-    """Let what a database says become a LedgerError that names the ledger."""
+    """Turn a database error into a LedgerError that names the ledger."""
     try:
         yield
     except DBAPIError as error:
@@ -40,10 +40,10 @@ def named(engine: Engine) -> Generator[None]:
 
 
 def engine_of(url: str) -> Engine:
-    """A ledger's database. It is not asked anything yet.
+    """The SQLAlchemy engine of a ledger. It does not connect yet.
 
     Raises:
-        RequestError: there can be none under this URL.
+        RequestError: the URL cannot name a ledger.
         LedgerError: its file cannot be opened.
     """
     try:
@@ -67,7 +67,7 @@ def engine_of(url: str) -> Engine:
 
 
 def _make_private(url: URL) -> None:
-    """See that nobody else can read a ledger's file before there is anything in it. SQLite's files beside it follow."""
+    """Make a ledger's file private before anything is in it. SQLite's files beside it inherit its mode."""
     if not url.database or url.database == ":memory:" or url.database.startswith("file:"):
         return
     try:
@@ -80,7 +80,7 @@ def _make_private(url: URL) -> None:
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:
-    """Readers beside a writer, and a commit without waiting for the disk: a crash of ours loses nothing."""
+    """WAL lets readers work beside a writer. `NORMAL`: a commit does not wait for the disk, and a crash loses nothing."""
     connection.isolation_level = None
     [(_, _, path), *_] = connection.execute("PRAGMA database_list")
     record.info["file"] = (path, identity(Path(path))) if path else None
@@ -89,10 +89,10 @@ def _prepare_sqlite(connection: Any, record: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    """Python's driver leaves CREATE TABLE outside of transactions; this does not.
+    """Begin transactions explicitly: Python's driver leaves CREATE TABLE outside of them.
 
     Raises:
-        LedgerError: the file was deleted or moved, so that what is written now would be lost.
+        LedgerError: the file was deleted or moved, so that this write would be lost.
     """
     file = connection.info.get("file")
     if file is not None and identity(Path(file[0])) != file[1]:
@@ -101,7 +101,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 
 def bring_up_to_date(engine: Engine) -> None:
-    """Make the tables of a new ledger, or change those of an old one. Whoever does holds its lock.
+    """Create the tables of a new ledger, or migrate an old one. The caller holds its lock.
 
     Raises:
         LedgerError: it cannot be reached or written, or it is newer than this program.
@@ -111,7 +111,7 @@ def bring_up_to_date(engine: Engine) -> None:
 
 
 def file_of(url: URL) -> Path | None:
-    """The file of a SQLite ledger, by the one name that all its names lead to; None for one in memory."""
+    """The real path of a SQLite ledger, whatever name it was given. None for one in memory."""
     database = url.database or ""
     if database.startswith("file:"):
         database = unquote(urlsplit(database).path)

@@ -1,6 +1,6 @@
-"""Which farm a state folder is of, and that its ledger is its own: one farm to a ledger.
+"""The identity of a farm: which state folder it has, and that its ledger serves no other farm.
 
-A farm deletes instances by what its ledger says. By another's ledger, or a new one, it would delete all of them.
+A farm deletes instances that its ledger does not name. With another farm's ledger, or a new one, it would delete all.
 """
 
 import secrets
@@ -18,10 +18,10 @@ IDENTITY_FILE = "farm"
 
 
 def claim(ledger: Ledger, state: Path) -> float:
-    """Take a ledger for the farm of a state folder until it is closed; what the farm's lease clock said last.
+    """Claim a ledger for the farm of a state folder until it is closed. Returns its lease clock's last reading.
 
     Raises:
-        RequestError: it is another farm's, or it knows nothing of the instances that are in the folder.
+        RequestError: it is another farm's, or it does not know the instances in the folder.
         StateError: the folder cannot be used.
     """
     folder = state.resolve()
@@ -38,7 +38,7 @@ def _identity(folder: Path) -> str:
 
 
 def _make_sure_of(ledger: Ledger, folder: Path) -> None:
-    """See that a ledger that no farm has claimed yet is not the wrong one."""
+    """Refuse an unclaimed ledger that does not know the instances in the state folder."""
     if ledger.belongs_to() is not None:
         return
     instances = [path.stem for path in folder.glob("worker-*/instances/*.history")]

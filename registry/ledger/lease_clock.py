@@ -1,7 +1,7 @@
-"""The clock of leases: it counts the seconds in which the farm ran, and no clock of the wall moves it.
+"""The lease clock: counts seconds while the farm runs, independent of the wall clock.
 
-A lease ends after so many seconds in which its holder could have prolonged it. So the time in which the farm was
-stopped, or its machine slept, does not count. Dates are for people alone.
+A lease lasts as long as its holder could have extended it. So time in which the farm was stopped, or its machine slept,
+does not count. Dates are for people only.
 """
 
 import time
@@ -9,15 +9,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 LONGEST_GAP = 10.0
-"""Seconds between two readings that count at most. A farm that runs reads its clock every few seconds."""
+"""The most seconds between two readings that count. A running farm reads its clock every few seconds."""
 SLACK = 1.0
-"""Seconds by which the wall clock and this one may drift apart before dates are told anew."""
+"""Seconds by which wall clock and lease clock may drift apart before dates are computed again."""
 LATEST_DATE = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC).timestamp()
 Reading = Callable[[], float]
 
 
 class LeaseClock:
-    """Seconds that pass while the farm runs, from a beginning on."""
+    """A clock that advances while the farm runs."""
 
     def __init__(
         self,
@@ -35,18 +35,18 @@ class LeaseClock:
         self._longest_gap = longest_gap
 
     def now(self) -> float:
-        """The time by which leases end. It never goes back, and never jumps."""
+        """The current time of the lease clock, in seconds. It never goes back and never jumps."""
         read_at = self._monotonic()
         self._now += min(max(read_at - self._read_at, 0.0), self._longest_gap)
         self._read_at = read_at
         return self._now
 
     def wall(self) -> float:
-        """Seconds since 1970 by the wall clock, for what people read."""
+        """Seconds since 1970 by the wall clock, for people."""
         return self._wall()
 
     def date(self, moment: float) -> datetime:
-        """The date of a moment of this clock, as the wall clock stands now. It stays the same until that jumps."""
+        """The date of a moment of this clock. It stays the same until the wall clock jumps."""
         ahead = self._wall() - self.now()
         if abs(ahead - self._ahead) > SLACK:
             self._ahead = ahead
@@ -54,5 +54,5 @@ class LeaseClock:
 
 
 def dated(seconds: float) -> datetime:
-    """The date of seconds since 1970, within the years that dates have."""
+    """The date of some seconds since 1970, within the years that dates can have."""
     return datetime.fromtimestamp(min(max(seconds, 0.0), LATEST_DATE), UTC)

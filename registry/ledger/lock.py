@@ -1,4 +1,4 @@
-"""A ledger is used by one farm at a time: the lock that holds it. A crash frees it."""
+"""The lock of a ledger: one farm at a time uses it. A crash releases it."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,11 +12,11 @@ from servers.errors import RequestError
 from servers.files.file_lock import locked
 
 POSTGRES_LOCK = 0x656E7666 << 32
-"""The first half of the advisory lock's number. The second is the schema's: a database may have several ledgers."""
+"""The first half of the advisory lock's number. The second is the schema's: a database may hold several ledgers."""
 
 
 class LedgerLock(Protocol):
-    """The right to a ledger. `confirm` raises LedgerError when it was lost and somebody else has it."""
+    """A held lock. `confirm` raises LedgerError if it was lost and another farm has it."""
 
     def confirm(self) -> None: ...
     def release(self) -> None: ...
@@ -40,14 +40,14 @@ class FileLock:
         )
 
     def confirm(self) -> None:
-        """The kernel keeps it for as long as this process lives."""
+        """Nothing to do: the kernel keeps a file lock while this process lives."""
 
     def release(self) -> None:
         self._stack.close()
 
 
 class PostgresLock:
-    """The lock of a PostgreSQL ledger: an advisory one, which lasts as long as its connection."""
+    """The lock of a PostgreSQL ledger: an advisory lock, which lasts as long as its connection."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -81,7 +81,7 @@ LOCKS: dict[str, Callable[[Engine], LedgerLock]] = {"sqlite": FileLock, "postgre
 
 
 def lock_of(engine: Engine) -> LedgerLock:
-    """Hold a ledger.
+    """Lock a ledger.
 
     Raises:
         RequestError: another farm holds it.

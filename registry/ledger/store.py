@@ -1,6 +1,6 @@
-"""What a registry must remember: who has which instance until when, which workers there are, what was scored.
+"""The store of a ledger: leases, workers and scores.
 
-Plain functions that wait for a database; whoever is in an event loop calls them in a thread.
+Its functions block on the database. Call them in a thread from an event loop.
 """
 
 from collections.abc import Generator, Iterable, Sequence
@@ -19,13 +19,13 @@ Status = Literal["live", "closed", "expired"]
 KeptStatus = Literal["live", "closed", "expired", "gone"]
 """`gone`: expired, and its state was deleted."""
 HELD: tuple[KeptStatus, ...] = ("live", "expired")
-"""Leases whose instance is there."""
+"""Statuses whose instance exists."""
 AT_ONCE = 500
-"""Instances that one statement asks about."""
+"""The most instances in one statement."""
 
 
 class KeptLease(NamedTuple):
-    """A lease as the ledger keeps it. `expires_at` is a moment of the lease clock; other times are since 1970."""
+    """A lease as stored. `expires_at` is a moment of the lease clock, other times are seconds since 1970."""
 
     instance: str
     worker: str
@@ -40,7 +40,7 @@ class KeptLease(NamedTuple):
     closed_at: float | None = None
 
     def standing(self, now: float) -> Status:
-        """Its status now. A lease ends at its time, not when the reaper comes by."""
+        """Its status now. A lease ends at its time, even if the reaper has not come by yet."""
         if self.status == "closed":
             return "closed"
         return "live" if self.status == "live" and self.expires_at > now else "expired"
@@ -56,7 +56,7 @@ class KeptWorker(NamedTuple):
 
 
 class KeptFarm(NamedTuple):
-    """The farm that a ledger belongs to, where it was last started, and what its lease clock said last."""
+    """The farm that a ledger belongs to, its last place, and the last reading of its lease clock."""
 
     id: str
     folder: str
@@ -65,7 +65,7 @@ class KeptFarm(NamedTuple):
 
 
 class Ledger:
-    """An open ledger, locked for this process. Close it when done; safe to use from several threads."""
+    """An open, locked ledger. Close it when done. It is thread-safe."""
 
     def __init__(self, engine: Engine, lock: LedgerLock) -> None:
         self._engine = engine
@@ -74,12 +74,12 @@ class Ledger:
 
     @classmethod
     def open(cls, url: str) -> "Ledger":
-        """Open a ledger by its SQLAlchemy URL, made if it is new and brought up to date if it is old.
+        """Open a ledger by its SQLAlchemy URL. A new one is created, an old one is migrated.
 
-        It is locked before anything is made, so that two that open a new one at the same time do not meet in it.
+        It is locked first, so that two farms that open a new one at the same time do not collide.
 
         Raises:
-            RequestError: another farm uses it now.
+            RequestError: another farm uses it.
             LedgerError: it cannot be reached or written, or it is newer than this program.
         """
         engine = engine_of(url)
@@ -96,7 +96,7 @@ class Ledger:
         self._engine.dispose()
 
     def claim(self, claimant: KeptFarm) -> KeptFarm:
-        """Use the ledger for one farm until it is closed; what was kept of that farm, with its time.
+        """Bind the ledger to one farm until it is closed. Returns what was stored of that farm, with its lease clock.
 
         Raises:
             RequestError: it belongs to another farm.
@@ -117,10 +117,10 @@ class Ledger:
             return claimant._replace(time=kept.time)
 
     def tick(self, time: float) -> None:
-        """Keep what the lease clock says.
+        """Store a reading of the lease clock.
 
         Raises:
-            LedgerError: the ledger is not this farm's any more. Nothing in it can be relied on.
+            LedgerError: another farm has taken the ledger, so nothing in it is reliable.
         """
         with named(self._engine):
             self._lock.confirm()
@@ -135,7 +135,7 @@ class Ledger:
             return connection.execute(select(farm.c.id)).scalar()
 
     def add(self, kept: Sequence[KeptLease]) -> None:
-        """Write new leases, all or none."""
+        """Insert new leases, all or none."""
         with self._writing() as connection:
             connection.execute(insert(leases), [lease._asdict() for lease in kept])
 
@@ -147,7 +147,7 @@ class Ledger:
     def page(
         self, *, now: float, status: Status | None, environment: str | None, offset: int, limit: int
     ) -> tuple[list[KeptLease], int]:
-        """Some leases, the newest first, and how many there are."""
+        """One page of leases, newest first, and the number of all."""
         wanted = [] if status is None else [_is(status, now)]
         if environment is not None:
             wanted.append(leases.c.environment == environment)
@@ -158,23 +158,23 @@ class Ledger:
         return [KeptLease(*row) for row in rows], total
 
     def prolong(self, instance: str, *, until: float, over_since: float) -> bool:
-        """Let a lease end later that is live, or was over after `over_since` and is kept; whether it was so."""
+        """Extend a lease that is live, or expired after `over_since` and kept. Returns whether it was."""
         kept = (leases.c.instance == instance, leases.c.status.in_(HELD), leases.c.expires_at > over_since)
         with self._writing() as connection:
             revived = update(leases).where(*kept).values(expires_at=until, status="live", closed_at=None)
             return connection.execute(revived).rowcount == 1
 
     def close_leases(self, instances: Iterable[str], *, at: float) -> int:
-        """Mark leases whose instance is there as closed; how many there were."""
+        """Mark existing instances' leases as closed. Returns how many there were."""
         with self._writing() as connection:
             return sum(_end(connection, instance, "closed", at, HELD) for instance in instances)
 
     def expire(self, *, now: float, at: float, limit: int) -> list[KeptLease]:
-        """Mark leases whose time is over as expired, and say which they were."""
+        """Mark overdue leases as expired, at most `limit`, and return them."""
         return self._end_due("live", "expired", now=now, at=at, limit=limit)
 
     def forget(self, *, over_since: float, at: float, limit: int) -> list[KeptLease]:
-        """Mark expired leases that were over by then as gone, and say which: their states are to be deleted."""
+        """Mark leases that expired before a moment as gone, and return them: their states are to be deleted."""
         return self._end_due("expired", "gone", now=over_since, at=at, limit=limit)
 
     def _end_due(self, before: KeptStatus, after: KeptStatus, *, now: float, at: float, limit: int) -> list[KeptLease]:
@@ -188,13 +188,13 @@ class Ledger:
             return [kept for kept in found if _end(connection, kept.instance, after, at, (before,), late)]
 
     def instances_on(self, worker: str) -> dict[str, KeptStatus]:
-        """The instances that a worker has by the ledger: those of live leases, late ones among them, and those kept."""
+        """The instances of a worker by the ledger: of live leases, overdue ones included, and of kept ones."""
         mine = select(leases.c.instance, leases.c.status).where(leases.c.worker == worker, leases.c.status.in_(HELD))
         with self._reading() as connection:
             return {instance: cast("KeptStatus", status) for instance, status in connection.execute(mine).all()}
 
     def known(self, instances: Sequence[str]) -> set[str]:
-        """Those of the instances that were ever leased."""
+        """The subset of the instances that were ever leased."""
         found: set[str] = set()
         with self._reading() as connection:
             for begin in range(0, len(instances), AT_ONCE):
@@ -203,13 +203,13 @@ class Ledger:
         return found
 
     def loads(self) -> dict[str, int]:
-        """How many leases each worker has that were not ended."""
+        """The number of active leases of each worker."""
         counts = select(leases.c.worker, func.count()).where(leases.c.status == "live").group_by(leases.c.worker)
         with self._reading() as connection:
             return dict(connection.execute(counts).all())
 
     def standings(self, *, now: float) -> dict[Status, int]:
-        """How many leases have each status."""
+        """The number of leases of each status."""
         with self._reading() as connection:
             return {
                 status: connection.execute(
@@ -219,13 +219,13 @@ class Ledger:
             }
 
     def orphans(self) -> int:
-        """How many leases ended by their time alone: nobody closed them."""
+        """The number of leases that expired without being closed."""
         ended = select(func.count()).select_from(leases).where(leases.c.status.in_(("expired", "gone")))
         with self._reading() as connection:
             return connection.execute(ended).scalar_one()
 
     def add_score(self, score: Score, *, close_at: float | None = None) -> bool:
-        """Keep a score, and mark the lease as closed if there is a time for that; whether its instance was there."""
+        """Store a score. With a closing time, also close the lease. Returns whether its instance existed."""
         values = {**score.model_dump(mode="json"), "at": score.at.timestamp()}
         with self._writing() as connection:
             connection.execute(insert(scores), values)
@@ -234,13 +234,13 @@ class Ledger:
             return _end(connection, score.instance, "closed", close_at, HELD)
 
     def scores(self, instance: str) -> list[Score]:
-        """What was scored of an instance, oldest first."""
+        """The scores of an instance, oldest first."""
         with self._reading() as connection:
             rows = connection.execute(select(scores).where(scores.c.instance == instance).order_by(scores.c.id))
             return [Score.model_validate({name: row[name] for name in Score.model_fields}) for row in rows.mappings()]
 
     def enrol(self, worker: KeptWorker) -> None:
-        """Remember a worker; one of that name that was known keeps the time at which it first came."""
+        """Store a worker. A known one keeps its first date."""
         changed = {"url": worker.url, "seen_at": worker.seen_at}
         with self._writing() as connection:
             known = connection.execute(update(workers).where(workers.c.name == worker.name).values(changed))
@@ -263,13 +263,13 @@ class Ledger:
 
     @contextmanager
     def _writing(self) -> Generator[Connection]:
-        """One transaction. It begins with a write, so SQLite's wait for another writer works."""
+        """One transaction that begins with a write, so that SQLite's wait for another writer works."""
         with named(self._engine), self._engine.begin() as connection:
             yield connection
 
 
 def _is(status: Status, now: float) -> ColumnElement[bool]:
-    """What `KeptLease.standing` says, as SQL."""
+    """`KeptLease.standing` as an SQL condition."""
     if status == "live":
         return (leases.c.status == "live") & (leases.c.expires_at > now)
     if status == "expired":

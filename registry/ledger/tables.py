@@ -1,17 +1,17 @@
-"""The tables of the ledger: its farm, workers, leases, scores. Plain columns that SQLite and PostgreSQL both have."""
+"""The tables of the ledger: farm, workers, leases, scores. Their column types exist in SQLite and PostgreSQL."""
 
 from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
 
 REVISIONS = ("0001", "0002")
-"""What the schema has been, oldest first; one migration each. The last one is what stands below."""
+"""The revisions of the schema, oldest first, with one migration each. The last one is the schema below."""
 
 metadata = MetaData()
 
 
 class FarmColumns(TypedColumns):
-    """The one farm that the ledger belongs to. `time` is what its lease clock said last."""
+    """The one farm that the ledger belongs to. `time` is the last reading of its lease clock."""
 
     row: Named[int] = Column(Integer, primary_key=True, autoincrement=False)
     id: Named[str] = Column(String(64))
@@ -21,7 +21,7 @@ class FarmColumns(TypedColumns):
 
 
 class WorkerColumns(TypedColumns):
-    """A worker that has joined. What opens its control door is nowhere in the ledger."""
+    """A worker that has joined. Its control token is not stored."""
 
     name: Named[str] = Column(String(64), primary_key=True)
     url: Named[str] = Column(String(500))
@@ -46,7 +46,7 @@ class LeaseColumns(TypedColumns):
 
 
 class ScoreColumns(TypedColumns):
-    """What a judge said, or that it could not."""
+    """A score, or the reason why there is none."""
 
     id: Named[int] = Column(Integer, primary_key=True, autoincrement=True)
     instance: Named[str] = Column(String(40))

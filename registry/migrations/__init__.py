@@ -1,4 +1,4 @@
-"""How an older ledger becomes one of today.
+"""Migrations of the ledger.
 
-Alembic is imported here alone: it costs half a second, and most starts do not need it.
+Only this package imports Alembic: it takes half a second, and most starts do not need it.
 """

@@ -1,6 +1,6 @@
-"""Bring a ledger up to date: `python -m registry.migrations`.
+"""Migrate a ledger: `python -m registry.migrations`.
 
-Its URL comes on standard input, since a list of processes would show it.
+The URL is read from standard input, since the list of processes shows arguments.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""What Alembic runs for a migration: it connects to the ledger that it was told of."""
+"""Alembic's entry point: connects to the configured ledger and migrates it."""
 
 from alembic import context
 from sqlalchemy import create_engine, pool

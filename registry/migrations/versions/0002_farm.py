@@ -1,4 +1,4 @@
-"""One farm to a ledger; no tokens of workers; states of expired leases that are kept for a while."""
+"""One farm to a ledger. Tokens of workers go, and states of expired leases are kept for a while."""
 
 import sqlalchemy as sa
 from alembic import op
