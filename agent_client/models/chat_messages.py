@@ -47,7 +47,7 @@ def _chat_message(message: Message) -> dict[str, Any]:
 
 
 def _chat_call(call: ToolCall) -> dict[str, Any]:
-    """A call for the endpoint. Malformed arguments become `{}`: chat templates parse them, and the result quotes them."""
+    """Malformed arguments become `{}`, since chat templates parse them. The result quotes them."""
     name = FORBIDDEN.sub("_", call.tool)[:64] or "_"
     arguments = json.dumps(call.arguments, ensure_ascii=False)
     return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}

@@ -80,7 +80,7 @@ def _make_private(url: URL) -> None:
 
 
 def _prepare_sqlite(connection: Any, record: Any) -> None:
-    """WAL: readers work beside a writer. `NORMAL`: a commit does not wait for the disk, and a crash loses nothing."""
+    """WAL: readers work beside a writer. `NORMAL`: no commit waits for the disk, and a crash loses nothing."""
     connection.isolation_level = None
     [(_, _, path), *_] = connection.execute("PRAGMA database_list")
     record.info["file"] = (path, identity(Path(path))) if path else None
