@@ -6,6 +6,7 @@ task's question for them. To any other one goals are added, over the rows that h
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from servers.errors import BundleError
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
@@ -19,7 +20,8 @@ from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.reasons import reasons_of, told_beside, why_goals
 from synth.backward.row_goals import Changed, changed, counted, footprint, goal, goals_of_rows
 from synth.certify.agents.state_mutants import has_value
-from synth.certify.certifier import Examined, examine
+from synth.certify.agents.wrong_agents import WrongAgent
+from synth.certify.certifier import Examined, examine, paraphrased
 from synth.certify.rivals import with_rivals
 from synth.certify.value_guards import Held
 from synth.phrasing.task_text import without_question
@@ -31,18 +33,17 @@ BACKWARD = "backward"
 WHY = re.compile(r"why_\d+")
 
 
-async def mended(stage: Playground, scenario: Scenario) -> Scenario:
-    """A scenario whose checkpoints hold what its task tells, as far as that can be seen in rows.
+async def mended(stage: Playground, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
+    """A scenario whose checkpoints hold what its task tells, as far as that can be seen in rows, and its examination.
 
     Raises:
         BundleError: it does not start, or its solution leads nowhere.
     """
     scenario = await _closed(stage, scenario)
     if BACKWARD in scenario.tags:
-        return await _explained(stage, await _rebuilt(stage, scenario))
-    scenario = await _rivalled(stage, scenario)
-    seen = await examine(stage, scenario)
-    return await _added(stage, seen) if any(one.alive for one in seen.told) else scenario
+        return await examine(stage, await _explained(stage, await _rebuilt(stage, scenario)), others)
+    seen = await examine(stage, await _rivalled(stage, scenario), others)
+    return await examine(stage, await _added(stage, seen), others) if any(one.alive for one in seen.told) else seen
 
 
 async def _closed(stage: Playground, scenario: Scenario) -> Scenario:
@@ -59,9 +60,15 @@ async def _closed(stage: Playground, scenario: Scenario) -> Scenario:
 
 
 async def _rivalled(stage: Playground, scenario: Scenario) -> Scenario:
+    """The scenario with rivals for its names. What a right answer tells that they make wrong is no rival."""
     reference = await played(stage, scenario)
-    await reference.close()
-    return scenario.model_copy(update={"checkpoints": with_rivals(reference)})
+    try:
+        better = scenario.model_copy(update={"checkpoints": with_rivals(reference)})
+        tried = await paraphrased(replace(reference, scenario=better)) if better != scenario else None
+    finally:
+        await reference.close()
+    refused = tried.refused if tried else ()
+    return scenario.model_copy(update={"checkpoints": with_rivals(reference, refused)}) if refused else better
 
 
 async def _rebuilt(stage: Playground, scenario: Scenario) -> Scenario:

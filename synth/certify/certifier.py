@@ -96,7 +96,7 @@ async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, o
     seen.tried += await _other_words(reference)
     seen.told = held(reference, seen.mutants)
     seen.company = await company(reference, others)
-    seen.paraphrases = await _paraphrased(reference)
+    seen.paraphrases = await paraphrased(reference)
     _weigh(reference, seen)
 
 
@@ -235,7 +235,7 @@ async def _other_words(reference: ReferenceRun) -> list[Tried]:
     ]
 
 
-async def _paraphrased(reference: ReferenceRun) -> Paraphrased | None:
+async def paraphrased(reference: ReferenceRun) -> Paraphrased | None:
     """The right state with right and wrong last words of other people."""
     if not judged_answers(reference):
         return None

@@ -3,10 +3,11 @@
 Without them the judge of answers cannot know that a second name is a rival, and whoever lists all names is right.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
-from servers.answer.fact import Fact
-from servers.answer.names import named
+from servers.answer.fact import Cell, Fact
+from servers.answer.names import named, stem
 from servers.answer.text import folded
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.checkpoints.kinds import Checkpoint
@@ -14,31 +15,50 @@ from synth.solutions.plausible_values import RowSample
 from synth.solutions.reference_run import ReferenceRun
 
 MOST_RIVALS = 40
+MOST_WORDS_AROUND = 3
+"""A name is looked for at the ends of cells of at most so many words: a surname, a table's code."""
 
 
-def with_rivals(reference: ReferenceRun) -> tuple[Checkpoint, ...]:
-    """The checkpoints of a scenario, with rivals for each name that has none. What task or reference tell is none."""
+def with_rivals(reference: ReferenceRun, right: Sequence[str] = ()) -> tuple[Checkpoint, ...]:
+    """The checkpoints of a scenario, with rivals for each name that has none.
+
+    What the task or the reference tells is no rival, nor what shares a word with one of some other right answers.
+    """
     checkpoints = reference.scenario.checkpoints
     answers = [one for one in checkpoints if isinstance(one, AnswerCheckpoint)]
-    asked = [str(value) for one in answers for fact in one.facts for value in (fact.value, *fact.also)]
+    asked = [str(value) for one in answers for fact in one.facts for value in (*_values(fact), *fact.also)]
     told = folded("\n".join([reference.scenario.task, reference.answer, *asked]))
-    return tuple(_with_rivals(one, reference.rows, told) if one in answers else one for one in checkpoints)
+    words = _words("\n".join(right))
+    return tuple(_with_rivals(one, reference.rows, told, words) if one in answers else one for one in checkpoints)
 
 
-def _with_rivals(checkpoint: Checkpoint, rows: RowSample, told: str) -> Checkpoint:
+def _with_rivals(checkpoint: Checkpoint, rows: RowSample, told: str, words: set[str]) -> Checkpoint:
     if not isinstance(checkpoint, AnswerCheckpoint):
         return checkpoint
     known = told + "\n" + folded("\n".join(checkpoint.given))
-    facts = tuple(_rivalled(fact, rows, known) for fact in checkpoint.facts)
+    facts = tuple(_rivalled(fact, rows, known, words) for fact in checkpoint.facts)
     return checkpoint.model_copy(update={"facts": facts})
 
 
-def _rivalled(fact: Fact, rows: RowSample, told: str) -> Fact:
-    if fact.type != "name" or fact.sql is not None or fact.confusable or fact.confusable_sql:
+def _rivalled(fact: Fact, rows: RowSample, told: str, words: set[str]) -> Fact:
+    if fact.type not in ("name", "list") or fact.confusable or fact.confusable_sql:
         return fact
-    name = str(fact.value)
-    found = dict.fromkeys(rival for rival in _rivals(name, rows) if not named(told, rival, [name]))
-    return fact.model_copy(update={"confusable": tuple(found)[:MOST_RIVALS]})
+    names = [str(value) for value in _values(fact)]
+    others = dict.fromkeys(rival for name in names for rival in _rivals(name, rows))
+    rivals = [rival for rival in others if not (named(told, rival, names) or words & _words(rival))]
+    return fact.model_copy(update={"confusable": tuple(rivals)[:MOST_RIVALS]})
+
+
+def _words(text: str) -> set[str]:
+    """The words of a text, without the endings of plurals, and without the shortest."""
+    return {stem(word) for word in re.findall(r"\w{3,}", folded(text))}
+
+
+def _values(fact: Fact) -> tuple[Cell, ...]:
+    """The values that stand in a fact: all items of a list, none where a SELECT gives them."""
+    if isinstance(fact.value, tuple):
+        return fact.value
+    return () if fact.value is None else (fact.value,)
 
 
 def _rivals(name: str, rows: RowSample) -> Iterator[str]:
@@ -46,5 +66,13 @@ def _rivals(name: str, rows: RowSample) -> Iterator[str]:
     for table, lines in rows.rows.items():
         for column in rows.columns[table]:
             values = {row[column] for row in lines if isinstance(row[column], str)}
-            if any(folded(value) == folded(name) for value in values):
-                yield from sorted(value for value in values if folded(value) != folded(name))
+            if any(_is_called(value, name) for value in values):
+                yield from sorted(value for value in values if not _is_called(value, name))
+
+
+def _is_called(cell: str, name: str) -> bool:
+    """Whether a cell is a name, or a short one that begins or ends with it. A word like `waiting` is no such name."""
+    words, wanted = folded(cell).split(), folded(name).split()
+    if len(words) > MOST_WORDS_AROUND or name[:1].islower():
+        return words == wanted
+    return wanted in (words[: len(wanted)], words[-len(wanted) :])

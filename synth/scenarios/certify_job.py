@@ -44,8 +44,7 @@ class Examining:
             async def examined(case: CertifyOrder) -> Examined:
                 with case.bundle.on_worker():
                     stage = await stage_of(case.bundle)
-                    scenario = await mended(stage, case.scenario) if self.mend else case.scenario
-                    return await examine(stage, scenario, others)
+                    return await (mended if self.mend else examine)(stage, case.scenario, others)
 
             yield examined
 

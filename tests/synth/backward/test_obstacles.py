@@ -218,7 +218,7 @@ async def test_a_task_that_asks_for_no_reason_is_given_no_goal_over_one(tmp_path
     scenario = await made(tmp_path, NOT_BEFORE)
     plain = scenario.model_copy(update={"task": without_question(scenario.task)})
     async with Playground(tmp_path / "tower") as stage:
-        better = await mended(stage, plain)
+        better = (await mended(stage, plain)).scenario
     assert better.task == plain.task
     assert not [one for one in better.checkpoints if one.kind == "answer"]
 
@@ -263,7 +263,7 @@ async def test_mending_makes_the_reasons_anew_and_takes_back_a_question_without_
     *goals, guard = scenario.model_dump(mode="json")["checkpoints"]
     faulty = {**scenario.model_dump(mode="json"), "task": leave + ask + close, "checkpoints": [*goals, why, guard]}
     async with Playground(tmp_path / "tower") as stage:
-        better = await mended(stage, Scenario.model_validate(faulty))
+        better = (await mended(stage, Scenario.model_validate(faulty))).scenario
         seen = await examine(stage, better)
     assert better.task == scenario.task
     assert [one.id for one in better.checkpoints] == [one.id for one in scenario.checkpoints]

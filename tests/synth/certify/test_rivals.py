@@ -1,5 +1,6 @@
 """Names that stand in the column of the one that is asked for are rivals: an answer that tells them too is wrong."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ TOLD: dict[str, Any] = {
     "facts": [{"name": "thing", "type": "name", "value": "bell"}],
 }
 ANSWER = "It is the bell."
+ASKED = "Let the dearer thing cost 2.50, and tell me its name."
 
 
 async def rewarded(folder: Path, scenario: Scenario, answer: str) -> float | None:
@@ -34,18 +36,18 @@ async def rewarded(folder: Path, scenario: Scenario, answer: str) -> float | Non
 
 async def test_an_answer_that_names_other_rows_too_earns_everything_until_they_are_rivals(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", scenarios=[])
-    told = with_checkpoints(GOAL, LOGGED, TOLD, GUARD, task="Let the dearer thing cost 2.50, and tell me its name.")
+    told = with_checkpoints(GOAL, LOGGED, TOLD, GUARD, task=ASKED)
     told["solution"]["answer"] = ANSWER
     loose = Scenario.model_validate(told)
     async with Playground(shop) as stage:
-        better = await mended(stage, loose)
+        better = (await mended(stage, loose)).scenario
     [fact] = [fact for one in better.checkpoints if isinstance(one, AnswerCheckpoint) for fact in one.facts]
     assert fact.confusable
     both = f"{ANSWER} It is the {fact.confusable[0]}."
     assert await rewarded(shop, loose, both) == 1
     assert (await rewarded(shop, better, both) or 0) < 1
     async with Playground(shop) as stage:
-        assert await mended(stage, better) == better
+        assert (await mended(stage, better)).scenario == better
 
 
 async def test_a_name_that_the_task_or_the_reference_tells_is_no_rival(tmp_path: Path) -> None:
@@ -55,6 +57,40 @@ async def test_a_name_that_the_task_or_the_reference_tells_is_no_rival(tmp_path:
     )
     told["solution"]["answer"] = "It is the bell, the candle stays."
     async with Playground(shop) as stage:
-        better = await mended(stage, Scenario.model_validate(told))
+        better = (await mended(stage, Scenario.model_validate(told))).scenario
     [fact] = [fact for one in better.checkpoints if isinstance(one, AnswerCheckpoint) for fact in one.facts]
     assert not fact.confusable
+
+
+async def rivals(folder: Path, told: dict[str, Any], answer: str = ANSWER, **changes: Any) -> tuple[Any, ...]:
+    """The rivals that mending gives to what an answer must tell."""
+    scenario = with_checkpoints(GOAL, LOGGED, told, GUARD, task=ASKED, **changes)
+    scenario["solution"]["answer"] = answer
+    async with Playground(folder) as stage:
+        better = (await mended(stage, Scenario.model_validate(scenario))).scenario
+    [fact] = [fact for one in better.checkpoints if isinstance(one, AnswerCheckpoint) for fact in one.facts]
+    return fact.confusable
+
+
+async def test_what_a_right_answer_names_is_no_rival_where_that_would_make_it_wrong(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=[])
+    assert await rivals(shop, TOLD) == ("anvil", "candle")
+    words = {"right": ["The bell; the anvil keeps its price."], "wrong": ["The anvil."]}
+    (shop / "paraphrases.json").write_text(json.dumps({"scenarios": {"dearer": words}}))
+    assert await rivals(shop, TOLD) == ("candle",)
+
+
+async def test_the_items_of_a_list_have_rivals(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=[])
+    both = {**TOLD, "facts": [{"name": "things", "type": "list", "value": ["bell", "candle"]}]}
+    assert await rivals(shop, both, "It is the bell and the candle.") == ("anvil",)
+
+
+async def test_a_surname_is_found_at_the_end_of_a_name_and_a_plain_word_is_not(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop", scenarios=[])
+    setup = "INSERT INTO things (id, name) VALUES ('t4', 'Ada Lund'), ('t5', 'Bo Ek'), ('t6', 'new horn')"
+    called = [{**TOLD, "facts": [{"name": "thing", "type": "name", "value": name}]} for name in ("Lund", "new")]
+    surname = await rivals(shop, called[0], "It is Lund.", setup=setup)
+    assert "Bo Ek" in surname
+    assert "Ada Lund" not in surname
+    assert await rivals(shop, called[1], "It is new.", setup=setup) == ()

@@ -6,12 +6,26 @@ from typing import Any
 
 import pytest
 
+from servers.bundle_library import OWN_LIBRARY
+from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import load_scenarios
 from synth.certify.agents.exploit_search import search
-from synth.certify.agents.wrong_agents import MOST_OTHERS, Script, hedger, lister
+from synth.certify.agents.wrong_agents import (
+    MOST_OTHERS,
+    Script,
+    WrongAgentPlayer,
+    echo,
+    hedger,
+    lister,
+    paster,
+    script_of,
+)
 from synth.certify.certifier import examine
 from synth.play.playground import Playground
+from synth.solutions.reference_run import played
 from tests.bundles import write_bundle
+from tests.library import of_each_environment
 from tests.processes import farm
 from tests.synth.solutions.shops import GOAL, GUARD, LOGGED, SOUND, examined, with_checkpoints
 
@@ -151,3 +165,19 @@ async def test_re_examining_is_the_same_each_time(tmp_path: Path) -> None:
     async with Playground(tmp_path / "shop") as stage:
         first, second = [await examine(stage, Scenario.model_validate(SOUND)) for _ in range(2)]
     assert first.certificate == second.certificate
+
+
+@pytest.mark.library
+@of_each_environment()
+async def test_no_answer_of_the_library_is_paid_for_a_paste_a_list_a_hedge_or_an_echo(name: str) -> None:
+    """Each scenario that judges what is said, with the right calls."""
+    async with Playground(OWN_LIBRARY / name) as stage:
+        for scenario in load_scenarios(stage.environment).values():
+            if not any(isinstance(one, AnswerCheckpoint) for one in scenario.checkpoints):
+                continue
+            reference = await played(stage, scenario)
+            player, script = WrongAgentPlayer(reference), script_of(reference)
+            earned = [await player.play(agent, script) for agent in (paster, lister, hedger, echo)]
+            await reference.close()
+            assert earned[-1].counts
+            assert [one.finding() for one in earned if one.counts and one.reward >= 1] == []

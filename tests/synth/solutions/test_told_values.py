@@ -126,7 +126,7 @@ async def test_mending_makes_a_goal_for_what_nothing_held(tmp_path: Path) -> Non
     await write_bundle(tmp_path / "shop", scenarios=[])
     scenario = making("red drum", TOLD, "name")
     async with Playground(tmp_path / "shop", call_seconds=2) as stage:
-        better = await mended(stage, Scenario.model_validate(scenario))
+        better = (await mended(stage, Scenario.model_validate(scenario))).scenario
         seen = await examine(stage, better)
     assert seen.findings == []
     assert better.reference().calls[0].free == ()
