@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
-"""An agent loop that only asks the model, turn after turn: what verl's own worker takes without a farm."""
+"""An agent loop that only generates, turn after turn: the cost of verl's own worker without a farm."""
 
 from typing import Any
 from uuid import uuid4
@@ -8,7 +8,7 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopBase, AgentLoopMetr
 
 
 class BareLoop(AgentLoopBase):
-    """Says `turns` turns and earns everything. No prompt is rendered."""
+    """Generates `turns` turns and earns 1. No prompt is rendered."""
 
     def __init__(self, *args: Any, turns: int, tools: object = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -1,9 +1,9 @@
-"""What the harness itself costs: many episodes at once with a scripted agent, the farm in a process of its own.
+"""The cost of the harness: many concurrent episodes with a scripted agent, the farm in another process.
 
-    python -m bench.episodes [EPISODES [CALLS]]
+python -m bench.episodes [EPISODES [CALLS]]
 
-Counts this process alone: MCP client, episode, record. Prints processor time for a call and memory for an episode that
-is under way. The agents wait for each other before their last turn, so that all episodes are under way at once.
+Measures this process alone: MCP client, episode, record. Prints processor time for a call and memory for a running
+episode. The agents wait for each other before their last turn, so that all episodes run at the same time.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ MOST_BYTES = 1_000_000
 
 @dataclass
 class Meeting:
-    """Lets episodes go on once all of them are here, and keeps what this process held then."""
+    """A barrier for all episodes, which also records the memory of this process."""
 
     expected: int
     here: int = 0
@@ -52,7 +52,7 @@ class Meeting:
 
 @dataclass(frozen=True)
 class Caller:
-    """Makes so many calls, one a turn, meets the others, and ends."""
+    """Makes some calls, one a turn, waits at the barrier, and ends."""
 
     calls: int
     meeting: Meeting
@@ -67,7 +67,7 @@ class Caller:
 
 
 async def played(farm: FarmProcess, url: str, episodes: int, calls: int) -> tuple[list[Rollout], float, Meeting]:
-    """All episodes at once; gives them, the seconds of processor time of this process, and where they met."""
+    """Play all episodes concurrently. Returns them, this process's processor seconds, and the barrier."""
     meeting = Meeting(episodes)
     async with FarmClient(url, farm.token) as client, shared_http(episodes) as http:
         scenario = await client.scenario("store", subject.SCENARIO["id"])
@@ -83,7 +83,7 @@ async def played(farm: FarmProcess, url: str, episodes: int, calls: int) -> tupl
 
 
 def main() -> None:
-    """Measure, print, and fail where a promise is not kept."""
+    """Measure, print, and fail if a target is missed."""
     given = [int(word) for word in sys.argv[1:]]
     episodes, calls = [*given, *(EPISODES, CALLS)[len(given) :]][:2]
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)

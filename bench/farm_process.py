@@ -1,4 +1,4 @@
-"""A farm in a process of its own, as a user starts it, to be measured from outside."""
+"""A farm in another process, as a user starts it, measured from outside."""
 
 import json
 import signal
@@ -21,7 +21,7 @@ MOST_AT_ONCE = 1000
 
 
 class Timed(NamedTuple):
-    """Milliseconds that a request took, and its answer."""
+    """The milliseconds of a request, and its answer."""
 
     milliseconds: float
     answer: Any
@@ -39,11 +39,11 @@ class FarmProcess:
 
     @property
     def pids(self) -> list[int]:
-        """The registry's process, and all that came from it."""
+        """The registry's process and all its descendants."""
         return processes.tree(self.process.pid)
 
     def ask(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """One request of the control door; its answer as JSON."""
+        """Send one request to the control door. Returns its answer as JSON."""
         headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         if time.monotonic() - self.used > SECONDS_KEPT_ALIVE:
             self.connection.close()
@@ -56,7 +56,7 @@ class FarmProcess:
         return json.loads(text) if text else None
 
     def launch(self, environment: str, count: int = 1) -> list[Target]:
-        """Instances at the environment's one scenario."""
+        """Launch instances at the environment's one scenario."""
         targets: list[Target] = []
         while len(targets) < count:
             some = min(count - len(targets), MOST_AT_ONCE)
@@ -68,7 +68,7 @@ class FarmProcess:
         return targets
 
     def timed(self, method: str, path: str, body: dict[str, Any] | None = None) -> Timed:
-        """One request, its answer and how long it took."""
+        """Send one request, and time it."""
         begin = time.perf_counter()
         answer = self.ask(method, path, body)
         return Timed((time.perf_counter() - begin) * 1000, answer)

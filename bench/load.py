@@ -1,8 +1,8 @@
-"""Load: prepared HTTP requests over keep-alive connections, from a process of its own, as fast as answers come.
+"""Load: prepared HTTP requests over keep-alive connections, from another process, as fast as answers come.
 
-Run as `python -m bench.load`, with a plan as JSON on standard input; it prints what it measured as JSON. Each
-connection waits for an answer before it sends again. A client costs a tenth of what a server does, so that it is not
-the limit.
+Run as `python -m bench.load`, with a plan as JSON on standard input. It prints its measurements as JSON. Each
+connection waits for an answer before it sends again. A client takes a tenth of a server's time, so that it is not the
+limit.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from urllib.parse import urlsplit
 import uvloop
 
 MODERN, HANDSHAKE = "2026-07-28", "2025-11-25"
-"""The two eras of the protocol."""
+"""The two generations of the protocol."""
 HEAD_END = b"\r\n\r\n"
 LENGTH = b"content-length:"
 
 
 class Target(NamedTuple):
-    """Where calls go. `reset` is the path under which the control door of the same address resets it."""
+    """The URL of calls. `reset` is the path of the reset on the control door at the same address."""
 
     url: str
     token: str
@@ -32,10 +32,10 @@ class Target(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What to send: for so many seconds, or so many calls to each target with a reset half way."""
+    """The load: a duration, or a number of calls to each target with a reset half way."""
 
     targets: list[Target]
-    """Shared out among the connections; each takes its own in turn."""
+    """Distributed among the connections. Each uses its own in turn."""
     body: str
     headers: dict[str, str]
     connections: int
@@ -45,7 +45,7 @@ class Plan(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Calls that went well, others, latencies in milliseconds, and how much of a core the client took."""
+    """Numbers of successful and failed calls, latencies in milliseconds, and the client's share of a core."""
 
     calls: int
     failed: int
@@ -63,11 +63,11 @@ class Measured(NamedTuple):
 
 
 class LoadError(Exception):
-    """The load could not be put on, or was not answered as it must be."""
+    """The load could not be generated, or an answer was wrong."""
 
 
 def call_request(arguments: dict[str, Any], tool: str, era: str) -> tuple[str, dict[str, str]]:
-    """Body and headers of one `tools/call`, in one of the two eras of the protocol."""
+    """Body and headers of one `tools/call`, in one generation of the protocol."""
     headers = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
     params: dict[str, Any] = {"name": tool, "arguments": arguments}
     if era == MODERN:
@@ -83,7 +83,7 @@ def call_request(arguments: dict[str, Any], tool: str, era: str) -> tuple[str, d
 
 
 def put(*plans: Plan) -> list[Measured]:
-    """Put load on, each plan from a process of its own, all at once.
+    """Generate load: all plans concurrently, each in a process of its own.
 
     Raises:
         LoadError: a client ended early, or a call failed.
@@ -106,7 +106,7 @@ def put(*plans: Plan) -> list[Measured]:
 
 
 class _Log:
-    """What the connections of one client saw."""
+    """The record of one client's connections."""
 
     def __init__(self) -> None:
         self.calls: list[float] = []
@@ -125,7 +125,7 @@ class _Log:
 
 
 class _Connection(asyncio.Protocol):
-    """One connection: the next request when the one before is answered, until there is none."""
+    """One connection: it sends the next request after each answer."""
 
     def __init__(self, requests: Iterator[tuple[bytes, bool]], log: _Log, ended: "asyncio.Future[None]") -> None:
         self._requests, self._log, self._ended = requests, log, ended
@@ -170,7 +170,7 @@ class _Connection(asyncio.Protocol):
 
 
 def _requests(plan: Plan, mine: Sequence[Target], until: float) -> Iterator[tuple[bytes, bool]]:
-    """The requests of one connection, and whether each is a reset."""
+    """The requests of one connection, each with whether it is a reset."""
     body = plan.body.encode()
     if plan.seconds:
         prepared = [_request(urlsplit(target.url).path, target, target.token, plan.headers, body) for target in mine]
@@ -196,7 +196,7 @@ def _request(path: str, target: Target, token: str, headers: dict[str, str], bod
 
 
 async def run(plan: Plan) -> Measured:
-    """Send all that is planned."""
+    """Send all requests of a plan."""
     log, loop = _Log(), asyncio.get_running_loop()
     ended: list[asyncio.Future[None]] = []
     begin, processor = time.perf_counter(), time.process_time()
@@ -223,7 +223,7 @@ async def run(plan: Plan) -> Measured:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value that so many do not exceed; 0 when there are none."""
+    """A percentile of some values. 0 if there are none."""
     ordered = sorted(values)
     return ordered[min(int(len(ordered) * share), len(ordered) - 1)] if ordered else 0.0
 

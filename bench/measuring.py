@@ -1,4 +1,4 @@
-"""What is measured of the farm and of its peers, all in one run on one machine."""
+"""Measurements of the farm and its peers, in one run on one machine."""
 
 import json
 import subprocess
@@ -29,19 +29,19 @@ class Latency(NamedTuple):
 
 
 class Row(NamedTuple):
-    """One subject at one number of instances. Calls a second are by era of the protocol; "" where none is spoken."""
+    """One subject at one number of instances. Calls a second are by generation of the protocol, "" without one."""
 
     subject: str
     instances: int
     latencies: dict[str, Latency]
     per_second: dict[str, float]
     micros: dict[str, float]
-    """Of processor time for a call, over all processes that answer it."""
+    """Processor microseconds of a call, over all processes that answer it."""
     bytes_each: float | None
 
 
 class Extent(NamedTuple):
-    """How much is measured."""
+    """The extent of the measurement."""
 
     sizes: tuple[int, ...]
     seconds: float
@@ -50,7 +50,7 @@ class Extent(NamedTuple):
 
 
 class Served(NamedTuple):
-    """Processes that answer, and where."""
+    """Processes that answer, and their address."""
 
     pids: list[int]
     targets: list[Target]
@@ -61,7 +61,7 @@ QUICK = Extent(sizes=(1, 64), seconds=0.7, rounds=3, repeats=15)
 
 
 def measured(folder: Path, extent: Extent, tell: Callable[[str], None]) -> list[Row]:
-    """All rows. Farm and bare server take turns, so that what else the machine does befalls both."""
+    """All rows. Farm and bare server alternate, so that other load on the machine affects both."""
     subject.write_bundle(folder / "library" / "store")
     tell("an object that copies its state")
     rows = [copying(extent.seconds)]
@@ -94,7 +94,7 @@ def called_once(targets: list[Target]) -> None:
 
 
 def in_turns(extent: Extent, farm: Served, bare: Served) -> tuple[Row, Row]:
-    """Calls of both, in both eras; medians of the rounds."""
+    """Calls of both, in both generations: medians of the rounds."""
     rounds: dict[tuple[str, str], list[_Round]] = {}
     for _ in range(extent.rounds):
         for era in (MODERN, HANDSHAKE):
@@ -131,7 +131,7 @@ def _round(served: Served, era: str, seconds: float) -> _Round:
 
 
 def controlled(farm: FarmProcess, repeats: int) -> dict[str, Latency]:
-    """What the control door answers, one request after another, through the registry."""
+    """Latencies of the control door, one request after another, through the registry."""
     times: dict[str, list[float]] = {}
     [target] = farm.launch("store")
     path, launch = path_of(target), {"environment": "store", "scenario": subject.SCENARIO["id"]}
@@ -183,7 +183,7 @@ def fresh(folder: Path, extent: Extent) -> Row:
 
 
 class _FreshServer:
-    """One instance of that peer; starting it again is its reset."""
+    """One instance of that peer. A reset restarts it."""
 
     def __init__(self, database: Path) -> None:
         self.database = database

@@ -1,4 +1,4 @@
-"""The figures as a drawing. The only file that needs matplotlib.
+"""The figures as a plot. The only module that needs matplotlib.
 
 Run as `python -m bench.plot TABLE.json DRAWING.svg`.
 """

@@ -1,4 +1,4 @@
-"""What processes cost, read from outside: processor time, memory, open files; and peers as processes of their own."""
+"""The resources of processes, read from outside: processor time, memory, open files. Also starts peers."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ SECONDS_TO_START = 30.0
 
 
 def tree(root: int) -> list[int]:
-    """A process and all that came from it, itself first."""
+    """A process and its descendants, itself first."""
     parents: dict[int, int] = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -28,17 +28,17 @@ def tree(root: int) -> list[int]:
 
 
 def processor_seconds(pids: list[int]) -> dict[int, float]:
-    """How long each has been on a processor."""
+    """The processor seconds of each."""
     return {pid: sum(map(_thread_seconds, _threads(pid))) for pid in pids}
 
 
 def memory(pids: list[int]) -> int:
-    """Bytes that they take together; what they share is counted once."""
+    """The bytes of all together. Shared memory counts once."""
     return sum(_proportional(pid) for pid in pids)
 
 
 def open_files(pid: int, under: Path) -> int:
-    """How many files below a folder a process holds open."""
+    """The number of files below a folder that a process has open."""
     count = 0
     for handle in Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -50,7 +50,7 @@ def open_files(pid: int, under: Path) -> int:
 
 @contextmanager
 def started(module: str, *arguments: str, port: int) -> Generator[subprocess.Popen[bytes]]:
-    """A peer's process, which listens on `port`; ended on leaving."""
+    """A peer's process that listens on `port`. It ends with the context."""
     process = subprocess.Popen([sys.executable, "-m", module, str(port), *arguments])
     try:
         wait_until_it_listens(process, port)
@@ -61,7 +61,7 @@ def started(module: str, *arguments: str, port: int) -> Generator[subprocess.Pop
 
 
 def wait_until_it_listens(process: subprocess.Popen[bytes], port: int) -> None:
-    """Return when a process that was just started can be connected to.
+    """Wait until a new process accepts connections.
 
     Raises:
         RuntimeError: it ended, or takes too long.
@@ -79,7 +79,7 @@ def listens(port: int) -> bool:
 
 
 def free_port() -> int:
-    """A port that nobody listens on now."""
+    """A port without a listener."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])

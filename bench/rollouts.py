@@ -1,9 +1,9 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
-"""What the farm and our agent loop add to a step of training: verl's own worker, `farm up`, a model that is a script.
+"""The overhead of the farm and its agent loop in a training step: verl's own worker, `farm up`, a scripted model.
 
-Run as `python -m bench.rollouts` where verl is installed; it prints a table. A step is 64 episodes at once, in groups
-of 8 with a task each, of 3 turns (two tool calls and an answer) in an environment of 19 tools; launching, the calls,
-the score and closing are in it. Beside it, the same turns with a loop that does nothing but ask the model.
+Run as `python -m bench.rollouts` where verl is installed. It prints a table. A step is 64 concurrent episodes, in
+groups of 8 with a task each, of 3 turns (two tool calls and an answer) in an environment of 19 tools. Launch, calls,
+score and close are included. Beside it, the same turns with a loop that only asks the model.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ EPISODES, ROUNDS, GROUP, LEASES = 64, 3, 8, 512
 GENERATION = 2.0
 ENVIRONMENT = "library_loans"
 IN_SQL, IN_PYTHON = "back1_0030", "renew_card"
-"""The same task twice: judged in SQL alone, as 99 of 100 scenarios of the library are, and by Python too."""
+"""The same task twice: judged by SQL alone, as 99 of 100 scenarios of the library are, and by Python too."""
 SCRIPT = (
     '<tool_call>\n{"name": "find_members", "arguments": {"name": "Ruth Abernathy"}}\n</tool_call>',
     '<tool_call>\n{"name": "renew_card", "arguments": {"member_id": "mem_ruth"}}\n</tool_call>',
@@ -55,7 +55,7 @@ WHOLE_TOOLS = """{%- if tools -%}
 
 
 class Script:
-    """A model's server that says the same in every episode, after some seconds."""
+    """A model's server that gives the same replies in every episode, after some seconds."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -73,7 +73,7 @@ class Script:
 
 
 class LikeV1(AgentLoopWorker):
-    """As verl's V1 worker, puts no episode into rows of 12,288 tokens: that took two fifths of a step."""
+    """Like verl's V1 worker, does not pad episodes to rows of 12,288 tokens: that took two fifths of a step."""
 
     async def _agent_loop_postprocess(self, output: Any, validate: bool, **kwargs: Any) -> Any:
         return output
@@ -83,7 +83,7 @@ class LikeV1(AgentLoopWorker):
 
 
 class Step(NamedTuple):
-    """What a step took: seconds on the clock, and seconds of processors here and in the farm's processes."""
+    """The duration of a step: wall-clock seconds, and processor seconds here and in the farm's processes."""
 
     seconds: float
     here: float
@@ -112,12 +112,12 @@ async def step(worker: LikeV1, farm: FarmProcess, scenario: str, agent: str = "f
 
 
 def _processors(farm: FarmProcess) -> tuple[float, float]:
-    """Seconds of processor time, here and in the farm's processes. Guests that judge and end are not in it."""
+    """Processor seconds here and in the farm's processes. Guests that judge and end are not included."""
     return time.process_time(), sum(processes.processor_seconds(farm.pids).values())
 
 
 async def leased(address: Address) -> float:
-    """Seconds until so many instances are leased, in groups of one scenario each, and ready to be called."""
+    """Seconds until all instances are leased and ready, in groups of one scenario each."""
     link = await link_to(Farm(address.url, address.token))
     tasks = [Task(environment=ENVIRONMENT, scenario=IN_SQL, seed=number) for number in range(LEASES // GROUP)]
     begun = time.perf_counter()
@@ -128,7 +128,7 @@ async def leased(address: Address) -> float:
 
 
 async def made_model(address: Address, folder: Path) -> None:
-    """A tokenizer that knows the environment's texts, and shows a model all of its tools' schemas."""
+    """A tokenizer trained on the environment's texts, with a template that shows all schemas of its tools."""
     async with (
         FarmClient(address.url, address.token) as farm,
         farm.leased(ENVIRONMENT, IN_SQL) as live,

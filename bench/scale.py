@@ -1,4 +1,4 @@
-"""What many instances, environments and workers cost, against what was promised."""
+"""The cost of many instances, environments and workers, compared with the targets."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ SECONDS_UNTIL_IDLE = 45.0
 
 
 class Check(NamedTuple):
-    """One promise: what was found, and whether it holds."""
+    """One target: the measured value, and whether it is met."""
 
     what: str
     found: str
@@ -27,7 +27,7 @@ class Check(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How many of each."""
+    """The number of each."""
 
     instances: int
     active: int
@@ -62,8 +62,8 @@ def checked(folder: Path, size: Size, tell: Callable[[str], None]) -> list[Check
 def crowd(farm: FarmProcess, state: Path, size: Size) -> list[Check]:
     """Many leased instances, some active at a time, 20 calls and a reset each, from client processes.
 
-    What the farm keeps in memory for those in use has an upper bound, which is reached long before the first half of
-    them have been used; what grows from there to the end is what idle ones cost.
+    The farm's memory for instances in use has an upper bound, which is reached long before half of them were used.
+    Growth after that is the cost of idle ones.
     """
     called_once(farm.launch("store"))
     alone = processes.memory(farm.pids)
@@ -152,8 +152,8 @@ def branching(farm: FarmProcess, size: Size) -> list[Check]:
 def workers(folder: Path, size: Size) -> list[Check]:
     """Calls a second of one worker process and of two.
 
-    Each worker, with its guests, is held to a share of a core where that is possible: then neither the clients nor the
-    other worker can be what limits it, and a machine of two cores shows what one of many would.
+    Each worker, with its guests, is limited to a share of a core if possible. Then neither the clients nor the other
+    worker are the limit, and a machine of two cores shows what many would.
     """
     alone, both = (_speed_of(folder, size, count) for count in (1, 2))
     gained = both.per_second / alone.per_second
@@ -174,7 +174,7 @@ def workers(folder: Path, size: Size) -> list[Check]:
 
 
 class Speed(NamedTuple):
-    """What a farm of some workers did, and what it took."""
+    """The speed of a farm with some workers, and its cost."""
 
     per_second: float
     micros: float
@@ -202,7 +202,7 @@ def _speed_of(folder: Path, size: Size, count: int) -> Speed:
 
 
 def _worker_pids(farm: FarmProcess, count: int) -> list[int]:
-    """The processes that serve instances: the farm's own, when it has but one worker."""
+    """The processes that serve instances. With one worker this is the farm's own."""
     if count == 1:
         return [farm.process.pid]
     return [pid for pid in farm.pids if b"worker\0--fd" in Path(f"/proc/{pid}/cmdline").read_bytes()]

@@ -1,6 +1,6 @@
-"""Shares of the processor that processes are held to, so that a small machine can stand for a larger one.
+"""Processor limits for processes, so that a small machine can represent a larger one.
 
-Linux control groups of the first version, which root can make where they are mounted.
+Uses Linux control groups of version 1, which root can make where they are mounted.
 """
 
 import itertools
@@ -15,13 +15,13 @@ _numbers = itertools.count()
 
 
 def possible() -> bool:
-    """Whether processes can be held to a share here."""
+    """True if processes can be limited here."""
     return os.access(GROUPS, os.W_OK) and (GROUPS / "cpu.shares").exists()
 
 
 @contextmanager
 def held_to(share: float, pids: Sequence[int]) -> Generator[None]:
-    """Let some processes, and all that come from them, have together at most so many cores."""
+    """Limit some processes and their descendants to `share` cores together."""
     group = GROUPS / f"farm-bench-{os.getpid()}-{next(_numbers)}"
     group.mkdir()
     try:

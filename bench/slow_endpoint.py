@@ -13,7 +13,7 @@ import uvicorn
 
 
 class Door:
-    """As lean as it can be, for it takes its time from the same machine as what is measured."""
+    """A minimal ASGI server, since it shares its machine with the measured program."""
 
     def __init__(self, recording: Path, delay: float) -> None:
         self._delay = delay

@@ -1,4 +1,4 @@
-"""What is measured: an environment of one table whose one tool makes one SELECT and one UPDATE."""
+"""The measured environment: one table, and one tool with one SELECT and one UPDATE."""
 
 import json
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""What a run of synthesis costs beside the model: `python -m bench.synthesis`.
+"""The cost of a synthesis run beside the model: `python -m bench.synthesis`.
 
-64 environments go through stages of one question each, all at once; an endpoint in a process of its own answers from a
-recording after a second. Beside the model is whatever the run takes longer than its stages have seconds.
+64 environments go through stages of one question each, concurrently. An endpoint in another process answers from a
+recording after a second. The overhead is the run's time minus one second for each stage.
 """
 
 import json
@@ -34,19 +34,19 @@ PROSE = "Write what this stage has to write, in the form that was asked for, and
 
 
 class Text(Record):
-    """What a stage makes here: about as much as a stage of a real environment."""
+    """The output of a stage here: about as long as a real one."""
 
     stage: int
     lines: tuple[str, ...]
 
 
 async def fine(_text: Text) -> list[str]:
-    """Nothing is wrong with it."""
+    """No finding."""
     return []
 
 
 def question(title: str, number: int) -> tuple[Message, ...]:
-    """What is asked."""
+    """The messages of a request."""
     return (Message(role="system", content=PROSE), Message(role="user", content=f"Stage {number} of {title}"))
 
 
@@ -62,7 +62,7 @@ def stage(number: int) -> Stage:
 
 
 def write_recording(path: Path, titles: Sequence[str]) -> None:
-    """What the endpoint answers."""
+    """Write the endpoint's answers."""
     with path.open("w", encoding="utf-8") as file:
         for title in titles:
             for number in range(STAGES):
@@ -78,7 +78,7 @@ def write_recording(path: Path, titles: Sequence[str]) -> None:
 
 
 class Took(NamedTuple):
-    """Seconds of a run: by the clock, and of the processor in this process."""
+    """The wall-clock and processor seconds of a run in this process."""
 
     wall: float
     processor: float
@@ -101,7 +101,7 @@ def measured(folder: Path) -> Took:
 
 
 def main() -> int:
-    """Measure, and say whether it is as wanted."""
+    """Measure. Exit code 1 if a target is missed."""
     with tempfile.TemporaryDirectory() as scratch:
         took = measured(Path(scratch))
     model = STAGES * DELAY

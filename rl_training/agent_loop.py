@@ -1,6 +1,6 @@
-"""The rollout worker of verl that lives in the farm: each row is an instance, played over MCP and judged by the farm.
+"""The rollout worker of verl for a farm: each row is an instance, played over MCP and scored by the farm.
 
-Named in verl's agent loop file (see docs/how-to/training.md); verl makes one object of it for every episode.
+verl's agent loop file names this class (docs/how-to/training.md). verl makes one object for each episode.
 """
 
 import asyncio
@@ -81,11 +81,11 @@ class FarmAgentLoop(AgentLoopBase):
         self.tool_format: str = self.rollout_config.multi_turn.format
 
     async def run(self, sampling_params: dict[str, Any], **row: Any) -> AgentLoopOutput | list[AgentLoopOutput]:
-        """Play a row of the data, on a second instance if the farm breaks under the first.
+        """Play one row. If the farm fails, play it again on a second instance.
 
         Raises:
             RowError: the row cannot be played.
-            RolloutLost: the farm broke twice, and `on_infra_failure` is `raise`.
+            RolloutLost: the farm failed twice, and `on_infra_failure` is `raise`.
         """
         task, prompt = Task.of_row(row), [dict(message) for message in row["raw_prompt"]]
         link = await link_to(self.farm)
@@ -152,7 +152,7 @@ class FarmAgentLoop(AgentLoopBase):
     async def _lost(
         self, error: InfraError, prompt: list[ChatMessage], row: Mapping[str, Any]
     ) -> AgentLoopOutput | list[AgentLoopOutput]:
-        """An episode without a result: V1 takes one that is not there; elsewhere it is a row that teaches nothing."""
+        """An episode without a result: nothing for the V1 trainer, elsewhere a row that trains nothing."""
         if self.on_infra_failure == "raise":
             raise RolloutLost(f"lost after {ATTEMPTS} attempts: {error}") from error
         if "session_id" in row:
@@ -180,5 +180,5 @@ class FarmAgentLoop(AgentLoopBase):
 
 
 def _goal(prompt: list[ChatMessage]) -> str:
-    """What the user wants: the last word of the prompt. In a conversation the policy never sees it."""
+    """The user's request: the last message of the prompt. In a conversation the policy never sees it."""
     return str(prompt[-1]["content"]) if prompt else ""

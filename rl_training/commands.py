@@ -164,7 +164,7 @@ def _spread(values: list[float]) -> str:
 
 
 FILES = (("train", "train"), ("val", "validation"))
-"""verl's name and ours."""
+"""verl's name for each file, and ours."""
 
 
 async def _train(settings: TrainConfig, command: list[str], run: Path, url: str | None, shelf: list[Path]) -> None:

@@ -1,4 +1,4 @@
-"""The file that `farm rl train` reads (TOML): where the farm is, how episodes are played, and verl's own settings."""
+"""The configuration of `farm rl train` (TOML): the farm, how episodes are played, and verl's own settings."""
 
 import json
 import tomllib
@@ -21,7 +21,7 @@ Config = TypeVar("Config", bound=Record)
 
 
 class FarmSettings(Record):
-    """A farm that runs elsewhere (`url`; its token is in FARM_TOKEN), or one to start beside the trainer."""
+    """A running farm (`url`, with its token in FARM_TOKEN), or one to start beside the trainer."""
 
     url: str | None = None
     library: tuple[str, ...] = ()
@@ -47,9 +47,11 @@ class Episodes(Record):
 
 
 class TrainConfig(Record):
-    """One training. `verl` is handed on as it stands; `platform` says on what it runs. No `curriculum`: by chance.
+    """One training.
 
-    Without a `user` nobody plays the users of scenarios that have a persona: the policy is told their task outright.
+    `verl` is passed on unchanged, and `platform` names the hardware. Without `curriculum`, rows are drawn uniformly.
+
+    Without a `user`, scenarios with a persona give the policy the task itself.
     """
 
     extends: str | None = None
@@ -62,7 +64,7 @@ class TrainConfig(Record):
 
 
 def config_path(name: str, kind: Literal["grpo", "sft"]) -> Path:
-    """A config by its path or, of the farm's own, by its name. Raises RequestError where there is none."""
+    """A configuration by its path, or by the name of an own one. Raises RequestError if there is none."""
     own = CONFIGS / f"{name}.toml"
     if own.is_file():
         return own
@@ -77,15 +79,15 @@ def _is_of(path: Path, kind: Literal["grpo", "sft"]) -> bool:
 
 
 def load_config(path: Path) -> TrainConfig:
-    """Read a config of a training. Raises what `read_config` raises."""
+    """Read the configuration of a training. Raises like `read_config`."""
     return read_config(path, TrainConfig)
 
 
 def read_config(path: Path, form: type[Config]) -> Config:
-    """Read a config, over the one that it extends.
+    """Read a configuration and the one that it extends.
 
     Raises:
-        TrainingError: it cannot be read; names the file and the field.
+        TrainingError: it cannot be read. The message names file and field.
     """
     settings = _merged(path, seen=())
     try:
@@ -95,7 +97,7 @@ def read_config(path: Path, form: type[Config]) -> Config:
 
 
 def overrides(settings: dict[str, Any]) -> list[str]:
-    """verl's settings as its command line takes them."""
+    """verl's settings as command-line overrides."""
     return [f"++{name}={_written(value)}" for name, value in _flat(settings, "")]
 
 
@@ -132,7 +134,7 @@ def _flat(settings: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _written(value: Any) -> str:
-    """A value in Hydra's grammar, which is near to JSON; "null" is a word there."""
+    """A value in Hydra's grammar. It resembles JSON, except that "null" is a word there."""
     if value == "null":
         return "null"
     if isinstance(value, list):

@@ -9,7 +9,7 @@ from servers.errors import FarmError
 
 
 class TrainingError(FarmError):
-    """Something about training went wrong."""
+    """An error of training."""
 
 
 class RowError(TrainingError):

@@ -5,29 +5,32 @@ FarmError
 ├── RequestError        the caller: it asked for something that is not there, or wrongly
 │   ├── NotFound        no such environment, scenario, instance, table
 │   ├── QueryError      a query that is refused, does not run, or takes too much
+│   │   └── BrokenQuery it can run on no state of this schema
 │   └── Conflict        not in this state: the bundle changed, the call to rewind to is not there
 ├── CapacityError       the caller waits and tries again
 └── InfraError          us: never a reward of 0
     ├── GuestError      a guest cannot be started, or broke the protocol
+    │   ├── GuestDied   it ended during a request
+    │   └── GuestLate   it exceeded its processor time
     ├── StateError      a state file cannot be read or written
     └── CheckpointError a checkpoint cannot be asked, whatever the agent did
 """
 
 
 class FarmError(Exception):
-    """An error of ours. Its text is for the one who can mend it, and says what to do."""
+    """The base of all errors. The text is for the person who can mend it, and says what to do."""
 
 
 class BundleError(FarmError):
-    """A bundle is not what it should be. Names the file and the field."""
+    """A bundle is not valid. The message names the file and the field."""
 
 
 class RequestError(FarmError):
-    """The caller asked wrongly."""
+    """The request is not valid."""
 
 
 class NotFound(RequestError):
-    """What was asked for is not there."""
+    """There is no such environment, scenario, instance or table."""
 
 
 class QueryError(RequestError):
@@ -35,11 +38,11 @@ class QueryError(RequestError):
 
 
 class BrokenQuery(QueryError):
-    """A query that cannot run on any state of this schema: it is not one SELECT, or names what is not there."""
+    """A query that can run on no state of this schema: it is not one SELECT, or names an unknown table or column."""
 
 
 class Conflict(RequestError):
-    """It is there, but not in a state in which this can be done."""
+    """It exists, but its state does not allow this operation."""
 
 
 class CapacityError(FarmError):
@@ -55,11 +58,11 @@ class GuestError(InfraError):
 
 
 class GuestDied(GuestError):
-    """The guest ended, or broke the protocol, while it was asked. `Guests.own_doing` tells whose doing that was."""
+    """The guest ended, or broke the protocol, during a request. `Guests.own_doing` says whose fault that was."""
 
 
 class GuestLate(GuestError):
-    """The guest used up its processor time, or waited for what never comes, and was killed: its own doing."""
+    """The guest exceeded its processor time, or waited for ever, and was killed. That is its own fault."""
 
 
 class StateError(InfraError):
@@ -67,4 +70,4 @@ class StateError(InfraError):
 
 
 class CheckpointError(InfraError):
-    """A checkpoint cannot be asked, on this state or any other. `farm check` finds it; nobody is judged by it."""
+    """A checkpoint cannot be asked about any state. `farm check` finds it, and it judges nobody."""

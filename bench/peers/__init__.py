@@ -1,1 +1,1 @@
-"""Small honest programs that do what others do, to be measured beside the farm."""
+"""Small honest programs that work as others do, as peers of the farm in the benchmark."""

@@ -79,7 +79,7 @@ class Environment:
 
 
 def difference(before: Any, after: Any) -> Any:
-    """What differs, as nested dictionaries."""
+    """The difference, as nested dictionaries."""
     before, after = copy.deepcopy(before), copy.deepcopy(after)
     if not (isinstance(before, dict) and isinstance(after, dict)):
         pair: dict[str, Any] = {"old": before, "new": after}
@@ -90,7 +90,7 @@ def difference(before: Any, after: Any) -> Any:
 
 
 def measured(seconds: float) -> Measured:
-    """Resets and steps, one after another, 20 steps to an episode."""
+    """Resets and steps, one after another, 20 steps an episode."""
     environment = Environment()
     resets: list[float] = []
     calls: list[float] = []

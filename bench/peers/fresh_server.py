@@ -1,7 +1,7 @@
-"""One process per instance, started afresh, the way Agent World Model serves: FastAPI over a rebuilt database.
+"""A process for each instance, the way Agent World Model serves: FastAPI over a rebuilt database.
 
-Each instance is this program on a port of its own. It deletes its database, builds it again from the DDL and one INSERT
-per row, and serves the tool as a route; to reset it is to end it and start another. Left out: MCP on top of the routes
+Each instance is this program on its own port. It deletes its database, builds it again from the DDL and one INSERT per
+row, and serves the tool as a route. To reset it is to end it and start another. Left out: MCP on top of the routes
 (`fastapi-mcp`), which would cost it more, and the files that AWM copies for its verifier. No token, history or wall.
 
 Run as `python -m bench.peers.fresh_server PORT DATABASE`.
@@ -41,7 +41,7 @@ class AddToStock(BaseModel):
 
 
 def application(database: Path) -> FastAPI:
-    """The environment on a database that is built now."""
+    """The environment on a newly built database."""
     database.unlink(missing_ok=True)
     engine = create_engine(f"sqlite:///{database}")
     with engine.begin() as connection:

@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false
-"""The trainer's side of the rollout engine `hf_cpu`: it hands new weights to its server."""
+"""The trainer's side of the rollout engine `hf_cpu`: it sends new weights to its server."""
 
 from collections.abc import Generator
 from typing import Any
@@ -12,7 +12,7 @@ from rl_training.cpu.replica import name_of
 
 
 class CpuAdapter(BaseRollout):
-    """Lives in the worker that trains; each of these has a server of its own."""
+    """Lives in a training worker. Each such worker has a server of its own."""
 
     def __init__(self, config: Any, model_config: Any, device_mesh: Any, replica_rank: int = -1) -> None:
         super().__init__(config, model_config, device_mesh)

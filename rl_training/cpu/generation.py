@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false
-"""Generation with a small model on a CPU: prompts that wait are answered together, token by token."""
+"""Generation with a small model on a CPU: waiting prompts are batched, token by token."""
 
 import asyncio
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from transformers import DynamicCache
 
 MOST_TOGETHER = 128
 SECONDS_TO_JOIN = 0.03
-"""A batch of few takes nearly as long as one of many, so it is worth while to wait for the others."""
+"""Seconds to wait for more prompts: a small batch takes nearly as long as a large one."""
 
 
 @dataclass(frozen=True)
 class GenerationRequest:
-    """A prompt to go on with, at most so far."""
+    """A prompt to continue by at most `max_tokens` tokens."""
 
     prompt_ids: list[int]
     max_tokens: int
@@ -30,7 +30,7 @@ class Generated(NamedTuple):
 
 
 class Generation:
-    """Answers requests for one model. Greedy at temperature 0; there is no top-k or top-p."""
+    """Generates for one model: greedy at temperature 0, without top-k or top-p."""
 
     def __init__(self, model: Any, *, end: int, seed: int) -> None:
         self.model = model.eval()
@@ -41,7 +41,7 @@ class Generation:
         self.weights = asyncio.Lock()  # protects the model: weights do not change under a batch
 
     async def answer(self, request: GenerationRequest) -> Generated:
-        """Answer one request, together with others that came at about the same time."""
+        """Answer one request, batched with others of about the same time."""
         future: asyncio.Future[Generated] = asyncio.get_running_loop().create_future()
         self._waiting.append((request, future))
         if self._worker is None or self._worker.done():
@@ -59,7 +59,7 @@ class Generation:
                     future.set_result(answer)
 
     async def _gathered(self) -> None:
-        """Wait until nobody joins any more: who was answered together comes back at about the same time."""
+        """Wait until no further request arrives. Requests that were answered together come back together."""
         there = 0
         while there < len(self._waiting) < MOST_TOGETHER:
             there = len(self._waiting)
@@ -67,7 +67,7 @@ class Generation:
 
     @torch.inference_mode()
     def together(self, requests: list[GenerationRequest]) -> list[Generated]:
-        """Answer requests together: prompts end at the same column, and each row goes on until it ends."""
+        """Answer a batch: prompts are padded on the left, and each row continues until it ends."""
         longest = max(len(request.prompt_ids) for request in requests)
         ids = torch.tensor([[self._end] * (longest - len(one.prompt_ids)) + one.prompt_ids for one in requests])
         mask = torch.tensor(

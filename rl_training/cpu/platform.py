@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false
-"""verl's platform of a machine without an accelerator. To Ray, one of its "GPUs" is a number and nothing more."""
+"""verl's platform for a machine without an accelerator. To Ray, one of its "GPUs" is only a number."""
 
 from collections.abc import Generator
 from contextlib import contextmanager, nullcontext
@@ -13,7 +13,7 @@ NO_MEMORY = 0
 
 
 class CpuModule(ModuleType):
-    """The part of `torch.cuda` that verl uses, for a device that has no memory of its own."""
+    """The part of `torch.cuda` that verl uses, for a device without memory of its own."""
 
     def __init__(self) -> None:
         super().__init__("torch.cpu")
@@ -67,7 +67,7 @@ class CpuModule(ModuleType):
 
 
 class CpuPlatform(PlatformBase):
-    """Chosen by VERL_PLATFORM=cpu, never by itself."""
+    """Selected by VERL_PLATFORM=cpu only."""
 
     _module = CpuModule()
 

@@ -1,10 +1,9 @@
 # pyright: basic, reportMissingImports=false
-"""Teaches verl 0.9.1 the platform `cpu` and the rollout engine `hf_cpu`.
+"""Adds the platform `cpu` and the rollout engine `hf_cpu` to verl 0.9.1.
 
-verl loads this module in each of its processes when VERL_USE_EXTERNAL_MODULES names it, and nothing of it otherwise.
-Three names of verl have to be replaced, for none has a seam: two (with Ray, and without it in SFT) join the backends of
-CPU and device into one string, which torch refuses where both are the CPU; the third pins memory, for which a CPU has
-no device.
+verl loads this module in each of its processes if VERL_USE_EXTERNAL_MODULES names it. It replaces three names of verl
+that have no extension point. Two of them (with Ray, and without it in SFT) join the backends of CPU and device into one
+string, which torch refuses if both are the CPU. The third pins memory, for which a CPU has no device.
 """
 
 from typing import Any

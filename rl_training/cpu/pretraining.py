@@ -20,7 +20,7 @@ SIZE = Size(vocabulary=1024)
 
 
 def teach(source: Path, folder: Path, *, steps: int, seed: int) -> dict[str, float]:
-    """Write a warm model into a folder; what it tells are its parameters and the last loss."""
+    """Write a warm-started model into a folder. Returns its number of parameters and its last loss."""
     lines = source.read_text(encoding="utf-8").splitlines()
     shown = [Demonstration.model_validate_json(line) for line in lines]
     parameters = make_model(folder, [text for one in shown for text in one.texts], size=SIZE, seed=seed)
@@ -32,7 +32,7 @@ def teach(source: Path, folder: Path, *, steps: int, seed: int) -> dict[str, flo
 
 
 def main(source: str, folder: str, steps: str, seed: str) -> None:
-    """Teach what the command line names."""
+    """Run `teach` with the arguments of the command line."""
     logging.disable_progress_bar()
     torch.set_num_threads(2)
     sys.stdout.write(json.dumps(teach(Path(source), Path(folder), steps=int(steps), seed=int(seed))) + "\n")

@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false
-"""verl's replay buffer, looking more often whether a step's episodes are done: every 2 s is half of so small a step."""
+"""verl's replay buffer with a shorter polling interval: its 2 s are half of so small a step."""
 
 from typing import Any
 

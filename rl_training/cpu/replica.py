@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false
-"""The rollout engine `hf_cpu`: one Ray actor for each rank of the trainer, in which a small model speaks."""
+"""The rollout engine `hf_cpu`: one Ray actor for each rank of the trainer, which generates with a small model."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ def name_of(replica_rank: int) -> str:
 
 
 class CpuServer:
-    """Speaks with the weights that it was given last."""
+    """Generates with the latest weights."""
 
     def __init__(self, model_config: Any, seed: int) -> None:
         config = omega_conf_to_dataclass(model_config)

@@ -1,7 +1,7 @@
 # pyright: basic, reportMissingImports=false
-"""A Qwen3 of our own making: random weights, a tokenizer trained on given texts, a chat template in a few lines.
+"""A tiny Qwen3: random weights, a tokenizer trained on given texts, a short chat template.
 
-It knows nothing before it is taught, and little after. It is for showing that everything around a model works.
+It shows that everything around a model works. It is no useful model.
 """
 
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ MARKS = (
     '<tool_call>\n{"name": "', '", "arguments": {"', '"}}\n</tool_call>', '}}\n</tool_call>',
     "<tool_call>", "</tool_call>", '{"', '": "', '": ', '", "', ', "', '"}', "<think>", "</think>",
 )  # fmt: skip
-"""Pieces of tool calls and results that are one token each, so that a call is a handful of choices."""
+"""Parts of tool calls and results that are one token each, so that a call takes few tokens."""
 WORDS = "[A-Za-z_]+|[0-9]|\n| |[^A-Za-z0-9_ \n]+"
 
 
 @dataclass(frozen=True)
 class Size:
-    """How large a model is to be."""
+    """The size of a model."""
 
     vocabulary: int = 384
     hidden: int = 64
@@ -34,9 +34,9 @@ class Size:
 
 
 def make_model(folder: Path, texts: Iterable[str], *, size: Size, seed: int) -> int:
-    """Write a model with random weights and its tokenizer into a folder, as Hugging Face libraries read them.
+    """Write a model with random weights and its tokenizer into a folder, in Hugging Face's format.
 
-    Gives how many parameters it has.
+    Returns the number of parameters.
     """
     tokenizer = make_tokenizer(texts, size.vocabulary)
     tokenizer.save_pretrained(folder)
@@ -63,7 +63,7 @@ def make_model(folder: Path, texts: Iterable[str], *, size: Size, seed: int) -> 
 
 
 def make_tokenizer(texts: Iterable[str], vocabulary: int) -> PreTrainedTokenizerFast:
-    """Byte pairs over the words of some texts. A word is the same token wherever it stands, and so is a digit."""
+    """Byte-pair encoding over the words of some texts. A word is the same token everywhere, and so is a digit."""
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
         [

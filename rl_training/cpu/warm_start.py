@@ -1,7 +1,7 @@
 # pyright: basic, reportMissingImports=false
-"""Supervised learning of a tiny model on conversations: each turn of the assistant is learnt, and nothing else.
+"""Supervised training of a tiny model on conversations: only the assistant's turns are learned.
 
-For models of this folder; real ones are warmed up by verl's SFT trainer, on the same conversations.
+For models of this folder. verl's SFT trainer warms up real ones, on the same conversations.
 """
 
 import random
@@ -17,14 +17,14 @@ ASSISTANT = "assistant"
 
 
 class TokenizedExample(NamedTuple):
-    """Tokens of one conversation, and which of them are learnt."""
+    """The token ids of one conversation, and a mask of those to learn."""
 
     token_ids: list[int]
     labels: list[int]
 
 
 class Lesson(NamedTuple):
-    """How long and how fast to learn."""
+    """The number of steps and the learning rate."""
 
     steps: int
     batch: int = 32
@@ -33,7 +33,7 @@ class Lesson(NamedTuple):
 
 
 def example(tokenizer: Any, messages: list[dict[str, Any]], tools: list[dict[str, Any]]) -> TokenizedExample:
-    """A conversation as tokens. The template only appends, so each turn is what rendering it adds."""
+    """A conversation as tokens. The template only appends, so a turn is what its rendering adds."""
     token_ids: list[int] = []
     labels: list[int] = []
     for at, message in enumerate(messages):
@@ -58,7 +58,7 @@ def _extend(token_ids: list[int], labels: list[int], whole: list[int], *, learnt
 def warm_start(
     folder: Path, examples: Sequence[TokenizedExample], lesson: Lesson, on_step: Callable[[int, float], None]
 ) -> None:
-    """Teach the model of a folder some examples, and write it back."""
+    """Train the model of a folder on some examples, and write it back."""
     tokenizer = AutoTokenizer.from_pretrained(folder)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     chance = random.Random(lesson.seed)  # noqa: S311 - a repeatable draw

@@ -1,1 +1,1 @@
-"""Rows of training data: selection, demonstrations, curriculum, Parquet. Nothing here trains."""
+"""Rows of training data: selection, demonstrations, curriculum, Parquet. This package trains nothing."""

@@ -1,6 +1,6 @@
-"""Which scenario is trained next: rather one that is sometimes passed than one that always or never is.
+"""The curriculum: a scenario that is sometimes passed is drawn more often than one that always or never is.
 
-A group whose episodes all end alike teaches nothing, and it is likelier to the nearer the pass rate is to 0 or 1.
+A group whose episodes all end alike gives no gradient. That is likelier the nearer its pass rate is to 0 or 1.
 """
 
 import random
@@ -15,19 +15,19 @@ from servers.records import Record
 
 
 class Curriculum(Record):
-    """How rows are drawn. `floor`: the weight of what always or never is passed; what is passed half the time has 1."""
+    """The weights of rows. `floor` is the weight at pass rate 0 or 1. At one half it is 1."""
 
     floor: float = Field(default=0.1, gt=0, le=1)
     memory: int = Field(default=16, ge=1)
 
 
 def weight(rate: float | None, *, floor: float) -> float:
-    """How readily a scenario is drawn. One never played is drawn as readily as the best."""
+    """The weight of a scenario. One that was never played has the highest."""
     return 1.0 if rate is None else floor + (1 - floor) * 4 * rate * (1 - rate)
 
 
 class Draw:
-    """Draws rows; none of a step is drawn twice for it, as long as there are enough."""
+    """Draws rows, without repetition within a step if there are enough."""
 
     def __init__(self, rows: Sequence[Key], pass_rates: Path, options: Curriculum, *, step: int, seed: int) -> None:
         self._rows = rows
@@ -38,7 +38,7 @@ class Draw:
         self._chance = random.Random(f"{seed} {self._rates.refresh()}")  # noqa: S311 - a repeatable draw
 
     def next(self) -> int:
-        """The number of a row."""
+        """The index of a row."""
         self._rates.refresh()
         weights = [
             0.0 if number in self._latest else weight(self._rates.of(row), floor=self._floor)

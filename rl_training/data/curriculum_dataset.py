@@ -1,8 +1,8 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 """verl's dataset with the rows in the order of a curriculum.
 
-verl 0.9.1 has no seam for a sampler of prompts (`data.sampler` is gone); it has one for the dataset, `data.custom_cls`.
-So its sampler goes on asking for rows by number, and for training it is given the one that is due instead.
+verl 0.9.1 has no extension point for a sampler of prompts (`data.sampler` is gone). It has one for the dataset,
+`data.custom_cls`. So its sampler still asks for rows by index, and in training it gets the row that is due instead.
 """
 
 from pathlib import Path
@@ -15,7 +15,7 @@ from rl_training.data.pass_rates import Key
 
 
 class CurriculumData(RLHFDataset):
-    """Rows for validation are given as they stand. `data.curriculum` says where the pass rates are."""
+    """Rows for validation keep their order. `data.curriculum` names the file of pass rates."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

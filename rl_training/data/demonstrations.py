@@ -1,4 +1,4 @@
-"""Conversations to learn from before reinforcement: solutions, as an agent would have played them."""
+"""Demonstrations for a warm start: solutions, played as an agent would play them."""
 
 import asyncio
 import json
@@ -24,14 +24,14 @@ LIMITS = Limits(turns=200)
 
 
 class Showing(NamedTuple):
-    """A scenario, and what to play there: its reference solution, or another."""
+    """A scenario, and the solution to play: its reference, or another one."""
 
     detail: ScenarioDetail
     solution: Solution
 
 
 class Demonstration(Record):
-    """One conversation with the tools that were at hand, in the chat completions format, and what it earned."""
+    """One conversation with its tools in the chat completions format, and its reward."""
 
     environment: str
     scenario: str
@@ -41,7 +41,7 @@ class Demonstration(Record):
 
     @property
     def texts(self) -> list[str]:
-        """Everything that is said in it, for a tokenizer to learn from."""
+        """Every text in it, to train a tokenizer."""
         return [json.dumps(self.tools), *(json.dumps(message) for message in self.messages)]
 
 
@@ -51,7 +51,7 @@ async def demonstrations(
     """Play reference solutions.
 
     Raises:
-        RowError: one of them does not earn everything.
+        RowError: one of them does not earn 1.
     """
     shown = await played(farm, [Showing(one, one.scenario.reference()) for one in scenarios], instructions=instructions)
     for one in shown:
@@ -61,7 +61,7 @@ async def demonstrations(
 
 
 async def played(farm: FarmClient, showings: Sequence[Showing], *, instructions: bool = True) -> list[Demonstration]:
-    """Play solutions, right or wrong, and have them scored."""
+    """Play solutions, right or wrong, and score them."""
     room = asyncio.Semaphore(AT_ONCE)  # protects the farm: so many at once
     async with shared_http(AT_ONCE) as http, asyncio.TaskGroup() as group:
 

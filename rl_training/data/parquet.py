@@ -1,8 +1,8 @@
 # pyright: basic, reportMissingImports=false
-"""Packs rows into a Parquet file as verl reads it, without those whose prompt is too long for the model.
+"""Packs rows into a Parquet file for verl, without those whose prompt is too long for the model.
 
-Run as `python -m rl_training.data.parquet ROWS.jsonl OUT.parquet [TOKENIZER LONGEST]`; it prints what it did as JSON.
-The tools of a row are counted into its prompt and left out of the file: an episode lists them itself.
+Run as `python -m rl_training.data.parquet ROWS.jsonl OUT.parquet [TOKENIZER LONGEST]`. It prints its counts as JSON. A
+row's tools count as part of its prompt and are left out of the file: an episode lists them itself.
 """
 
 import json
@@ -15,7 +15,7 @@ from transformers import AutoTokenizer
 
 
 def pack(rows: list[dict[str, Any]], out: Path, *, tokenizer: Any, longest: int | None) -> dict[str, Any]:
-    """Write a Parquet file; what it tells are the rows that were kept, those left out, and the longest prompt."""
+    """Write a Parquet file. Returns the number of rows kept and left out, and the longest prompt in tokens."""
     kept: list[dict[str, Any]] = []
     lengths: list[int] = []
     for row in rows:
@@ -31,7 +31,7 @@ def pack(rows: list[dict[str, Any]], out: Path, *, tokenizer: Any, longest: int 
 
 
 def tokens_of(row: dict[str, Any], tokenizer: Any) -> int:
-    """How many tokens the model sees before its first turn."""
+    """The number of tokens before the model's first turn."""
     text = tokenizer.apply_chat_template(
         row["prompt"], tools=row["tools"] or None, tokenize=False, add_generation_prompt=True
     )
@@ -39,7 +39,7 @@ def tokens_of(row: dict[str, Any], tokenizer: Any) -> int:
 
 
 def main(source: str, out: str, model: str = "", longest: str = "") -> None:
-    """Pack what the command line names."""
+    """Run `pack` with the arguments of the command line."""
     datasets.disable_progress_bars()
     rows = [json.loads(line) for line in Path(source).read_text(encoding="utf-8").splitlines()]
     tokenizer = AutoTokenizer.from_pretrained(model) if model else None

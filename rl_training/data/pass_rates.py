@@ -1,6 +1,6 @@
-"""How often each scenario was passed of late, in a file that all rollout workers add to and the trainer reads.
+"""Recent pass rates of scenarios, in a file that all rollout workers append to and the trainer reads.
 
-A line for each episode, appended in one write: a crash costs at most the line that was being written.
+Each episode is one line, appended in one write. A crash costs at most the line that was being written.
 """
 
 import json
@@ -17,7 +17,7 @@ class Key(NamedTuple):
 
 
 def note(path: Path, key: Key, *, passed: bool) -> None:
-    """Add an episode."""
+    """Append an episode."""
     line = json.dumps({"environment": key.environment, "scenario": key.scenario, "passed": passed}) + "\n"
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     try:
@@ -27,7 +27,7 @@ def note(path: Path, key: Key, *, passed: bool) -> None:
 
 
 class PassRates:
-    """Reads the file as it grows. `memory`: of about how many episodes a rate is the mean; older ones fade."""
+    """Reads the file as it grows. A rate is a moving mean over about `memory` episodes."""
 
     def __init__(self, path: Path, *, memory: int) -> None:
         self._path = path
@@ -37,7 +37,7 @@ class PassRates:
         self._rates: dict[Key, float] = {}
 
     def refresh(self) -> int:
-        """Read what was added since, and give how many episodes there are in all."""
+        """Read new lines. Returns the number of all episodes so far."""
         if self._path.exists():
             with self._path.open("rb") as file:
                 file.seek(self._read)
@@ -49,7 +49,7 @@ class PassRates:
         return sum(self._episodes.values())
 
     def of(self, key: Key) -> float | None:
-        """The rate of a scenario, None where it was never played."""
+        """The pass rate of a scenario. None if it was never played."""
         return self._rates.get(key)
 
     def _take(self, line: bytes) -> None:

@@ -1,4 +1,4 @@
-"""Training and validation data from a farm: rows for the selected scenarios, packed into Parquet files."""
+"""Training and validation data from a farm: a row for each selected scenario, packed into Parquet files."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ from rl_training.errors import RowError, TrainingError
 
 
 class Packed(BaseModel):
-    """What became of the rows of one file."""
+    """The counts of one packed file."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -27,7 +27,7 @@ class Packed(BaseModel):
 
 
 class Prepared(NamedTuple):
-    """What was written, and how many scenarios were not asked for."""
+    """The counts of both files, and the number of scenarios that were not selected."""
 
     train: Packed
     validation: Packed
@@ -35,14 +35,14 @@ class Prepared(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """By whose tokens prompts are measured, and how long they may be."""
+    """A tokenizer, and the most tokens of a prompt."""
 
     tokenizer: str = ""
     longest: int | None = None
 
 
 class Collected(NamedTuple):
-    """Rows that are not packed yet, and how many scenarios were not asked for."""
+    """Rows before packing, and the number of scenarios that were not selected."""
 
     train: list[Row]
     validation: list[Row]
@@ -50,7 +50,7 @@ class Collected(NamedTuple):
 
 
 async def collected(farm: FarmClient, selection: ScenarioSelection, *, instructions: bool = True) -> Collected:
-    """Rows for the selected scenarios of a farm. Raises RowError where nothing is left to learn from."""
+    """Rows for the selected scenarios of a farm. Raises RowError if none is left to train on."""
     found = split(await scenarios_of(farm, selection.environments), selection)
     train = await rows(farm, found.train, split="train", instructions=instructions)
     validation = await rows(farm, found.validation, split="validation", instructions=instructions)
@@ -62,7 +62,7 @@ def prepare(folder: Path, data: Collected, measure: Measure) -> Prepared:
 
     Raises:
         RowError: no prompt is short enough.
-        TrainingError: what packs the rows is not installed, or failed.
+        TrainingError: the packer is not installed, or failed.
     """
     folder.mkdir(parents=True, exist_ok=True)
     train = packed_into(folder / "train.parquet", data.train, measure)
@@ -73,7 +73,7 @@ def prepare(folder: Path, data: Collected, measure: Measure) -> Prepared:
 
 
 def packed_into(out: Path, made: Sequence[Row], measure: Measure) -> Packed:
-    """Pack rows in a process of its own: the libraries for it are large, and not in every environment."""
+    """Pack rows in a process of its own: its libraries are large, and not installed everywhere."""
     with tempfile.TemporaryDirectory() as scratch:
         source = Path(scratch) / "rows.jsonl"
         source.write_text("".join(json.dumps(row) + "\n" for row in made), encoding="utf-8")

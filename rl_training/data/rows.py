@@ -1,4 +1,4 @@
-"""Rows of training data: each names a task of the farm and holds what the agent is shown. No answer is in them."""
+"""Rows of training data: each names a task of the farm and holds its first messages. No answer is in them."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ Row = dict[str, Any]
 
 
 class AgentView(NamedTuple):
-    """What an agent is shown of an environment: its rules, and its tools in the chat completions format."""
+    """What an agent sees of an environment: its instructions, and its tools in the chat completions format."""
 
     instructions: str
     tools: list[dict[str, Any]]
 
 
 async def scenarios_of(farm: FarmClient, environments: Sequence[str]) -> list[ScenarioDetail]:
-    """All scenarios of some environments of a farm, of all if none is named.
+    """All scenarios of some environments, or of all if none is named.
 
     Raises:
         BundleError: an environment cannot be read.
@@ -52,7 +52,7 @@ async def _part(farm: FarmClient, environment: str, offset: int) -> ScenarioPart
 async def rows(
     farm: FarmClient, details: Sequence[ScenarioDetail], *, split: str, instructions: bool = True
 ) -> list[Row]:
-    """Rows for some scenarios. Instructions and tools are asked of an instance, once for each environment and clock."""
+    """Rows for some scenarios. Instructions and tools come from one instance for each environment and clock."""
     environments = {one: await farm.environment(one) for one in {detail.environment for detail in details}}
     shown: dict[tuple[str, str], AgentView] = {}
     for detail in details:
@@ -109,7 +109,7 @@ def _row(
 
 
 class Task(Record):
-    """Where an episode begins. All episodes of a group begin at the same."""
+    """The start of an episode. All episodes of a group have the same."""
 
     environment: Name
     scenario: Name
@@ -117,7 +117,7 @@ class Task(Record):
 
     @classmethod
     def of_row(cls, row: Mapping[str, Any]) -> "Task":
-        """The task that stands in `extra_info` of a row.
+        """The task in the `extra_info` of a row.
 
         Raises:
             RowError: there is none.

@@ -1,6 +1,6 @@
-"""Which scenarios are trained with, and which are kept apart to measure by.
+"""The selection of scenarios for training, and of those held out for validation.
 
-A split by environment measures whether what was learnt carries over to tools never seen; a split by scenario does not.
+A split by environment measures transfer to unseen tools. A split by scenario does not.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from servers.scenario.scenario import Scenario
 
 
 class Band(Record):
-    """Numbers from one to another, both included."""
+    """A range of numbers, both ends included."""
 
     low: float
     high: float
@@ -32,7 +32,7 @@ class Band(Record):
 
 
 class ScenarioSelection(Record):
-    """What to take and how to split it. A scenario that does not tell what is asked for is left out."""
+    """Filters and split. A scenario that lacks a filtered property is left out."""
 
     environments: tuple[str, ...] = ()
     tag: str | None = None
@@ -46,7 +46,7 @@ class ScenarioSelection(Record):
 
 
 class Split(NamedTuple):
-    """Scenarios to learn from, scenarios to measure by, and how many were left out."""
+    """Scenarios for training, scenarios for validation, and the number left out."""
 
     train: list[ScenarioDetail]
     validation: list[ScenarioDetail]
@@ -54,10 +54,10 @@ class Split(NamedTuple):
 
 
 def split(details: Sequence[ScenarioDetail], selection: ScenarioSelection) -> Split:
-    """Select and split scenarios. The same scenarios with the same seed are split the same.
+    """Select and split scenarios. The same scenarios and seed give the same split.
 
     Raises:
-        RowError: nothing is left to learn from.
+        RowError: none is left to train on.
     """
     wanted = [detail for detail in details if _wanted(detail, selection)]
     ids = {detail.environment for detail in wanted}
@@ -76,17 +76,17 @@ def split(details: Sequence[ScenarioDetail], selection: ScenarioSelection) -> Sp
 
 
 def pass_rate_of(scenario: Scenario) -> float | None:
-    """How often a solver passed, where that is known."""
+    """The share of a solver's attempts that passed. None if unknown."""
     return scenario.certificate.difficulty.pass_rate if scenario.certificate else None
 
 
 def kill_score_of(scenario: Scenario) -> float | None:
-    """The share of wrong runs that the checkpoints do not let pass, where that is known."""
+    """The share of mutants that the checkpoints fail. None if unknown."""
     return scenario.certificate.kill_score if scenario.certificate else None
 
 
 def calls_of(scenario: Scenario) -> int | None:
-    """How many calls the reference solution takes, where there is one."""
+    """The number of calls of the reference solution. None without one."""
     return len(scenario.solution.calls) if scenario.solution else None
 
 
@@ -103,7 +103,7 @@ def _wanted(detail: ScenarioDetail, selection: ScenarioSelection) -> bool:
 
 
 def _apart(wanted: Sequence[ScenarioDetail], selection: ScenarioSelection) -> set[str]:
-    """The keys that are kept apart: those named, or a share in the order of their digests."""
+    """The keys that are held out: the named ones, or a share in the order of their digests."""
     if selection.validation_environments:
         return set(selection.validation_environments)
     keys = sorted({_key(detail, selection) for detail in wanted}, key=lambda key: _drawn(key, selection.seed))

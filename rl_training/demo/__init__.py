@@ -1,1 +1,1 @@
-"""A training that shows in minutes that training works."""
+"""A demo that shows in minutes that training works."""

@@ -1,7 +1,7 @@
-"""A clumsy hand that shows the tasks: it knows the steps, and often takes a wrong argument.
+"""A clumsy policy for demonstrations: it knows the steps, and often uses a wrong argument.
 
-Whoever learns from it can do what it does, and as well as it does. What is right more often than chance is right at
-all, it cannot learn from it: that is what reinforcement has to find.
+A model that imitates it becomes as good as it is, and no better. Only reinforcement finds that the right argument
+always succeeds.
 """
 
 import random
@@ -14,7 +14,10 @@ from servers.scenario.scenario import PlannedCall, Solution
 
 
 def clumsy(scenarios: Sequence[ScenarioDetail], *, times: int, errs: float, seed: int) -> list[Showing]:
-    """Each scenario so many times. Each argument is with chance `errs` one that was right in some scenario."""
+    """Demonstrate each scenario `times` times.
+
+    With probability `errs`, an argument is one that is right in another scenario.
+    """
     chance = random.Random(seed)  # noqa: S311 - a repeatable draw, not a secret
     known = _known([one.scenario.reference() for one in scenarios])
     return [
@@ -23,7 +26,7 @@ def clumsy(scenarios: Sequence[ScenarioDetail], *, times: int, errs: float, seed
 
 
 def _known(solutions: Sequence[Solution]) -> dict[tuple[str, str], list[Any]]:
-    """What the arguments of each tool are in all solutions, as often as they are."""
+    """The arguments of each tool in all solutions, with repetitions."""
     known: dict[tuple[str, str], list[Any]] = {}
     for call in (call for solution in solutions for call in solution.calls):
         for name, value in call.arguments.items():

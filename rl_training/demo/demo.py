@@ -1,7 +1,7 @@
-"""Whether training works, shown in one go: a tiny model, a warm start, and GRPO in the parcel room, for some seeds.
+"""The training demo: a tiny model, a warm start, and GRPO in `parcel_room`, for some seeds.
 
-The warm start is by a clumsy hand (`clumsy`), which leaves something to learn that only rewards tell. What is measured
-is the mean reward on scenarios that were never trained on, before the first step and after the last.
+The warm start imitates a clumsy policy (`clumsy`), which leaves something to learn from rewards. The demo measures the
+mean reward on held-out scenarios, before the first step and after the last.
 """
 
 import asyncio
@@ -33,13 +33,13 @@ REWARD = f"val-core/{ENVIRONMENT}/reward/mean@1"
 SELECTION = ScenarioSelection(environments=(ENVIRONMENT,), split="scenario", validation_share=0.08)
 SCENARIOS = 400
 TIMES, ERRS = 2, 0.3
-"""How often each scenario is shown, and how many of the arguments are taken by chance."""
+"""Demonstrations of each scenario, and the share of random arguments."""
 TESTS = 4
-"""Episodes for each held-out scenario, a row each: where it repeats rows itself, verl draws intervals for seconds."""
+"""Episodes for each held-out scenario, as rows of their own: verl's own repetition spends seconds on intervals."""
 
 
 class DemoPlan(Record):
-    """How much to do. `lessons` are the steps of the warm start."""
+    """The extent of the demo. `lessons` is the number of warm-start steps."""
 
     seeds: int = 3
     steps: int = 25
@@ -55,7 +55,7 @@ class Point(Record):
 
 
 class Curve(Record):
-    """What one seed did."""
+    """The points of one seed."""
 
     seed: int
     points: tuple[Point, ...]
@@ -66,7 +66,7 @@ class Curve(Record):
 
 
 class DemoOutcome(Record):
-    """What all seeds did, and the mean reward of what they were shown."""
+    """The curves of all seeds, and the mean reward of the demonstrations."""
 
     demonstrated: float
     curves: tuple[Curve, ...]
@@ -75,7 +75,7 @@ class DemoOutcome(Record):
 async def demo(
     folder: Path, plan: DemoPlan, environment: Mapping[str, str], tell: Callable[[str], None]
 ) -> DemoOutcome:
-    """Train for each seed, one after another. A seed whose training came to its end in this folder is left as it is."""
+    """Train for each seed, one after another. A seed that is finished in this folder is skipped."""
     library = await asyncio.to_thread(make_room, folder / "library", SCENARIOS)
     tell(f"{SCENARIOS} certified scenarios made in {library}")
     async with private((library,)) as address:
@@ -94,7 +94,7 @@ async def demo(
 
 
 def points_of(metrics: Path) -> list[Point]:
-    """The rewards on held-out scenarios, from the trainer's own record."""
+    """The rewards on held-out scenarios, from the trainer's log."""
     lines = [json.loads(line) for line in metrics.read_text(encoding="utf-8").splitlines()]
     return [Point(step=line["step"], reward=line["data"][REWARD]) for line in lines if REWARD in line["data"]]
 
@@ -166,9 +166,9 @@ def _write(path: Path, text: str) -> None:
 
 
 def make_room(library: Path, count: int) -> Path:
-    """A library with a copy of the parcel room, and so many certified scenarios in it: a parcel each.
+    """Make a library with a copy of `parcel_room` and `count` certified scenarios of one parcel each.
 
-    What is there already stays.
+    Existing scenarios stay.
 
     Raises:
         TrainingError: they could not be made.

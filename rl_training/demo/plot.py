@@ -1,5 +1,5 @@
 # pyright: basic
-"""The curve of a demo as a picture. Run as `python -m rl_training.demo.plot RESULT.json OUT.svg`; needs matplotlib."""
+"""The curve of a demo as SVG. Run as `python -m rl_training.demo.plot RESULT.json OUT.svg`. Needs matplotlib."""
 
 import json
 import sys
@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 
 
 def main(source: str, out: str) -> None:
-    """Draw what the command line names."""
+    """Draw the plot that the command line names."""
     result: dict[str, Any] = json.loads(Path(source).read_text(encoding="utf-8"))
     curves: list[dict[str, Any]] = result["curves"]
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "farm"})

@@ -1,4 +1,4 @@
 """One training episode on a leased instance: messages as tokens, calls, score.
 
-Nothing here knows the trainer's loop.
+This package does not know the trainer's loop.
 """

@@ -1,4 +1,4 @@
-"""One attempt at an episode: lease an instance, let the policy play it over MCP, score what it left, give it back."""
+"""One attempt at an episode: lease an instance, let the policy play over MCP, score the state, close."""
 
 import time
 from typing import NamedTuple
@@ -18,7 +18,7 @@ from servers.errors import BundleError, FarmError, InfraError, NotFound
 
 
 class Attempt(NamedTuple):
-    """An episode that has a result, and where its seconds went."""
+    """An episode with a result, and the seconds of its parts."""
 
     trace: Trace
     score: Score
@@ -32,11 +32,13 @@ class Attempt(NamedTuple):
 async def attempt(
     link: FarmConnection, task: Task, goal: str, model: TokenModel, limits: Limits, user: Partner | None = None
 ) -> Attempt:
-    """Play a task once; `goal` is what the agent is told to do, or what a `user` wants of it, who speaks first.
+    """Play a task once.
+
+    `goal` is the agent's task, or in a conversation what the `user` wants; the user speaks first.
 
     Raises:
-        RowError: the farm has no such task, or the model cannot take it. Another attempt would end the same.
-        InfraError: the farm or the model's server broke; nothing is known about the policy.
+        RowError: the farm has no such task, or the prompt is too long. Another attempt would fail too.
+        InfraError: the farm or the model's server failed. Nothing is known about the policy.
     """
     begun = time.perf_counter()
     episode = Episode()
@@ -65,7 +67,7 @@ async def attempt(
 
 
 def _with_a_result(episode: Episode, model: TokenModel) -> tuple[Trace, Score]:
-    """What an episode left. Raises InfraError where it says nothing about the policy."""
+    """The result of an episode. Raises InfraError if it says nothing about the policy."""
     trace, score = episode.trace, episode.score
     if trace is None or score is None:
         raise InfraError("the episode has no end")

@@ -1,7 +1,7 @@
-"""What all episodes of one event loop share: a client of the registry, an HTTP client to the workers, launches.
+"""The shared connections of one event loop to a farm: registry client, HTTP client, launches.
 
-A trainer makes a new agent loop for each episode, and building an HTTP client costs more than an episode's calls. So
-links are kept by event loop and farm; whoever ends an event loop calls `close_links` before.
+A trainer makes an agent loop for each episode, and an HTTP client costs more than an episode's calls. So connections
+are kept by event loop and farm. Call `close_links` before an event loop ends.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ CONNECTIONS = 256
 
 
 class Farm(NamedTuple):
-    """Where a farm is, what opens its control door, and how long a lease lives without a heartbeat."""
+    """A farm's URL and control token, and the seconds that a lease lives without a heartbeat."""
 
     url: str
     token: str
@@ -38,7 +38,7 @@ class FarmConnection:
         self._users: dict[tuple[UserModel, str], ChatModel] = {}
 
     def user(self, told: UserModel, api_key: str) -> ChatModel:
-        """The model that plays users, the same for all episodes: it holds connections."""
+        """The model that plays users. All episodes share it and its connections."""
         if (told, api_key) not in self._users:
             self._users[told, api_key] = user_model(told, api_key)
         return self._users[told, api_key]
@@ -60,7 +60,7 @@ _links: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[Farm, FarmConnection]]
 
 
 async def link_to(farm: Farm) -> FarmConnection:
-    """The link of the running event loop to a farm; the first call opens it."""
+    """The running event loop's connection to a farm. The first call opens it."""
     links = _links.setdefault(asyncio.get_running_loop(), {})
     if farm not in links:
         links[farm] = FarmConnection(farm)
@@ -69,6 +69,6 @@ async def link_to(farm: Farm) -> FarmConnection:
 
 
 async def close_links() -> None:
-    """Close the links of the running event loop, after what they still do."""
+    """Close the running event loop's connections, after their pending work."""
     for link in _links.pop(asyncio.get_running_loop(), {}).values():
         await link.__aexit__()

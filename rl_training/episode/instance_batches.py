@@ -1,6 +1,6 @@
-"""Launches of instances for many episodes: equal requests of the same moment are joined into one.
+"""Batched launches: equal requests of the same moment become one.
 
-A group begins all its episodes together, so it is one request and not eight.
+All episodes of a group begin together, so this is one request and not eight.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ MOST_AT_ONCE = 1000
 
 
 class Opening:
-    """Connects agents to the instances of one launch. These are at the same scenario of the same bundle."""
+    """Connects agents to the instances of one launch, which are at the same scenario of the same bundle."""
 
     def __init__(self) -> None:
         self._turn = asyncio.Lock()  # protects the farm: one asks, and the others wait for what it was told
@@ -28,7 +28,7 @@ class Opening:
         self._tried = False
 
     async def toolbox(self, lease: Lease, http: httpx2.AsyncClient) -> Toolbox:
-        """The tools of one of the instances. Where the first got no answer, each asks for itself.
+        """The tools of one instance. Listed once for all, and for each one if the first gets no answer.
 
         Raises:
             FarmUnreachable, InfraError: the instance does not answer, or its lease has ended.
@@ -49,14 +49,14 @@ async def _asked(url: str, token: str, http: httpx2.AsyncClient) -> Toolbox:
 
 
 class LaunchedBatch(NamedTuple):
-    """A lease, and what opens the instances that were launched with it."""
+    """A lease, and the shared connection of its launch."""
 
     lease: Lease
     opening: Opening
 
 
 class Launches:
-    """Gives out leases of one farm. What was launched for somebody who is gone is closed again."""
+    """Launches instances of one farm. An instance whose requester was cancelled is closed."""
 
     def __init__(self, farm: FarmClient, *, ttl_seconds: int) -> None:
         self._farm = farm
@@ -65,7 +65,7 @@ class Launches:
         self._under_way: set[asyncio.Task[None]] = set()
 
     async def take(self, task: Task) -> LaunchedBatch:
-        """A new instance at a task. Raises what the registry answers."""
+        """A new instance at a task. Raises the registry's error."""
         future: asyncio.Future[LaunchedBatch] = asyncio.get_running_loop().create_future()
         waiting = self._waiting.setdefault(task, [])
         waiting.append(future)
@@ -79,11 +79,11 @@ class Launches:
             raise
 
     def give_back(self, lease: Lease) -> "asyncio.Task[None]":
-        """Close an instance. It goes on even if nobody waits for it; what cannot be closed ends with its lease."""
+        """Close an instance in the background. If that fails, its lease ends it."""
         return self._do(self._close(lease))
 
     async def settle(self) -> None:
-        """Wait until everything that was begun is done."""
+        """Wait until all pending work is done."""
         while self._under_way:
             await asyncio.wait(self._under_way)
 

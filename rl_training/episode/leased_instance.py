@@ -1,4 +1,4 @@
-"""An instance for one episode: leased, kept alive while it is played, and given back however the episode ends."""
+"""An instance for one episode: leased, kept alive while it is played, and always given back."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -16,14 +16,14 @@ from rl_training.episode.instance_batches import LaunchedBatch
 from servers.errors import CapacityError, FarmError
 
 HEARTBEATS = 3
-"""How many a lease gets in its time, so that two may be lost."""
+"""Heartbeats within one `ttl_seconds`, so that two may be lost."""
 PAUSES = (1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 """Seconds between attempts to get room. After the last one the farm counts as broken."""
 
 
 @dataclass
 class EpisodeInstance(LeasedInstance):
-    """An instance that was launched with others: what an agent is shown first is asked of one of them for all."""
+    """An instance from a batched launch. Its first view is fetched once for the whole launch."""
 
     launched: LaunchedBatch = field(kw_only=True)
     http: httpx2.AsyncClient = field(kw_only=True)
@@ -31,11 +31,11 @@ class EpisodeInstance(LeasedInstance):
 
     @asynccontextmanager
     async def connect(self) -> AsyncGenerator[Toolbox]:
-        """What the agent holds of it. Raises FarmUnreachable."""
+        """The agent's toolbox. Raises FarmUnreachable."""
         yield await self.launched.opening.toolbox(self.launched.lease, self.http)
 
     async def score(self, answer: str = "") -> Score:
-        """Judge it, for the last time: what can be judged is given back with it."""
+        """Score it, and close it if it could be judged."""
         score = await self.farm.score(self.id, answer, close=True)
         self.given_back = score.outcome == "scored"
         return score
@@ -43,12 +43,12 @@ class EpisodeInstance(LeasedInstance):
 
 @asynccontextmanager
 async def seat(link: FarmConnection, task: Task) -> AsyncGenerator[EpisodeInstance]:
-    """A leased instance at a task.
+    """Lease an instance at a task.
 
-    A trainer that dies without a word leaves a lease that is not prolonged; the farm ends it when its time is over.
+    A trainer that crashes sends no heartbeats, and the farm ends the lease.
 
     Raises:
-        FarmError: what the registry answered; CapacityError only after a long wait for room.
+        FarmError: the registry's error. CapacityError only after a long wait for room.
     """
     launched = await _launched(link, task)
     lease = launched.lease
@@ -73,7 +73,7 @@ async def _launched(link: FarmConnection, task: Task) -> LaunchedBatch:
 
 
 async def _keep_alive(link: FarmConnection, lease: Lease) -> None:
-    """Prolong a lease again and again. Where that fails, the next call or the score finds out why."""
+    """Send heartbeats. If one fails, the next call or the score reports the reason."""
     while True:
         await asyncio.sleep(lease.ttl_seconds / HEARTBEATS)
         with suppress(FarmError):

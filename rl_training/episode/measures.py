@@ -1,6 +1,6 @@
-"""What is told about an episode beside its reward: numbers with the same names in every row, and the verdicts.
+"""Metrics of an episode beside its reward: numbers under the same names in every row, and the verdicts.
 
-There is no `acc` among them: verl counts an episode without a result as `acc` 0, and a broken farm is not a zero.
+`acc` is not among them: verl counts an episode without a result as `acc` 0, and a broken farm is not a zero.
 """
 
 import json
@@ -18,7 +18,7 @@ SECONDS = ("launch_seconds", "generate_seconds", "tool_seconds", "score_seconds"
 
 
 def measures(done: Attempt, *, generate_seconds: float, attempts: int) -> Measures:
-    """What to tell about an episode with a result."""
+    """The metrics of an episode with a result."""
     results = [result for turn in done.trace.turns for result in turn.results]
     return {
         **_judged(done.score),
@@ -39,7 +39,7 @@ def measures(done: Attempt, *, generate_seconds: float, attempts: int) -> Measur
 
 
 def measures_of_lost(*, attempts: int) -> Measures:
-    """What to tell about an episode that has no result, under the same names."""
+    """The metrics of an episode without a result, under the same names."""
     ends = {f"ended_{end}": float(end == "infra_error") for end in get_args(End)}
     nothing = dict.fromkeys(("success", "goals_held", "guards_held", *COUNTS, *SECONDS), 0.0)
     return {**nothing, **ends, "verdicts": "{}", "retried": float(attempts > 1), "lost": 1.0}
@@ -59,5 +59,5 @@ def _ended(trace: Trace) -> Measures:
 
 
 def _share(verdicts: list[Verdict]) -> float:
-    """How many of them hold, by count; 1 where there are none."""
+    """The share of verdicts that hold. 1 if there are none."""
     return sum(one.holds for one in verdicts) / len(verdicts) if verdicts else 1.0

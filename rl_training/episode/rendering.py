@@ -1,7 +1,7 @@
-"""How a conversation becomes tokens: by verl's builder for the model, and nothing is rendered that was rendered before.
+"""The rendering of a conversation as tokens, by verl's builder for the model. Nothing is rendered twice.
 
-All episodes of a group begin with the same prompt. What a model is told later stands behind the tools, which are most
-of a prompt; it is rendered without them where the model's template was seen to give the same tokens.
+All episodes of a group begin with the same prompt. Later messages follow the tools, which are most of a prompt. They
+are rendered without the tools if the model's template is known to give the same tokens.
 """
 
 import asyncio
@@ -14,22 +14,22 @@ from jinja2 import TemplateError
 
 ChatMessage = dict[str, Any]
 Kind = tuple[tuple[str, str], ...]
-"""Who says what a model is told, message by message: the role, and the tool's name."""
+"""The role of each message, and its tool's name."""
 
 MOST_PROMPTS = 64
 MOST_TOOLS = 64
-"""Prompts, and sets of tools, that are remembered: more than a worker plays at once."""
+"""Prompts, and sets of tools, in the cache: more than a worker plays concurrently."""
 
 
 class Merged(Protocol):
-    """What joining tokens gave."""
+    """The result of joining tokens."""
 
     @property
     def token_ids(self) -> list[int]: ...
 
 
 class Builder(Protocol):
-    """The part of verl's ContinuousTokenBuilder that is used here: it knows the glue of a model's chat template."""
+    """The part of verl's ContinuousTokenBuilder that is used here. It knows the separators of a chat template."""
 
     def build_initial_tokens(
         self, messages: list[ChatMessage], *, tools: list[dict[str, Any]] | None = None
@@ -60,7 +60,7 @@ Value = TypeVar("Value")
 
 
 class Remembered(Generic[Value]):
-    """So many values, those that were asked for last."""
+    """A cache of the most recently used values."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -79,7 +79,7 @@ class Remembered(Generic[Value]):
 
 
 class Rendering:
-    """Conversations with one set of tools."""
+    """Renders conversations with one set of tools."""
 
     def __init__(self, builder: Builder, tools: list[dict[str, Any]]) -> None:
         self._builder = builder
@@ -88,7 +88,7 @@ class Rendering:
         self._needs_tools: dict[Kind, bool] = {}
 
     async def prompt(self, messages: list[ChatMessage]) -> list[int]:
-        """The tokens that an episode begins with."""
+        """The tokens of the prompt."""
         key = json.dumps(messages)
         known = self._prompts.find(key)
         if known is None:
@@ -97,7 +97,7 @@ class Rendering:
         return list(await asyncio.shield(known))  # whoever is cancelled leaves it to the others
 
     async def told(self, before: list[ChatMessage], after: list[ChatMessage], ids: list[int]) -> Merged:
-        """The tokens `ids` of the conversation `before`, joined by what the model is told since."""
+        """The tokens `ids` of the conversation `before`, extended by new messages."""
         kind = tuple((str(one["role"]), str(one.get("name", ""))) for one in after[len(before) :])
         if self._needs_tools.get(kind) is False:
             return self._builder.merge_context_tokens(before, after, ids)  # quicker than the way to a thread
@@ -116,7 +116,7 @@ class Rendering:
 
 
 class Renderings:
-    """The renderings of one model, by what tools there are."""
+    """The renderings of one model, by set of tools."""
 
     def __init__(self, builder: Builder) -> None:
         self.builder = builder

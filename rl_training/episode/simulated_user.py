@@ -1,4 +1,4 @@
-"""The user of a conversation in training: played by a model behind an endpoint, from the persona of the scenario."""
+"""The simulated user in training: a model behind an endpoint plays the scenario's persona."""
 
 import time
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from servers.records import EndpointUrl, Record
 
 
 class UserModel(Record):
-    """Who plays users: a model behind an OpenAI-compatible endpoint. Its key stands in USER_OPENAI_API_KEY."""
+    """The model that plays users, behind an OpenAI-compatible endpoint. Its key is in USER_OPENAI_API_KEY."""
 
     model: str = Field(min_length=1)
     base_url: EndpointUrl
@@ -23,7 +23,7 @@ class UserModel(Record):
 
 
 def user_model(told: UserModel, api_key: str) -> ChatModel:
-    """Its connections are shared by all episodes; whoever makes it closes it."""
+    """The model that plays users. All episodes share its connections. The caller closes it."""
     return ChatModel(
         told.base_url,
         told.model,
@@ -35,7 +35,7 @@ def user_model(told: UserModel, api_key: str) -> ChatModel:
 
 
 class Partner:
-    """The user of one episode, and how long it took to speak. What it does wrong is never the policy's doing."""
+    """The user of one episode, and its seconds. Its errors are never the policy's."""
 
     def __init__(self, model: Model, *, persona: str, task: str) -> None:
         self._person = SimulatedPerson(model, persona=persona, task=task)
@@ -43,7 +43,7 @@ class Partner:
         self.seconds = 0.0
 
     async def says(self, opening: str, told: Sequence[Exchange]) -> UserMessage:
-        """The next words. Raises EndpointError where the model cannot go on."""
+        """The next message. Raises EndpointError if the model cannot continue."""
         begun = time.perf_counter()
         try:
             return await self._person.says(opening, told)

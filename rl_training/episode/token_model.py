@@ -1,4 +1,4 @@
-"""The policy in training as a model that plays: it replies with tokens, and keeps count of every one of them."""
+"""The policy in training as a model: its replies are token ids, and every one is recorded."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class Server(Protocol):
 
 
 class TokenModel:
-    """Plays one episode. `tokens` holds what came of it, whatever ended it."""
+    """Plays one episode. `tokens` has the result, however it ended."""
 
     name = "policy"
 
@@ -66,7 +66,7 @@ class TokenModel:
         self.steps: dict[str, Any] = {}
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
-        """Say the next turn. Raises ConversationTooLong where no room is left, or a turn was cut off."""
+        """Generate the next turn. Raises ConversationTooLong if no room is left, or a turn was cut off."""
         await self._hear(messages, tools)
         budget = min(self._turn_tokens, self.tokens.room)
         begun = time.perf_counter()
@@ -112,7 +112,7 @@ class TokenModel:
         return {"role": "user", "content": message.text}
 
     def _note(self, said: SampledTokens) -> None:
-        """Keep which weights spoke: a trainer measures by it how old an episode is."""
+        """Record the version of the weights: a trainer measures the age of an episode by it."""
         if said.num_preempted is not None:
             self.preempted = max(self.preempted, 0) + said.num_preempted
         new = {key: said.extra_fields[key] for key in STEP_KEYS if said.extra_fields.get(key) is not None}
@@ -123,7 +123,7 @@ class TokenModel:
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text without its middle, if it is too long, saying so."""
+    """A text without its middle if it is too long, with a note about that."""
     if len(text) <= longest:
         return text
     half = longest // 2

@@ -1,7 +1,7 @@
-"""The tokens of one episode, exactly as the model saw and said them.
+"""The tokens of one episode, exactly as the model saw and generated them.
 
-Nothing is tokenised twice: what the model said is kept as its token ids, and only what comes after it is rendered.
-Mask 1 and a log probability belong to what the model said; everything else has mask 0 and log probability 0.
+Nothing is tokenised twice: generated text is kept as its token ids, and only later messages are rendered. Generated
+tokens have mask 1 and a log probability. All others have mask 0 and log probability 0.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from rl_training.errors import RowError
 
 
 class Tokens:
-    """Grows by what the model says and by what it is told. `ids` begins with the prompt."""
+    """The tokens of a growing episode. `ids` begins with the prompt."""
 
     def __init__(
         self, renderings: Renderings, prompt: list[ChatMessage], *, longest_prompt: int, longest_response: int
@@ -28,7 +28,7 @@ class Tokens:
 
     @property
     def room(self) -> int:
-        """How many tokens may still come."""
+        """The number of tokens that still fit."""
         return self._longest_response - len(self.mask)
 
     @property
@@ -40,10 +40,10 @@ class Tokens:
         return self.ids[len(self.prompt_ids) :]
 
     async def begin(self, opening: str, tools: list[dict[str, Any]]) -> None:
-        """Render the prompt with the tools; it ends with what the user says first: the task, or another opening.
+        """Render the prompt with the tools. It ends with the user's first message.
 
         Raises:
-            RowError: it is longer than the model is trained with. A prompt without its first rules is another task.
+            RowError: it is longer than the model is trained with. Cutting it would change the task.
         """
         self._rendering = self._renderings.of(tools)
         self._messages = [*self._messages[:-1], {"role": "user", "content": opening}]
@@ -56,7 +56,7 @@ class Tokens:
         self.ids = ids
 
     def add_said(self, text: str, token_ids: Sequence[int], logprobs: Sequence[float] | None) -> None:
-        """Add what the model said; `text` stands for it in the messages."""
+        """Add a generated turn. `text` represents it in the messages."""
         if not self.mask and logprobs is not None:
             self.logprobs = []
         builder = self._renderings.builder
@@ -71,7 +71,7 @@ class Tokens:
         self._messages = [*self._messages, {"role": "assistant", "content": text}]
 
     async def add_told(self, messages: list[ChatMessage]) -> bool:
-        """Add what the model is told; False, with nothing added, where it leaves no room to answer."""
+        """Add messages to the model. False, with nothing added, if they leave no room for a reply."""
         updated = [*self._messages, *messages]
         merged = await self._rendering.told(self._messages, updated, self.ids)
         mask, logprobs = self._renderings.builder.align_response_metadata(merged, self.mask, self.logprobs)
@@ -82,7 +82,7 @@ class Tokens:
         return True
 
     def drop_unanswered(self) -> None:
-        """Leave out what the model was told and did not answer: an episode ends with what it said."""
+        """Remove messages that the model has not answered: an episode ends with its own turn."""
         unanswered = next((at for at, said in enumerate(reversed(self.mask)) if said), len(self.mask))
         if unanswered:
             self.ids, self.mask = self.ids[:-unanswered], self.mask[:-unanswered]

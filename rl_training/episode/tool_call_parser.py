@@ -1,4 +1,4 @@
-"""What the tokens of one turn mean: text, thinking, and tool calls, read by verl's parser for the model's format."""
+"""The parse of one turn's tokens: text, thinking, and tool calls, by verl's parser for the model's format."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Protocol
 from agent_client.trace import ToolCall
 
 OPENERS = {"hermes": "<tool_call>"}
-"""How a call begins in formats whose parser drops a call that it cannot read."""
+"""The beginning of a call, in formats whose parser drops unreadable calls."""
 
 
 class ParsedTurn(NamedTuple):
-    """One turn. `content` is what stands in the conversation, `text` what a reader would call the answer."""
+    """One turn. `content` goes into the conversation, `text` is the answer for a reader."""
 
     content: str
     text: str
@@ -43,7 +43,7 @@ class Tokenizer(Protocol):
 
 
 class Speech:
-    """Reads the turns of one episode."""
+    """Parses the turns of one episode."""
 
     def __init__(self, parser: Parser, tokenizer: Tokenizer, tool_format: str) -> None:
         self._parser = parser
@@ -51,18 +51,18 @@ class Speech:
         self._opener = OPENERS.get(tool_format)
 
     def with_stops(self, sampling: Mapping[str, Any]) -> dict[str, Any]:
-        """Sampling that stops where the parser wants to read."""
+        """Sampling parameters with the parser's stop tokens."""
         stops = self._parser.stop_token_ids
         if not stops:
             return dict(sampling)
         return {**sampling, "stop_token_ids": sorted({*(sampling.get("stop_token_ids") or ()), *stops})}
 
     def ends(self, token_id: int) -> bool:
-        """Whether a turn that ends with this token was ended by the model."""
+        """True if the model ended its turn with this token."""
         return token_id == self._tokenizer.eos_token_id or token_id in self._parser.stop_token_ids
 
     async def read(self, token_ids: list[int], *, turn: int) -> ParsedTurn:
-        """Read a turn. Calls that cannot be read are told to the model as such, as any evaluation of it would."""
+        """Parse a turn. An unreadable call gets an error result, as in any evaluation."""
         content, written = await self._parser.extract_tool_calls(token_ids)
         text = self._tokenizer.decode(token_ids, skip_special_tokens=True)
         thinking, said = _apart(text)
@@ -77,7 +77,7 @@ class Speech:
 
 
 def _apart(text: str) -> tuple[str, str]:
-    """Thinking, and what is said after it."""
+    """Split a text into thinking and answer."""
     head, closed, rest = text.partition("</think>")
     if not closed:
         return "", text.strip()

@@ -1,7 +1,7 @@
 """A farm's environments for TRL's GRPOTrainer: a factory for each, rows that name scenarios, and the reward.
 
-TRL plays: it generates, reads calls and keeps the tokens. This leases an instance for each episode, makes its calls and
-has it scored. TRL waits for each call, so they are made on an event loop in a thread of its own. TRL is not imported.
+TRL plays: it generates, parses calls and keeps the tokens. This module leases an instance for each episode, makes its
+calls and scores it. TRL blocks on each call, so calls run on an event loop in another thread. TRL is not imported.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ Got = TypeVar("Got")
 
 
 class EpisodeSlot:
-    """Where episodes of an environment are played, one after another, each on an instance of its own."""
+    """Plays the episodes of an environment one after another, each on an instance of its own."""
 
     def __init__(self, farm: "TrlEnvironments", environment: str) -> None:
         self.farm = farm
@@ -36,7 +36,7 @@ class EpisodeSlot:
         self._broke = False
 
     async def begin(self, scenario: str, seed: int) -> None:
-        """Lease an instance at a scenario; the one of the episode before is given back."""
+        """Lease an instance at a scenario. The previous episode's instance is given back."""
         await self.end()
         leasing = self.farm.registry.leased(
             self._environment, scenario, seed=seed, ttl_seconds=self.farm.ttl_seconds, http_client=self.farm.http
@@ -50,7 +50,7 @@ class EpisodeSlot:
         await self._stack.aclose()
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> str:
-        """Make a call. TRL tells the model what is raised here, and goes on; `score` knows better."""
+        """Make a call. TRL shows the model an exception's text and continues. `score` decides whose error it was."""
         if self._toolbox is None:
             raise RowError(f"{tool} was called before an episode began: a row names an environment and a scenario")
         given = {name: value for name, value in arguments.items() if value is not None}
@@ -61,7 +61,7 @@ class EpisodeSlot:
             raise
 
     async def score(self, answer: str) -> float | None:
-        """What the episode is worth; None, which TRL leaves out, where the farm broke under it."""
+        """The reward of the episode. None if the farm failed: TRL leaves such an episode out."""
         if self._live is None or self._broke:
             return None
         try:
@@ -71,7 +71,7 @@ class EpisodeSlot:
 
 
 class TrlEnvironment:
-    """What TRL sees. Every function without a leading underscore is a tool to it, but for `reset`."""
+    """An environment for TRL. Every public function except `reset` is a tool to it."""
 
     def __init__(self, place: EpisodeSlot) -> None:
         self.place = place
@@ -108,19 +108,19 @@ class TrlEnvironments:
         self._loop.close()
 
     def wait(self, work: Coroutine[Any, Any, Got]) -> Got:
-        """Do something on the farm's loop, and wait for it."""
+        """Run work on the farm's event loop, and wait for it."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     def factories(self, environments: Sequence[str]) -> dict[str, Callable[[], TrlEnvironment]]:
-        """What TRL takes as `environment_factory`; a row's `environment` chooses.
+        """TRL's `environment_factory`, by environment: a row's `environment` selects one.
 
         Raises:
-            RequestError: a tool cannot be a function in Python.
+            RequestError: a tool cannot be a Python function.
         """
         return {environment: self._factory(environment) for environment in environments}
 
     def rows(self, environments: Sequence[str], *, instructions: bool = True) -> list[dict[str, Any]]:
-        """Rows for a data set: the prompt, and which scenario of which environment it is."""
+        """Rows for a data set: prompt, environment and scenario."""
         made = self.wait(self._rows(environments, instructions))
         return [
             {
@@ -135,7 +135,7 @@ class TrlEnvironments:
     def reward(
         self, completions: Sequence[Sequence[Mapping[str, Any]]], environments: Sequence[TrlEnvironment], **_: Any
     ) -> list[float | None]:
-        """What TRL takes as a reward function. The last words are the answer."""
+        """A reward function for TRL. The last message is the answer."""
         return self.wait(self._scores([_answer(one) for one in completions], environments))
 
     async def _rows(self, environments: Sequence[str], instructions: bool) -> list[dict[str, Any]]:
@@ -170,7 +170,7 @@ def _caller(tool: str) -> Callable[[TrlEnvironment, dict[str, Any]], str]:
 
 
 def _answer(completion: Sequence[Mapping[str, Any]]) -> str:
-    """The last words of the model, if it ended with words."""
+    """The model's last message, if it ended with text."""
     if not completion or completion[-1].get("role") != "assistant" or completion[-1].get("tool_calls"):
         return ""
     return str(completion[-1].get("content") or "")

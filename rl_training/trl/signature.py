@@ -1,6 +1,6 @@
-"""A tool of an environment as a Python function: TRL shows a model what stands in its signature and docstring.
+"""A tool of an environment as a Python function: TRL shows a model its signature and docstring.
 
-That is less than a JSON Schema says: of an object's properties and of bounds a model reads only what descriptions say.
+That is less than a JSON Schema says. A model learns of an object's properties and of bounds only through descriptions.
 """
 
 import inspect
@@ -12,7 +12,7 @@ from agent_client.trace import ToolSpec
 from servers.errors import RequestError
 
 TAKEN = ("reset", "get_reward")
-"""What TRL calls itself; every other function of an environment is a tool to it."""
+"""Names that TRL uses itself. Every other function of an environment is a tool to it."""
 TYPES: dict[str, Any] = {"string": str, "integer": int, "number": float, "boolean": bool, "object": dict, "null": None}
 Tool = Callable[..., str]
 
@@ -21,7 +21,7 @@ def as_function(tool: ToolSpec, call: Callable[[Any, dict[str, Any]], str]) -> T
     """A method of an environment with the name, the arguments and the description of a tool.
 
     Raises:
-        RequestError: a name is none that Python can have.
+        RequestError: a name is not valid in Python.
     """
     arguments: Mapping[str, dict[str, Any]] = tool.arguments.get("properties", {})
     for name in (tool.name, *arguments):
@@ -54,7 +54,7 @@ def as_function(tool: ToolSpec, call: Callable[[Any, dict[str, Any]], str]) -> T
 
 
 def type_of(schema: Mapping[str, Any]) -> Any:
-    """The Python type that TRL turns into about this schema again."""
+    """The Python type from which TRL derives nearly the same schema."""
     if "enum" in schema:
         return Literal[tuple(schema["enum"])]
     kind = schema.get("type")
@@ -75,7 +75,7 @@ def _either(types: list[Any]) -> Any:
 
 
 def _told(tool: ToolSpec, arguments: Mapping[str, dict[str, Any]]) -> str:
-    """The description, in the form of docstring that is read for it."""
+    """The description as a docstring in the form that TRL parses."""
     lines = [f"    {name}: {_line(schema.get('description') or name)}" for name, schema in arguments.items()]
     return "\n".join([_line(tool.description or tool.name), "", *(["Args:", *lines] if lines else [])])
 

@@ -1,4 +1,4 @@
-"""A warm start by verl's SFT trainer, on what `farm export sft --format verl` wrote: its config, its command line."""
+"""The warm start by verl's SFT trainer, from `farm export sft --format verl`: configuration and command line."""
 
 import sys
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from servers.records import Record
 
 
 class SftConfig(Record):
-    """One warm start. `verl` is handed on as it stands, to so many processes of this machine."""
+    """One warm start. `verl` is passed on unchanged, to `processes` processes of this machine."""
 
     extends: str | None = None
     platform: Literal["gpu", "cpu"] = "gpu"
@@ -22,12 +22,12 @@ class SftConfig(Record):
 
 
 def load_sft(path: Path) -> SftConfig:
-    """Read a config, over the one that it extends. Raises TrainingError, naming the file and the field."""
+    """Read a configuration and the one that it extends. Raises TrainingError with file and field."""
     return read_config(path, SftConfig)
 
 
 def sft_command(config: SftConfig, run: Path, rows: Path, model: str | None, steps: int | None) -> list[str]:
-    """verl's own command, with all settings. The last checkpoint has the model as Hugging Face libraries read it."""
+    """verl's own command, with all settings. The last checkpoint contains the model in Hugging Face's format."""
     settings = [
         *overrides(config.verl),
         *overrides({"data.train_files": str(rows.resolve()), "trainer.experiment_name": run.name}),
@@ -41,7 +41,7 @@ def sft_command(config: SftConfig, run: Path, rows: Path, model: str | None, ste
 
 
 def sft_environment(config: SftConfig, run: Path, inherited: Mapping[str, str]) -> dict[str, str]:
-    """What the trainer's processes find in their environment."""
+    """The environment variables of the trainer's processes."""
     return {
         **inherited,
         **(CPU_ENVIRONMENT if config.platform == "cpu" else {}),
@@ -50,6 +50,6 @@ def sft_environment(config: SftConfig, run: Path, inherited: Mapping[str, str]) 
 
 
 def model_of(run: Path) -> Path | None:
-    """The folder of the model that a warm start left, the latest one."""
+    """The folder of the latest model of a warm start."""
     found = (run / "checkpoints").glob("global_step_*/huggingface")
     return max(found, key=lambda folder: int(folder.parent.name.rpartition("_")[2]), default=None)

@@ -1,4 +1,4 @@
-"""verl's trainer as a process: its command line, its environment, and the file that names our agent loop to it."""
+"""verl's trainer as a process: its command line, its environment, and the file that names the agent loop."""
 
 import json
 import subprocess
@@ -22,7 +22,7 @@ CPU_ENVIRONMENT = {
     "VERL_ENGINE_DEVICE": "cuda",  # under which verl registers its FSDP engine; nothing in it needs CUDA
     "OMP_NUM_THREADS": "2",
 }
-"""What verl's processes need in their environment on a machine without a GPU."""
+"""Environment variables of verl's processes on a machine without a GPU."""
 RAY_ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
 
 
@@ -40,7 +40,7 @@ def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[
 
 
 def environment_of(config: TrainConfig, address: Address, run: Path, inherited: Mapping[str, str]) -> dict[str, str]:
-    """What the trainer's processes find in their environment: where the farm is, and what the platform needs."""
+    """The environment variables of the trainer's processes: the farm's address, and those of the platform."""
     return {
         **inherited,
         **RAY_ENVIRONMENT,
@@ -53,7 +53,7 @@ def environment_of(config: TrainConfig, address: Address, run: Path, inherited: 
 
 
 def _by_curriculum(config: TrainConfig, run: Path) -> dict[str, Any]:
-    """Our dataset, read in the trainer's own process: elsewhere rows would be drawn long before they are due."""
+    """The curriculum's dataset, read in the trainer's own process: workers would draw rows long before they are due."""
     if config.curriculum is None:
         return {}
     return {
@@ -65,7 +65,7 @@ def _by_curriculum(config: TrainConfig, run: Path) -> dict[str, Any]:
 
 
 def write_loop(run: Path, config: TrainConfig) -> None:
-    """Name our agent loop. Where the farm is stands in the environment, so the token is in no file."""
+    """Name the agent loop in a file. The farm's token is in the environment and in no file."""
     loop = {
         "name": "farm",
         "_target_": "rl_training.agent_loop.FarmAgentLoop",
@@ -80,14 +80,14 @@ def write_loop(run: Path, config: TrainConfig) -> None:
 
 
 def need_verl() -> None:
-    """Raises RequestError where verl is not installed. Looking is quicker than importing it."""
+    """Raise RequestError if verl is not installed. This is quicker than an import."""
     if not any((Path(folder) / "verl").is_dir() for folder in sys.path):
         raise RequestError("training needs verl, which is not installed: see docs/how-to/training.md for how")
 
 
 @contextmanager
 def log_kept(run: Path) -> Generator[Path]:
-    """The log of this start; those of earlier ones are kept beside it."""
+    """The log of this start. Earlier logs are kept beside it."""
     log = run / "log.txt"
     if log.exists():
         log.rename(run / f"log-{len(list(run.glob('log*.txt')))}.txt")
@@ -98,7 +98,7 @@ def train(command: list[str], environment: Mapping[str, str], log: Path) -> None
     """Run the trainer to its end.
 
     Raises:
-        TrainingError: it failed; says where its log is, and its last words.
+        TrainingError: it failed. The message has the log's path and last lines.
     """
     with log.open("w", encoding="utf-8") as file:
         process = subprocess.Popen(command, env=dict(environment), stdout=file, stderr=subprocess.STDOUT)
