@@ -8,6 +8,7 @@ import typer
 
 from servers.authoring.added_scenarios import add_scenarios
 from servers.bundle.environment import Environment
+from servers.bundle.files import name_in_commands
 from servers.bundle_library import Library
 from servers.cli.command_options import AsJson, Bundle, bundle_of
 from servers.errors import RequestError
@@ -53,6 +54,9 @@ def scenarios(
             _show(environment, one)
     else:
         out.print(_listed(environment, every))
+        outdated = sum(one.certificate is not None and not is_current(environment, one) for one in every)
+        if outdated:
+            out.print(f"{counted(outdated, 'certificate')} out of date: {_renewal(environment)}.", soft_wrap=True)
 
 
 def _length(scenario: Scenario) -> tuple[bool, int]:
@@ -109,9 +113,15 @@ def _show(environment: Environment, scenario: Scenario) -> None:
     )
     if scenario.certificate is not None:
         wrong = counted(scenario.certificate.mutants, "wrong run and state", "wrong runs and states")
-        _field("certificate", f"{row['certificate']}; {scenario.certificate.killed} of {wrong} fail")
+        renewed = "" if row["certificate"] == "current" else f"; {_renewal(environment)}"
+        _field("certificate", f"{row['certificate']}; {scenario.certificate.killed} of {wrong} fail{renewed}")
         _field("changes", ", ".join(row["tables"]))
     out.print()
+
+
+def _renewal(environment: Environment) -> str:
+    """How certificates that are out of date are made again."""
+    return f"`farm certify {name_in_commands(environment.folder)} --stale --write` makes new ones"
 
 
 def _field(name: str, text: str) -> None:

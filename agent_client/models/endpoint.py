@@ -5,6 +5,7 @@ The only module that imports `openai`.
 
 import asyncio
 import random
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -23,6 +24,7 @@ Sleep = Callable[[float], Awaitable[None]]
 EMBEDDED_AT_ONCE = 128
 LONGEST_WAIT = 60.0  # seconds; an endpoint that asks for more is refused, before an agent is blamed for the time
 TOO_LONG = ("context_length_exceeded", "maximum context length", "context window", "too many tokens")
+SYSTEMS_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
 OUT_OF_MONEY = "insufficient_quota"
 HINTS = {
     401: "the key is wrong",
@@ -162,7 +164,7 @@ class Endpoint:
             raise PassingError(f"{self.base_url} answered no {_words(kind)}: {_brief(error)}") from error
 
     def _unreachable(self, error: APIConnectionError) -> str:
-        return f"cannot reach {self.base_url}: {str(error.__cause__ or '') or error}"
+        return f"cannot reach {self.base_url}: {SYSTEMS_NUMBER.sub('', str(error.__cause__ or '')) or error}"
 
     def _refusal(self, error: APIStatusError) -> EndpointDown | EndpointRefused | ConversationTooLong:
         status, said = error.status_code, f"{self.base_url} answered HTTP {error.status_code}: {error.message[:300]}"

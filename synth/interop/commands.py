@@ -87,7 +87,7 @@ async def _import(files: Files, to: Path, origin: ImportOrigin) -> list[Arrival]
         nonlocal done
         done += 1
         said = (
-            f"left out: {arrival.reason}"
+            "left out"  # the reason is told in the end
             if arrival.reason
             else f"{counted(arrival.tools, 'tool')}, {counted(arrival.scenarios, 'scenario')}"
         )
@@ -103,7 +103,8 @@ def _told(files: Files, arrivals: list[Arrival]) -> int:
     for arrival in arrivals:
         if arrival.reason is None:
             table.add_row(arrival.id, str(arrival.tools), str(arrival.scenarios), str(len(arrival.notes)))
-    out.print(table)
+    if table.row_count:
+        out.print(table)
     for arrival in arrivals:
         for note in arrival.notes:
             out.print(f"{arrival.id}: {note}", soft_wrap=True, markup=False)

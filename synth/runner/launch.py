@@ -119,10 +119,10 @@ class RunSettings:
             self._say_what_is_awaited(writer)
         broken = self._list(progress, "stopped", "failed")
         if broken:
-            say("The same command goes on with them.")
+            say(f"The same command goes on with {'it' if broken == 1 else 'them'}.")
         rejected = self._list(progress, "rejected")
         if rejected:
-            say("They are not tried again, unless with --again.")
+            say(f"{'It is' if rejected == 1 else 'They are'} not tried again, unless with --again.")
         has_any = progress.count("accepted") or progress.count("waiting")
         return 1 if broken or not has_any else 0
 

@@ -246,8 +246,9 @@ def _show_yield(made: Yield, wanted: int) -> None:
     if made.tally.calls:
         used = ", ".join(f"{name} {number}" for name, number in made.tally.tools.most_common())
         out.print(f"Commands used: {used}.")
-        for name, reason in made.unused.items():
-            out.print(f"Never used: {name} ({reason}).")
+        for reason in dict.fromkeys(made.unused.values()):
+            names = ", ".join(name for name, why in made.unused.items() if why == reason)
+            out.print(f"Never used: {names} ({reason}).", soft_wrap=True)
         long = sum(number >= 3 for number in made.tally.calls)
         out.print(
             f"Of {counted(len(made.tally.calls), 'scenario')} {long} {noun(long, 'takes', 'take')} 3 calls or more, in "
@@ -298,6 +299,8 @@ def certify(
         _show_examined(own)
         if told:
             _show_told(own)
+    if not write and not as_json:
+        out.print("Nothing was written: --write keeps the certificates.")
     if any(one.certificate is None for one in seen):
         raise typer.Exit(1)
 

@@ -39,6 +39,7 @@ CLIENTS = (
     ForeignClient("inspector.mjs", ("@modelcontextprotocol/inspector@2", "node@22")),
     ForeignClient("remote.mjs", ("mcp-remote", TYPESCRIPT_1)),
 )
+CLAUDE_CODE = ForeignClient("claude_code.mjs", ("@anthropic-ai/claude-code",))
 
 
 async def output(*command: str | Path, folder: Path, seconds: float, **environment: str) -> str:
@@ -73,7 +74,9 @@ async def installed(client: ForeignClient, folder: Path) -> Path:
 
 
 def test_every_script_has_its_client() -> None:
-    assert {path.name for path in SCRIPTS.iterdir() if path.is_file()} == {client.script for client in CLIENTS}
+    assert {path.name for path in SCRIPTS.iterdir() if path.is_file()} == {
+        client.script for client in (*CLIENTS, CLAUDE_CODE)
+    }
 
 
 @pytest.mark.frameworks
@@ -90,3 +93,17 @@ async def test_a_client_of_others_lists_and_calls_tools(client: ForeignClient, t
         history = await farm.history(lease.instance)
     assert "Ada Lindqvist" in said
     assert [(call.tool, call.outcome) for call in history.items] == [("find_members", "ok")]
+
+
+@pytest.mark.frameworks
+async def test_claude_code_connects_over_http_and_over_stdio(tmp_path: Path) -> None:
+    program = await installed(CLAUDE_CODE, tmp_path)
+    script = shutil.copy(SCRIPTS / CLAUDE_CODE.script, tmp_path)
+    async with private((OWN_LIBRARY,)) as address, FarmClient(address.url, address.token) as farm:
+        [lease] = await farm.launch("library_loans", "renew_before_trip")
+        assert lease.mcp_url is not None
+        assert lease.token is not None
+        told = {"MCP_URL": lease.mcp_url, "TOKEN": lease.token, "FARM": str(Path(sys.executable).with_name("farm"))}
+        said = await output(program, script, folder=tmp_path, seconds=LONGEST_RUN, **told)
+    connected = [line for line in said.splitlines() if "Connected" in line]
+    assert [line.partition(":")[0] for line in connected] == ["leased", "own"]

@@ -89,7 +89,8 @@ def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> st
 
     def remember(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
         nonlocal statement
-        statement = " ".join(sql.split())[:100]
+        told = " ".join(line for line in map(str.strip, sql.splitlines()) if line and not line.startswith("--"))
+        statement = told if len(told) <= LONGEST_SHOWN else f"{told[: LONGEST_SHOWN - 1]}…"
         return True
 
     connection.execute("BEGIN").fetchall()

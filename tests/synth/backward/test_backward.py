@@ -291,6 +291,9 @@ async def test_certify_writes_certificates_and_leaves_the_rest_of_a_line_alone(t
     write(sound, {"policy.md": "# Other rules\n"})
     stale = await farm("check", str(sound), home=tmp_path)
     assert " out of date (" in stale.out
+    renew = f"`farm certify {sound} --stale --write` makes new ones"
+    assert f"1 certificate out of date: {renew}." in (await farm("scenarios", str(sound), home=tmp_path)).out
+    assert renew in (await farm("scenarios", str(sound), "dearer", home=tmp_path)).out
 
 
 def files_but_scenarios(bundle: Path) -> dict[str, bytes]:

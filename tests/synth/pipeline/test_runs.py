@@ -193,7 +193,7 @@ async def test_an_environment_that_is_never_accepted_is_kept_with_its_reasons(tm
     assert (done.code, again.code) == (1, 1)
     assert "0 accepted, 1 rejected; 4 requests" in done.out
     assert "loans: rejected: tables: names: 1 is too few; 2 are asked\n" in done.out
-    assert "\nThey are not tried again" in done.out
+    assert "\nIt is not tried again" in done.out
     assert "Written by stub." in (tmp_path / "run/report.html").read_text()
     assert "0 accepted, 1 rejected; 0 requests" in again.out
     rejection = json.loads((tmp_path / "run/environments/loans/rejected.json").read_text())

@@ -95,8 +95,9 @@ async def test_the_farms_own_environments_are_named_by_id(tmp_path: Path) -> Non
 
 async def test_a_bundle_that_does_not_start_is_told_what_is_wrong_and_nothing_else(tmp_path: Path) -> None:
     bundle = await write_bundle(tmp_path / "shop", scenarios=())
-    (bundle / "schema.sql").write_text("CREATE TABEL things (id TEXT);")
+    (bundle / "schema.sql").write_text("-- What there is.\nCREATE TABLE a (id TEXT);\n\n-- More.\nCREATE TABEL b (id);")
     done = await farm("prove", str(bundle), "--calls", "20", home=tmp_path)
     assert done.code == 1
     assert "schema.sql" in done.out
+    assert "(after: CREATE TABLE a (id TEXT);)" in done.out
     assert "rules.json" not in done.out
