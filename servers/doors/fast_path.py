@@ -96,12 +96,13 @@ def result_pieces(outcome: CallOutcome) -> list[bytes]:
 def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | None:
     """The call that a request makes, if it has nothing beside the call in it."""
     try:
-        request: Any = from_json(body, allow_inf_nan=False)  # what it takes, the readers of both eras take likewise
+        said: Any = from_json(body, allow_inf_nan=False)  # what it takes, the readers of both eras take likewise
     except ValueError:
         return None
-    if not isinstance(request, dict) or cast("dict[str, Any]", request).keys() != ENVELOPE:
+    request = cast("dict[str, Any]", said) if isinstance(said, dict) else {}
+    if request.keys() != ENVELOPE:
         return None
-    number, params = cast("Any", request["id"]), cast("Any", request["params"])
+    number, params = request["id"], request["params"]
     is_call = request["jsonrpc"] == "2.0" and request["method"] == "tools/call"
     if not is_call or not isinstance(number, (int, str)) or isinstance(number, bool) or not isinstance(params, dict):
         return None

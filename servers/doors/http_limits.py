@@ -7,13 +7,14 @@ neither sends nor reads.
 import asyncio
 import resource
 import time
-from typing import Any
+from typing import Any, cast
 
 import httptools
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from servers.doors.head_with_body import HeadWithBody
+from servers.doors.known_heads import HeadWords, KnownHeads, head_words
 from servers.doors.whole_exchange import WHOLE, WholeExchange
 from servers.limits.buffer_budget import BufferBudget
 from servers.limits.staggered_start import Turns
@@ -87,6 +88,7 @@ class ServerConnections:
         self.unread = BufferBudget(most_unread)
         self.turns = Turns()
         self.quick = Turns(MOST_QUICK)
+        self.heads = KnownHeads()
         self.pieces = Turns(MOST_PIECES)
         self.at_once = at_once
         self.seconds = seconds
@@ -190,15 +192,60 @@ class BoundedHttp(HttpToolsProtocol):
             if self._raw > LARGEST_REQUEST:
                 self.transport.abort()
             return
+        words = head_words(data) if self._is_whole and not self.pipeline and self._is_answered else None
+        if words is not None and self._start_known(words):
+            return
         self._has_ended_one = False
         self._feed(data)
         if self._is_whole:
+            if words is not None:
+                self._keep_head(words)
             return
         if self._since is None:
             self._since = time.monotonic()
         if not self._has_ended_one:  # else this piece began with another request, and is counted as nothing
             self._raw += len(data)
         self._bound()
+
+    @property
+    def _is_answered(self) -> bool:
+        """True if no request is under way."""
+        return self._under_way is None or self._under_way.response_complete
+
+    def _start_known(self, words: HeadWords) -> bool:
+        """Start a request whose head came before, without the parser. False if it did not come before."""
+        scope = self._connections.heads.scope_of(words)
+        if scope is None:
+            return False
+        self._unset_keepalive_if_required()
+        self._connections.idle.pop(self, None)
+        scope.update(server=self.server, client=self.client, scheme=self.scheme, state=self.app_state.copy())
+        self.cycle = cycle = RequestResponseCycle(
+            scope=scope,  # pyright: ignore[reportArgumentType]
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=self.access_log,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=False,
+            keep_alive=True,
+            on_response=self.on_response_complete,
+        )
+        self._raw = self._payload = self._chunks = self._in_chunks = 0
+        self._since = None
+        cycle.body += words.body
+        cycle.more_body = False
+        cycle.message_event.set()
+        self._start_asgi_task(cycle, cast("Any", self.app))  # pyright: ignore[reportUnknownMemberType]
+        return True
+
+    def _keep_head(self, words: HeadWords) -> None:
+        """Keep the head of a request that was just parsed and is not started yet."""
+        cycle = self.cycle
+        if cycle is self._under_way and cycle.keep_alive and not cycle.waiting_for_100_continue:
+            self._connections.heads.keep(words, cast("dict[str, Any]", cycle.scope), bytes(cycle.body))
 
     def _feed(self, data: bytes) -> None:
         """Parse, as uvicorn does, but log nothing: a stranger who sends what is no request would fill the log."""

@@ -27,6 +27,7 @@ from servers.doors.json_rpc import (
     error_body,
     problem_of,
 )
+from servers.doors.known_heads import HEAD_WORDS
 from servers.doors.request import (
     MOST_KINDS,
     Headers,
@@ -73,6 +74,13 @@ class RequestRefusal(NamedTuple):
     message: str
 
 
+class _ReadHead(NamedTuple):
+    """The head of a request that was let in."""
+
+    instance: str
+    headers: Headers
+
+
 NOTHING_HERE = RequestRefusal(404, "not_found", "there is no instance here; it was closed, or never launched")
 
 NO_ROOM = RequestRefusal(503, "capacity", "too many large requests at once; nothing was done, try again")
@@ -100,6 +108,7 @@ class AgentDoor:
         self._loopback_only = loopback_only
         self._answered = 0
         self._express = express or Express(SERVER_INFO)
+        self._let_in_before: dict[bytes, _ReadHead] = {}
         self._token_of = lru_cache(MOST_REMEMBERED)(self._token)
         self._manager = StreamableHTTPSessionManager(
             server or _server(self._of_request),
@@ -120,12 +129,11 @@ class AgentDoor:
             raise trouble
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        instance_id = _instance_in(scope["path"])
-        headers = headers_of(scope)
-        refusal = self._refusal(scope["method"], headers, instance_id)
-        if refusal is not None or instance_id is None:
-            await self._refuse(send, refusal or NOTHING_HERE)
+        read = self._read(scope)
+        if isinstance(read, RequestRefusal):
+            await self._refuse(send, read)
             return
+        instance_id, headers = read
         try:
             body = await _body(scope, receive)
         except TooLarge:
@@ -163,6 +171,23 @@ class AgentDoor:
             await _send(send, 400, error_body(problem))
             return
         await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
+
+    def _read(self, scope: Scope) -> _ReadHead | RequestRefusal:
+        """What a request's head says, or why it is turned away. A head that was let in is not read again."""
+        words: bytes | None = scope.get(HEAD_WORDS)
+        known = None if words is None else self._let_in_before.get(words)
+        if known is not None and self._worker.has(known.instance) and not self._worker.is_suspended(known.instance):
+            return known
+        instance_id, headers = _instance_in(scope["path"]), headers_of(scope)
+        refusal = self._refusal(scope["method"], headers, instance_id)
+        if refusal is not None or instance_id is None:
+            return refusal or NOTHING_HERE
+        read = _ReadHead(instance_id, headers)
+        if words is not None:
+            if len(self._let_in_before) >= MOST_REMEMBERED:
+                self._let_in_before.clear()
+            self._let_in_before[words] = read
+        return read
 
     def _refusal(self, method: str, headers: Headers, instance_id: str | None) -> RequestRefusal | None:
         """Why a request is turned away before its body is read. A stranger learns no more than that."""

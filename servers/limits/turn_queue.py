@@ -1,11 +1,11 @@
-"""One at a time, in the order in which they came; who is not patient does not wait for long.
+"""One at a time, in the order in which they came; who is not patient does not wait for one that takes long.
 
 A lock with a time-out does the same for each who waits. Here one timer serves all who wait, and none is set and
 cancelled for each call.
 """
 
 import asyncio
-import math
+import time
 from collections import deque
 
 
@@ -15,23 +15,29 @@ class TurnQueue:
     def __init__(self, patience: float) -> None:
         self._patience = patience
         self._loop = asyncio.get_running_loop()
-        self._is_taken = False
-        self._waiting: deque[tuple[float, asyncio.Future[bool]]] = deque()  # until when each waits
+        self.since: float | None = None
+        """When the present turn began, on the monotonic clock."""
+        self._waiting: deque[tuple[bool, asyncio.Future[bool]]] = deque()  # whether each is patient
         self._timer: asyncio.TimerHandle | None = None
+
+    @property
+    def is_held(self) -> bool:
+        """True if the present turn takes long."""
+        return self.since is not None and time.monotonic() - self.since > self._patience
 
     def take(self) -> bool:
         """Take a turn at once. False if somebody else has it."""
-        if self._is_taken:
+        if self.since is not None:
             return False
-        self._is_taken = True
+        self.since = time.monotonic()
         return True
 
     async def wait(self, *, patient: bool) -> bool:
-        """Wait for a turn. False if it did not come within the patience of who is not patient."""
+        """Wait for a turn. False if another's takes so long that who is not patient gives up."""
         mine: asyncio.Future[bool] = self._loop.create_future()
-        self._waiting.append((math.inf if patient else self._loop.time() + self._patience, mine))
+        self._waiting.append((patient, mine))
         if not patient and self._timer is None:
-            self._timer = self._loop.call_later(self._patience, self._lose_patience)
+            self._timer = self._loop.call_later(self._patience, self._look)
         try:
             return await mine
         except asyncio.CancelledError:
@@ -44,21 +50,20 @@ class TurnQueue:
         while self._waiting:
             _, next_one = self._waiting.popleft()
             if not next_one.done():
+                self.since = time.monotonic()
                 next_one.set_result(True)
                 return
-        self._is_taken = False
+        self.since = None
 
-    def _lose_patience(self) -> None:
-        """Tell those who have waited long enough, and look again when the next one will have."""
+    def _look(self) -> None:
+        """Tell those who are not patient if the present turn takes long, or look again when it will."""
         self._timer = None
-        now = self._loop.time()
-        left: list[float] = []
-        for until, one in self._waiting:
-            if one.done() or until == math.inf:
-                continue
-            if until <= now:
-                one.set_result(False)
-            else:
-                left.append(until)
-        if left:
-            self._timer = self._loop.call_at(min(left), self._lose_patience)
+        impatient = [one for patient, one in self._waiting if not patient and not one.done()]
+        if not impatient or self.since is None:
+            return
+        left = self.since + self._patience - time.monotonic()
+        if left > 0:
+            self._timer = self._loop.call_later(left, self._look)
+            return
+        for one in impatient:
+            one.set_result(False)

@@ -189,8 +189,7 @@ class Guest:
         self.cause: Cause | None = None
         self.environment: str | None = None
         self.waiting = 0
-        self.held_since: float | None = None
-        self._turns = TurnQueue(LONG_REQUEST)  # protects the socket: one request at a time
+        self.turns = TurnQueue(LONG_REQUEST)  # protects the socket: one request at a time
         self.walls: tuple[str, ...] = ()
         self.used = time.monotonic()
         self.fate: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -216,12 +215,12 @@ class Guest:
 
     def turn(self, *, patient: bool = True) -> "_Turn":
         """Wait until the guest is free. Who is not patient gets a GuestHeld after a while, and can ask another."""
-        return _Turn(self, self._turns, patient=patient)
+        return _Turn(self, self.turns, patient=patient)
 
     @property
     def is_held(self) -> bool:
         """Whether one request has kept it busy for long."""
-        return self.held_since is not None and time.monotonic() - self.held_since > LONG_REQUEST
+        return self.turns.is_held
 
     @property
     def is_fit(self) -> bool:
@@ -341,12 +340,10 @@ class _Turn:
         except BaseException:
             guest.waiting -= 1
             raise
-        guest.held_since = time.monotonic()
         guest.end_if_restless()
 
     async def __aexit__(self, *_: object) -> None:
         guest = self._guest
-        guest.held_since = None
         guest.waiting -= 1
         guest.used = time.monotonic()
         self._turns.pass_on()

@@ -23,7 +23,7 @@ async def test_turns_come_in_the_order_in_which_they_were_asked_for() -> None:
     assert turns.take()
 
 
-async def test_who_is_not_patient_is_told_and_who_is_waits_on() -> None:
+async def test_who_is_not_patient_is_told_of_a_turn_that_takes_long_and_who_is_waits_on() -> None:
     turns = TurnQueue(0.001)
     assert turns.take()
     patient = asyncio.create_task(turns.wait(patient=True))

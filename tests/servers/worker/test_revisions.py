@@ -23,8 +23,8 @@ def guest_of(instance: Instance) -> Guest:
 async def called_elsewhere(instance: Instance, busy: Guest, tool: str, **arguments: Any) -> CallOutcome:
     """A call that another guest serves, since this one has been busy for long."""
     async with busy.turn():
-        assert busy.held_since is not None
-        busy.held_since -= 2 * LONG_REQUEST
+        assert busy.turns.since is not None
+        busy.turns.since -= 2 * LONG_REQUEST
         outcome = await instance.call(tool, arguments)
     assert instance.guest is not busy
     return outcome
