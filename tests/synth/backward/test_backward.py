@@ -240,7 +240,7 @@ async def test_the_commands_say_what_is_wrong_with_what_they_are_given(tmp_path:
     for arguments, code, told in (
         (("synth", "scenarios", str(shop)), 2, "--backward makes scenarios"),
         (("synth", "scenarios", str(tmp_path / "none"), "--backward"), 2, "no such bundle"),
-        ((*backward, str(tmp_path)), 2, f"--out {tmp_path}: cannot be written: Is a directory"),
+        ((*backward, str(tmp_path)), 2, f"--out {tmp_path}: cannot be written: it is a folder"),
         ((*backward, str(tmp_path / "no/x.jsonl")), 2, "cannot be written: there is no folder"),
         ((*backward, str(junk)), 1, f"{junk}: line 1: not JSON"),
         (
