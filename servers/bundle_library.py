@@ -1,4 +1,4 @@
-"""The bundles that a farm serves: folders of folders, read when first asked for and again when their files change."""
+"""The library of a farm: its bundles, read on first use and again after a change."""
 
 import os
 import time
@@ -20,16 +20,16 @@ Stamps = tuple[Stamp | None, ...]
 T = TypeVar("T")
 OWN_LIBRARY = PACKAGED
 REREAD_SECONDS = 2.0
-"""Processor time for reading a bundle again, each time that its files have changed."""
+"""Processor seconds for reading a changed bundle again, as an initial budget."""
 REREAD_SHARE = 0.05
-"""The part of the time that it may take from then on. Until there is some again, the bundle is as it was last read."""
+"""The share of time by which that budget refills. Without budget, the last reading stays in use."""
 REREAD_SECONDS_OF_ALL = 10.0
 REREAD_SHARE_OF_ALL = 0.1
-"""The same for all bundles of a library together: who touches every bundle all the time takes no more."""
+"""The same for all bundles of a library together, against somebody who touches all of them."""
 
 
 class RereadBudget:
-    """Processor time that may be spent on reading again: some at once, and then a share of the time that passes."""
+    """A budget of processor time for reading again: an initial amount, refilled by a share of the passing time."""
 
     def __init__(self, seconds: float, share: float) -> None:
         self._most = self._left = seconds
@@ -47,9 +47,9 @@ class RereadBudget:
 
 
 class CachedRead(Generic[T]):
-    """What was read of one bundle, right or wrong, and what may still be spent on reading it again.
+    """The last reading of one bundle, valid or not, and its budget for reading again.
 
-    `for_all` is what may be spent on all bundles of the library together.
+    `for_all` is the budget of all bundles together.
     """
 
     def __init__(self, seconds: float, for_all: RereadBudget) -> None:
@@ -59,12 +59,12 @@ class CachedRead(Generic[T]):
         self._read: T | BundleError = BundleError("not read yet")
 
     def is_current(self, stamps: Stamps) -> bool:
-        """Whether this is what the files say, or all that may be known of them now."""
+        """True if the files are unchanged, or if the budget allows no further reading."""
         may_read = self.stamps is None or (self._own.is_left() and self._for_all.is_left())
         return self.stamps == stamps or not may_read
 
     def read(self, stamps: Stamps, load_it: Callable[[], T]) -> None:
-        """Read it; the first time is free."""
+        """Read it. The first time costs no budget."""
         begin, is_first = time.thread_time(), self.stamps is None
         try:
             with at_rest():
@@ -77,17 +77,17 @@ class CachedRead(Generic[T]):
             self._for_all.spend(time.thread_time() - begin)
 
     def value(self) -> T:
-        """What was read. Raises BundleError, as reading it did."""
+        """The reading. Raises BundleError as the reading did."""
         if isinstance(self._read, BundleError):
             raise BundleError(str(self._read))
         return self._read
 
 
 class Library:
-    """Environments by id. The first folder that has one wins.
+    """Environments by id. The first folder with an id wins.
 
-    What was wrong with a bundle is kept as what was right: it is read again when a file has changed, and not before.
-    Several threads may ask. One bundle is read at a time, so an event loop beside them waits for one thread at most.
+    Errors are cached like environments: a bundle is read again only after a file has changed. Thread-safe. One bundle
+    is read at a time, so an event loop waits for one thread at most.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Library:
         self._scenarios: dict[str, CachedRead[dict[str, Scenario]]] = {}
 
     def ids(self) -> list[str]:
-        """The ids of all bundles, by their folders' names; nothing is read."""
+        """The ids of all bundles, from the names of their folders. Nothing is read."""
         return list(bundles_in(self.folders))
 
     def environment(self, environment_id: str) -> Environment:
@@ -113,17 +113,17 @@ class Library:
 
         Raises:
             NotFound: there is no such bundle.
-            BundleError: there is one, and it cannot be read.
+            BundleError: it cannot be read.
         """
         folder = self._folder(environment_id)
         return self._known(self._environments, environment_id, _stamps(folder, SERVED_FILES), lambda: load(folder))
 
     def current(self, environment_id: str) -> Environment | None:
-        """An environment that was read and is as its files are; nothing is read here.
+        """An environment if a current reading exists, else None. Nothing is read.
 
         Raises:
             NotFound: there is no such bundle.
-            BundleError: it was read, and is wrong.
+            BundleError: the reading had found a fault.
         """
         kept = self._environments.get(environment_id)
         if kept is None or kept.stamps != _stamps(self._folder(environment_id), SERVED_FILES):
@@ -156,7 +156,7 @@ class Library:
     def _known(
         self, known: dict[str, CachedRead[T]], environment_id: str, stamps: Stamps, load_it: Callable[[], T]
     ) -> T:
-        """What is known of a bundle, read if its files have changed. Raises BundleError, as reading it did."""
+        """The current reading of a bundle, after reading changed files. Raises BundleError as the reading did."""
         kept = known.get(environment_id)
         if kept is None or not kept.is_current(stamps):
             with self._reading:

@@ -1,4 +1,4 @@
-"""The command `farm scenarios`: lists those of an environment, shows one, or adds some."""
+"""The command `farm scenarios`: lists, shows or adds scenarios."""
 
 import asyncio
 from pathlib import Path
@@ -60,7 +60,7 @@ def scenarios(
 
 
 def _length(scenario: Scenario) -> tuple[bool, int]:
-    """By calls; what nobody has shown a solution of comes last."""
+    """The sort key: number of calls, scenarios without a solution last."""
     return scenario.solution is None, len(scenario.solution.calls) if scenario.solution else 0
 
 
@@ -75,7 +75,7 @@ def _listed(environment: Environment, every: list[Scenario]) -> Listing:
 
 
 def _scenario(environment: Environment, scenario: Scenario) -> dict[str, Any]:
-    """What is told of a scenario in a list."""
+    """A scenario as a list shows it."""
     roles = [checkpoint.role for checkpoint in scenario.checkpoints]
     kept = scenario.certificate
     standing = None if kept is None else "current" if is_current(environment, scenario) else "out of date"
@@ -98,7 +98,7 @@ def _score(row: dict[str, Any]) -> str:
 
 
 def _show(environment: Environment, scenario: Scenario) -> None:
-    """All that people want to know of a scenario."""
+    """Print a scenario for people."""
     row = _scenario(environment, scenario)
     out.print(marked("[bold]{}[/]  {}", scenario.id, _plain(scenario.title)))
     _field("task", scenario.task)

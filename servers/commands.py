@@ -42,14 +42,14 @@ def new(
 
 
 class Checked(NamedTuple):
-    """What `farm check` says of a bundle."""
+    """The findings of `farm check` about a bundle."""
 
     bundle: str
     findings: list[str]
     tools: int = 0
     scenarios: int = 0
     advice: list[str] = []
-    """What is allowed and could be better; it makes no bundle unsound."""
+    """Advice does not make a bundle unsound."""
 
 
 @app.command()
@@ -63,7 +63,7 @@ def check(bundles: Bundles, as_json: AsJson = False) -> None:
 
 
 async def _check(folders: list[Path], on_checked: Callable[[Checked], None]) -> list[Checked]:
-    """What is wrong with bundles; `on_checked` has each as soon as it is known."""
+    """Check bundles. `on_checked` gets each result immediately."""
     seen: list[Checked] = []
     async with Guests() as guests:
         for folder in folders:

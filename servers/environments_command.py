@@ -1,4 +1,4 @@
-"""The command `farm environments`: what there is, in a moment."""
+"""The command `farm environments`: lists what is available, quickly."""
 
 from typing import Annotated
 

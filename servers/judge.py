@@ -1,11 +1,11 @@
-"""What the checkpoints say of a final state, and the reward.
+"""The judge: verdicts of the checkpoints on a final state, and the reward.
 
-A guard that fails makes the reward 0; otherwise it is the weighted share of goals that hold. Three things can keep a
-checkpoint from saying yes or no. It fails on this state (it raises, or takes too many steps, processor time or memory):
-then it does not hold, since an agent could bring that about. It fails on every state: that is its author's fault. The
-farm cannot ask it to the end: it is asked once more. The last two are errors and never a verdict.
+A failed guard makes the reward 0. Otherwise it is the weighted share of goals that hold. A checkpoint can fail to
+answer in three ways. It fails on this state (it raises, or takes too many steps, processor time or memory): then it
+does not hold, since an agent could cause that. It fails on every state: that is its author's fault. The farm cannot
+finish it: it is repeated once. The last two are errors and never verdicts.
 
-The checkpoints of one judgement share a budget of processor time. Those that it does not suffice for do not hold.
+The checkpoints of one judgement share a budget of processor time. Those that exceed it do not hold.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from servers.state.readonly_query import Reader
 ASKED: Sequence[type[CheckpointKind]] = tuple(
     dict.fromkeys(RowCheckpoint if issubclass(kind, RowCheckpoint) else kind for kind in KINDS)
 )
-"""Who asks, in this order: those over the rows are asked together, whatever their kind."""
+"""The order of kinds: those over the rows are asked together."""
 LONGEST_SEEN = 500
 
 
@@ -41,13 +41,13 @@ async def judge(
     guests: Guests,
     run: RunInThread = asyncio.to_thread,
 ) -> Assessment:
-    """Ask every checkpoint, and weigh the verdicts. `run` runs a job in a thread: those over rows are several of them.
+    """Ask every checkpoint, and compute the reward. `run` runs a job in a thread.
 
     `calls` is JSON, as `calls_as_json` makes it.
 
     Raises:
         CheckpointError: a checkpoint cannot be asked about any state.
-        InfraError: the farm could not ask one to its end, twice.
+        InfraError: the farm failed to finish one, twice.
     """
     reader.now, reader.budget = now, ProcessorBudget(CALLS_A_JUDGEMENT * guests.call_seconds)
     case = JudgedRun(reader, answer, calls, now, guests, run)

@@ -1,4 +1,4 @@
-"""What a registry asks of a worker, and what it is told: the records of the control door."""
+"""The messages of the control door between a registry and a worker."""
 
 from typing import Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ OutcomeKind = Literal["ok", "refused", "invalid", "failed", "timeout", "died"]
 
 
 class Launch(Record):
-    """Instances to launch: of which environment, from which start."""
+    """Instances to launch: environment and start."""
 
     environment: Name
     scenario: Name | None = None
@@ -24,7 +24,7 @@ class Launch(Record):
 
 
 class Ticket(Record):
-    """A launched instance: the path of its agent's door on this worker, and the token that opens it."""
+    """A launched instance: the path of its agent's door on this worker, and its token."""
 
     instance: InstanceId
     path: str
@@ -32,7 +32,7 @@ class Ticket(Record):
 
 
 class InstanceStatus(Record):
-    """Where an instance stands."""
+    """The state of an instance."""
 
     instance: InstanceId
     environment: Name
@@ -44,14 +44,14 @@ class InstanceStatus(Record):
 
 
 class Page(Record):
-    """Which part of a long list is wanted."""
+    """A part of a long list."""
 
     offset: int = Field(default=0, ge=0)
     limit: int = Field(default=100, ge=1, le=1000)
 
 
 class TableRows(Record):
-    """One table of a state: some of its rows, by key."""
+    """Some rows of one table, by key."""
 
     name: str
     columns: tuple[str, ...]
@@ -74,7 +74,7 @@ class CallRecord(Record):
 
 
 class QueryRows(Record):
-    """What a query gave. `more` says that rows were left out."""
+    """The result of a query. `more` says that rows were left out."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
@@ -82,7 +82,7 @@ class QueryRows(Record):
 
 
 class Verdict(Record):
-    """What one checkpoint says of a final state. `error` says why it could not hold, when it broke."""
+    """The result of one checkpoint on a final state. `error` says why a broken one does not hold."""
 
     checkpoint: str
     role: Literal["goal", "guard"]
@@ -102,7 +102,7 @@ class Assessment(Record):
 
 
 class Judge(Record):
-    """A state to judge: by which checkpoints, after which last words of the agent."""
+    """A state to judge: the checkpoints, and the agent's last words."""
 
     checkpoints: tuple[Checkpoint, ...]
     answer: str = ""

@@ -1,4 +1,4 @@
-"""A value that crosses a disk or a wire does not change and refuses keys that it does not know; types of its fields."""
+"""The base of stored and sent records: frozen, without unknown keys. Also the types of their fields."""
 
 import re
 from datetime import datetime
@@ -9,39 +9,39 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 
 class Record(BaseModel):
-    """The base of such values."""
+    """The base of such records."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 NAME = r"^[a-z][a-z0-9_]{0,63}$"
 Name = Annotated[str, Field(pattern=NAME)]
-"""A name of ours: environments, scenarios, checkpoints, tools, tables."""
+"""A name: of an environment, a scenario, a checkpoint, a tool or a table."""
 
 LATEST_YEAR = 9899
-"""The last year in which an instance may begin: its clock moves with each call, and dates end with the year 9999."""
+"""The last year in which an instance may begin: its clock advances, and dates end with the year 9999."""
 
 
 def _is_date(text: str) -> str:
-    """Refuse what looks like a date and is none. Raises ValueError, which says why."""
+    """Refuse a text in the form of a date that is not one. Raises ValueError with the reason."""
     if datetime.fromisoformat(text).year > LATEST_YEAR:
         raise ValueError(f"year must be in 1..{LATEST_YEAR}, so that there is time for the calls")
     return text
 
 
 Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$")]
-"""What the clock of an instance says, `YYYY-MM-DD HH:MM:SS`."""
+"""A time of an instance's clock, `YYYY-MM-DD HH:MM:SS`."""
 
 Clock = Annotated[Moment, AfterValidator(_is_date)]
-"""When an instance begins: a moment that the calendar has, without a time zone."""
+"""The start time of an instance: a valid date and time without a time zone."""
 
 SECRET = re.compile(r"//[^/?#]*@|[?&](password|token|key|api_key)=", re.IGNORECASE)
 OPENAI = "https://api.openai.com/v1"
-"""The endpoint of those who name none."""
+"""The default endpoint."""
 
 
 def checked_url(url: str) -> str:
-    """A URL that a request can be sent to, and that may be shown and stored. Raises ValueError."""
+    """A URL that can be requested, shown and stored. Raises ValueError."""
     if SECRET.search(url):
         raise ValueError("there is a user, password or key in it; give the key apart, as OPENAI_API_KEY")
     try:
@@ -57,4 +57,4 @@ def checked_url(url: str) -> str:
 
 
 EndpointUrl = Annotated[str, AfterValidator(checked_url)]
-"""The URL of a model's endpoint, looked at before anything is asked there."""
+"""The URL of a model's endpoint, validated before use."""

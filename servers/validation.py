@@ -1,6 +1,6 @@
-"""What is wrong with a record that somebody wrote, in plain words: a place and a reason each.
+"""Validation errors in plain words: a place and a reason each.
 
-The validator's own words speak of its types (`Input should be a valid integer`), so they are read here alone.
+The validator's own words speak of its types (`Input should be a valid integer`), so they are translated here.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,9 +9,9 @@ from typing import Any
 from pydantic import ValidationError
 
 MOST = 10
-"""Problems that one message names."""
+"""The most problems in one message."""
 WHOLE = "the whole"
-"""The place of what is wrong with no field."""
+"""The place of a problem without a field."""
 A_WHOLE_NUMBER, A_NUMBER, A_TEXT = "must be a whole number", "must be a number", "must be a text"
 TRUE_OR_FALSE, A_LIST, AN_OBJECT = "must be true or false", "must be a list", "must be an object"
 A_DATE = "must be a date"
@@ -59,7 +59,7 @@ REASONS = {
     "too_long": "must have at most {max_length} items",
     "value_error": "{error}",
 }
-"""By the validator's name of a problem. A kind that is not here is told in the validator's words."""
+"""Reasons by the validator's name of a problem. Other kinds keep the validator's words."""
 
 
 def reason_of(problem: Mapping[str, Any]) -> str:
@@ -76,17 +76,17 @@ def place_of(steps: Sequence[str | int], *, whole: str = WHOLE) -> str:
 
 
 def problems(error: ValidationError, *, whole: str = WHOLE, most: int = MOST) -> list[str]:
-    """What is wrong, a place and a reason each. Text that is no JSON has no place."""
+    """The problems, a place and a reason each. Text that is not JSON has no place."""
     return [_told(problem, whole) for problem in error.errors(include_url=False, include_input=False)[:most]]
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first thing that is wrong, in a line."""
+    """The first problem, in a line."""
     return problems(error, most=1)[0]
 
 
 def first_reason(error: ValidationError) -> str:
-    """Why a value that has no places in it was refused."""
+    """Why a single value was refused."""
     return reason_of(error.errors(include_url=False, include_input=False)[0])
 
 

@@ -1,4 +1,4 @@
-"""Scenarios of a file, added to a bundle: all of them or none, and only if nothing is wrong with any."""
+"""Adds the scenarios of a file to a bundle: all or none, and only if all are sound."""
 
 import shutil
 import tempfile
@@ -19,11 +19,11 @@ MOST_TOLD = 20
 
 
 async def add_scenarios(folder: Path, file: Path) -> list[str]:
-    """Add the scenarios of a file to a bundle's own; gives their ids.
+    """Add the scenarios of a file to a bundle, and return their ids.
 
     Raises:
-        BundleError: the file cannot be read, or something is wrong with a scenario of it, or with the bundle.
-        RequestError: there is none, or the bundle has one of them already, by its id or by all else.
+        BundleError: the file cannot be read, or a scenario or the bundle has a fault.
+        RequestError: the file holds no scenario, or the bundle has one of them already, by id or by content.
     """
     text = text_of(file)
     new = await _sound(folder, file, text)
@@ -38,7 +38,7 @@ async def add_scenarios(folder: Path, file: Path) -> list[str]:
 
 
 async def _sound(folder: Path, file: Path, text: str) -> list[Scenario]:
-    """The scenarios of a file, checked as those of the bundle. Raises BundleError with all that is wrong."""
+    """The scenarios of a file, checked as those of the bundle. Raises BundleError with all findings."""
     with tempfile.TemporaryDirectory(prefix="farm-") as scratch:
         trial = _copied(folder, Path(scratch))
         write_text(trial / "scenarios.jsonl", text)
@@ -57,9 +57,9 @@ async def _sound(folder: Path, file: Path, text: str) -> list[Scenario]:
 
 
 def _copied(folder: Path, scratch: Path) -> Path:
-    """A copy that can be written, whatever may be done with the bundle.
+    """A writable copy of a bundle, for checks.
 
-    What speaks of the scenarios that are there, or of what was true before, stays behind.
+    Its scenarios and its proof are left out.
     """
     copy = scratch / folder.name
     copy.mkdir()
@@ -70,7 +70,7 @@ def _copied(folder: Path, scratch: Path) -> Path:
 
 
 def _twice(new: Sequence[Scenario], there: Sequence[Scenario]) -> Iterator[str]:
-    """Each of the new scenarios that is there already."""
+    """Each new scenario that the bundle already has."""
     ids = {one.id for one in there}
     same = {_but_for_its_name(one): one.id for one in there}
     for one in new:

@@ -1,4 +1,4 @@
-"""Everything that is wrong with a bundle: what its text shows, and what a guest finds when it loads it."""
+"""All findings about a bundle: those of its text, and those of a guest that loads it."""
 
 from contextlib import closing
 from pathlib import Path
@@ -34,18 +34,18 @@ from servers.text.plural import counted, noun
 from servers.validation import first_problem
 
 SHOWN = 3
-"""Names in a finding that is about many."""
+"""The most names in one finding."""
 
 
 class _Described(Record):
-    """What a guest says of the tools that it has loaded. It has run them, so it is checked like any word of a guest."""
+    """A guest's description of the loaded tools. The guest has run them, so its answer is checked like any other."""
 
     tools: tuple[Tool, ...] = ()
     findings: tuple[str, ...] = ()
 
 
 async def findings(folder: Path, guests: Guests) -> list[str]:
-    """All findings, the text's first; empty when the bundle can be served and its scenarios started."""
+    """All findings, the text's first. Empty if the bundle can be served and its scenarios started."""
     environment, found = await environment_findings(folder, guests)
     wrong, scenarios = read_scenarios(folder, environment)
     found += wrong
@@ -65,7 +65,7 @@ async def findings(folder: Path, guests: Guests) -> list[str]:
 
 
 async def environment_findings(folder: Path, guests: Guests) -> tuple[Environment | None, list[str]]:
-    """The environment of a bundle, if it can be read, and everything that is wrong with it, scenarios apart."""
+    """The environment of a bundle, if it can be read, and all findings except those about scenarios."""
     found, environment = read_environment(folder)
     if environment is None:
         return None, found
@@ -95,16 +95,16 @@ def _query_findings(folder: Path, image: bytes) -> list[str]:
 async def _checkpoint_findings(
     folder: Path, environment: Environment | None, scenarios: list[Scenario], guests: Guests
 ) -> list[str]:
-    """What the Python of checkpoints says and may not."""
+    """Findings about the Python of checkpoints."""
     is_imported = environment is not None and environment.description.imported is not None
     found = await text_findings(scenarios, guests, is_imported=is_imported)
     return [f"{_place(folder, scenario, one)}: {problem}" for scenario, one, problem in found]
 
 
 def advice(environment: Environment, scenarios: list[Scenario]) -> list[str]:
-    """What is allowed and could be better: an id that another bundle has, checkpoints over an answer's words.
+    """Advice about what is allowed but could be better: a duplicate id, checkpoints over an answer's words.
 
-    Imported environments bring the checkpoints that they were made with.
+    Imported environments keep the checkpoints that they came with.
     """
     hidden = hidden_in((environment.folder.parent, PACKAGED))
     found = [line for line in hidden if line.startswith(f"{environment.folder.name}: ")]
@@ -124,7 +124,7 @@ def _place(folder: Path, scenario: Scenario, checkpoint: Checkpoint) -> str:
 
 
 def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -> list[str]:
-    """Certificates of something that has changed since, in one line."""
+    """A line about certificates that are out of date."""
     kept = [one for one in scenarios if one.certificate is not None]
     outdated = [one.id for one in kept if not is_current(environment, one)]
     if not outdated:
@@ -139,10 +139,10 @@ def _certificate_findings(environment: Environment, scenarios: list[Scenario]) -
 
 
 async def derived(folder: Path, guests: Guests) -> list[Tool]:
-    """The tool schemas that `tools.py` itself tells, by its signatures and docstrings.
+    """The tool schemas that follow from the signatures and docstrings of `tools.py`.
 
     Raises:
-        BundleError: a signature or docstring from which no schema can be made, or none that a bundle may use.
+        BundleError: no valid schema follows from a signature or docstring.
     """
     described = await _described(text_of(folder / "tools.py").encode(), guests)
     wrong = [*described.findings, *(f"tools.py: {one}" for tool in described.tools for one in tool_problems(tool))]
@@ -152,7 +152,7 @@ async def derived(folder: Path, guests: Guests) -> list[Tool]:
 
 
 async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
-    """Where the tools' own words and environment.json differ."""
+    """The differences between the derived tool schemas and environment.json."""
     described = await _described(environment.source.encode(), guests)
     wrong = [f"{environment.folder}: {finding}" for finding in described.findings]
     path = environment.folder / "environment.json"
@@ -185,9 +185,9 @@ async def _described(source: bytes, guests: Guests) -> _Described:
 
 
 async def _start_findings(environment: Environment, scenarios: list[Scenario], guests: Guests) -> list[str]:
-    """Every setup, run, and every checkpoint, asked of the state that it leaves.
+    """Run every setup, and ask every checkpoint about its state.
 
-    Nothing where the environment itself does not start, which has been found before.
+    Empty if the environment itself does not start, which is another finding.
     """
     if (await built(environment, "", environment.description.clock, guests))[1]:
         return []

@@ -1,6 +1,6 @@
-"""Checkpoints that could never be answered, found before anybody is judged by them: by `farm check` and `farm certify`.
+"""Findings about checkpoints that could never be answered, for `farm check` and `farm certify`.
 
-Each kind of checkpoint says itself what is wrong with one.
+Each kind of checkpoint finds its own faults.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from servers.state.readonly_query import Reader
 async def text_findings(
     scenarios: Sequence[Scenario], guests: Guests, *, is_imported: bool
 ) -> list[tuple[Scenario, Checkpoint, str]]:
-    """The checkpoints of scenarios whose text is not Python, or holds what it may not, with each reason."""
+    """The checkpoints whose text is not Python or contains something forbidden, with each reason."""
     gate: Gate = "imported" if is_imported else "checkpoint"
     return [
         (scenario, one, problem)
@@ -35,7 +35,7 @@ async def _source_findings(source: SourceText, guests: Guests) -> Sequence[str]:
 async def question_findings(
     image: bytes, scenario: Scenario, clock: str, guests: Guests
 ) -> list[tuple[Checkpoint, str]]:
-    """The checkpoints of a scenario that cannot be answered, with the reason, on the image of its start."""
+    """The checkpoints of a scenario that cannot be answered on its start image, with the reason."""
     try:
         reader = Reader(image, image)
     except FarmError as error:

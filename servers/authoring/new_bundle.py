@@ -1,4 +1,4 @@
-"""A new bundle: a copy of a small, complete one, under a name of its author's. Nothing that is there is overwritten."""
+"""A new bundle: a renamed copy of a small, complete one. Nothing is overwritten."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from servers.files.trouble import trouble
 from servers.records import NAME
 
 TEMPLATE = Path(__file__).resolve().parent / "template"
-"""A bundle that passes `farm check`, `certify`, `prove` and `play` as it is, with comments for those who change it."""
+"""A bundle that passes `farm check`, `certify`, `prove` and `play` unchanged. It has comments for authors."""
 
 
 def new_bundle(name: str, parent: Path) -> Path:
@@ -41,7 +41,7 @@ def new_bundle(name: str, parent: Path) -> Path:
 
 
 def _make_sure_of(name: str) -> None:
-    """See that an environment can have this name. Raises RequestError, which says what to do."""
+    """Check that an environment can have this name. Raises RequestError with advice."""
     if "/" in name or "\\" in name:
         raise RequestError(f"{name}: is a path; go to the folder where the bundle shall lie, and give its name alone")
     if not re.fullmatch(NAME, name):

@@ -1,4 +1,4 @@
-"""Of what a bundle's proof is: the files that it was made of, to the byte."""
+"""The digests in a bundle's proof: of the files that it covers, to the byte."""
 
 import hashlib
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ PROVED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE)
 
 
 class _Proved(BaseModel):
-    """The part of a proof that says of what it is."""
+    """The part of a proof that names the files it covers."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,7 +24,7 @@ class _Proved(BaseModel):
 
 
 def digests_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
-    """The digest of each of these files of a bundle, of those that there are.
+    """The digest of each existing file of the named ones.
 
     Raises:
         BundleError: the folder, or one of the files, cannot be read.
@@ -35,12 +35,12 @@ def digests_of(folder: Path, names: Iterable[str]) -> dict[str, str]:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """The digest of each file that a proof is about, of those that there are. Raises as `digests_of` does."""
+    """The digest of each existing file that a proof covers. Raises like `digests_of`."""
     return digests_of(folder, PROVED_FILES)
 
 
 def proof_findings(folder: Path) -> list[str]:
-    """A proof of files that have changed since, or one that cannot be read. A bundle without a proof is sound."""
+    """A finding if the proof is out of date or cannot be read. A bundle without a proof is sound."""
     path = folder / PROOF_FILE
     try:
         text = text_if_there(path)

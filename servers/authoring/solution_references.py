@@ -1,6 +1,6 @@
-"""References of a solution that lead nowhere, found by the result schemas of the tools before anybody plays it.
+"""References of a solution that lead nowhere, by the result schemas of the tools.
 
-A reference is `${2.loans[0].loan_id}`: a value of the result of call 2. `agent_client.references` follows it in a run.
+A reference is `${2.loans[0].loan_id}`: a value of the result of call 2. `agent_client.references` resolves it in a run.
 """
 
 import re
@@ -18,7 +18,7 @@ Schema = dict[str, Any]
 
 
 def reference_findings(scenario: Scenario, environment: Environment) -> Iterator[str]:
-    """What is wrong with the references of a scenario's solution, each with its place."""
+    """The faults of the references in a scenario's solution, each with its place."""
     if scenario.solution is None:
         return
     calls = scenario.solution.calls
@@ -30,7 +30,7 @@ def reference_findings(scenario: Scenario, environment: Environment) -> Iterator
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """The strings in a value, at any depth, with their places."""
+    """The strings in a value, at any depth, each with its place."""
     match value:
         case str():
             yield place, value
@@ -45,7 +45,7 @@ def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
 
 
 def _findings(text: str, earlier: list[Tool | None]) -> Iterator[str]:
-    """What is wrong with the references in a text, after these calls."""
+    """The faults of the references in a text that follows these calls."""
     for found in REFERENCE.finditer(text):
         number, path = int(found[1]), found[2]
         if not 1 <= number <= len(earlier):
@@ -63,7 +63,7 @@ def _findings(text: str, earlier: list[Tool | None]) -> Iterator[str]:
 
 
 def dead_end(schema: Schema, steps: list[re.Match[str]]) -> str | None:
-    """Where a path leads out of what a schema allows; None when it may lead somewhere."""
+    """The step at which a path leaves what a schema allows. None if it may lead somewhere."""
     schemas, walked = [schema], ""
     for step in steps:
         below = [found for schema in _branches(schemas) for found in _below(schema, step)]
@@ -76,7 +76,7 @@ def dead_end(schema: Schema, steps: list[re.Match[str]]) -> str | None:
 
 
 def _branches(schemas: list[Schema]) -> Iterator[Schema]:
-    """Schemas, and those that they combine."""
+    """Schemas, and the schemas that they combine."""
     for schema in schemas:
         yield schema
         for keyword in ("anyOf", "oneOf", "allOf"):
@@ -84,7 +84,7 @@ def _branches(schemas: list[Schema]) -> Iterator[Schema]:
 
 
 def _below(schema: Schema, step: re.Match[str]) -> Iterator[Schema]:
-    """The schemas of what lies one step below; `{}` where anything may."""
+    """The schemas one step below. `{}` if anything is allowed there."""
     combined = any(keyword in schema for keyword in ("anyOf", "oneOf", "allOf"))
     kind = "object" if step[1] is not None else "array"
     given = schema.get("type")

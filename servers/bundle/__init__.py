@@ -1,4 +1,4 @@
-"""An environment's files as typed values: description, tools, rules, examples, phrases.
+"""The files of an environment as typed values: description, tools, rules, examples, phrases.
 
 Nothing here runs their code.
 """

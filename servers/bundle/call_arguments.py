@@ -1,6 +1,6 @@
-"""The arguments of a call beside the JSON Schema of its tool: whole numbers as integers, and faults in words.
+"""Checks of a call's arguments: converts whole numbers to integers, and describes faults in words.
 
-JSON has one kind of number, and many clients write 1.0 where a tool wants an integer. A tool is given 1 then.
+JSON has one kind of number, and many clients write 1.0 for an integer. The tool then gets 1.
 """
 
 import json
@@ -13,13 +13,16 @@ from typing import Any, TypeAlias, cast
 import jsonschema_rs
 
 MOST_EXPLAINED = 4096
-"""Bytes of arguments whose every fault is told; of longer ones it is the first: the validator finds all or one."""
+"""Bytes of arguments up to which every fault is listed.
+
+For longer ones only the first, as the validator finds one or all.
+"""
 MOST_PROBLEMS = 10
-"""Problems that one answer names; of arguments that the tool does not have, the number of the others is told too."""
+"""The most problems in one answer. Further unknown arguments are counted."""
 LONGEST_QUOTE = 500
 LONGEST_VALUE = 80
 MOST_EXACT = 2**53 - 1
-"""The largest whole number that a point or an exponent leaves exact: beyond it, two texts are one number."""
+"""The largest whole number with a point or an exponent that is exact. Beyond it two texts can mean the same number."""
 NOT_EXACT = "an integer in digits alone (beyond 2^53 - 1 a point or an exponent is not exact)"
 NOUNS = {
     "string": "a string",
@@ -44,7 +47,7 @@ BOUNDS = {
     "maxProperties": "at most {} fields",
 }
 PERHAPS_FLOAT = re.compile(r"\d[.eE]")
-"""What stands in the JSON of a number with a point or an exponent, and in few other texts."""
+"""A pattern for JSON that may hold a number with a point or an exponent."""
 OF_A_KIND = ("type", "enum", "const")
 Schema: TypeAlias = dict[str, Any]
 Path: TypeAlias = tuple[str | int, ...]
@@ -52,13 +55,13 @@ Path: TypeAlias = tuple[str | int, ...]
 
 @dataclass(frozen=True)
 class ArgumentCheck:
-    """What a tool's schema says of arguments."""
+    """A tool's schema, as a check of arguments."""
 
     schema: Schema
     validator: jsonschema_rs.Validator
 
     def is_right(self, arguments: dict[str, Any], text: str) -> bool:
-        """True if nothing is wrong with arguments, and nothing is to be changed: a short look. `text` is their JSON.
+        """A quick check: true if arguments are valid and need no conversion. `text` is their JSON.
 
         Raises:
             ValueError: they are nested deeper than the validator follows.
@@ -71,22 +74,22 @@ class ArgumentCheck:
 
     @cached_property
     def _names(self) -> frozenset[str] | None:
-        """The arguments that the tool has, or None if it takes others too."""
+        """The names of the tool's arguments. None if it takes others too."""
         if self.schema.get("additionalProperties") is not False:
             return None
         return frozenset(self.schema.get("properties", ()))
 
     def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The same arguments; a whole number is an integer where the schema takes integers and no other numbers.
+        """The same arguments with whole numbers as integers, if the schema takes integers and no other numbers.
 
-        One that is too large to be exact stays as it is, and is a problem.
+        A number that is too large to be exact stays, and is a problem.
         """
         if not _has_float(arguments):
             return arguments
         return cast("dict[str, Any]", self._with_integers(arguments, [self.schema]))
 
     def problems(self, arguments: dict[str, Any], size: int) -> list[str]:
-        """What is wrong with arguments of so many bytes: each with its name, what was expected and what came.
+        """The problems of arguments of `size` bytes: each has a name, the expected value and the given one.
 
         Raises:
             ValueError: they are nested deeper than the validator follows.
@@ -121,7 +124,7 @@ class ArgumentCheck:
                 return value
 
     def _inexact(self, value: Any, schemas: list[Schema], place: Path) -> Iterator[tuple[Path, float]]:
-        """The whole numbers where integers are wanted that are too large to be exact."""
+        """The numbers in place of integers that are too large to be exact."""
         match value:
             case float():
                 if value.is_integer() and not _is_exact(value) and self._wants_integer(value, schemas):
@@ -153,14 +156,14 @@ class ArgumentCheck:
         return [one for one in found if isinstance(one, dict)]
 
     def _options(self, schemas: Iterable[Schema]) -> Iterator[Schema]:
-        """Schemas, and those that they are put together from."""
+        """Schemas, and the alternatives that they consist of."""
         for schema in schemas:
             yield schema
             parts = [part for key in ("anyOf", "oneOf", "allOf") for part in schema.get(key, ())]
             yield from self._options([cast("Schema", part) for part in parts if isinstance(part, dict)])
 
     def _at(self, steps: Iterable[str | int]) -> Any:
-        """What stands at a place of the schema."""
+        """The part of the schema at a path."""
         found: Any = self.schema
         for step in steps:
             if isinstance(found, dict):
@@ -202,7 +205,7 @@ class ArgumentCheck:
         return cast("Schema", found) if isinstance(found, dict) else {}
 
     def _expected(self, schema: Any, depth: int = 0) -> str:
-        """What a schema takes, in words."""
+        """The values that a schema takes, in words."""
         if not isinstance(schema, dict) or depth > 5:
             return "something else"
         fields = cast("Schema", schema)
@@ -220,14 +223,14 @@ class ArgumentCheck:
 
 
 def _no_such(place: Path, schema: Schema) -> str:
-    """That an argument, or a field of one, is none of those that its schema names."""
+    """The message about an unknown argument, or an unknown field of one."""
     names = _shortened(", ".join(schema.get("properties", {})), LONGEST_QUOTE) or "none"
     what = "field" if len(place) > 1 else "argument"
     return f"argument {_named(place)}: there is no such {what}; there are: {names}"
 
 
 def _has_float(value: dict[str, Any] | list[Any]) -> bool:
-    """Whether an array or an object holds a number with a point or an exponent."""
+    """True if an array or an object holds a number with a point or an exponent."""
     for part in value.values() if isinstance(value, dict) else value:
         if isinstance(part, float):
             return True
@@ -241,7 +244,7 @@ def _is_exact(value: float) -> bool:
 
 
 def _is_meant(errors: list[jsonschema_rs.ValidationError], place: Path) -> bool:
-    """Whether a value is of the kind that an alternative takes, and only something inside it is wrong."""
+    """True if a value has the type of an alternative, and only a part of it is wrong."""
     return not any(tuple(error.instance_path) == place and error.kind.name in OF_A_KIND for error in errors)
 
 

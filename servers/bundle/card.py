@@ -1,4 +1,4 @@
-"""What lists show of bundles: read in a moment, and checked no further than that. `farm check` says what is wrong."""
+"""Cards of bundles for lists: quick to read, and hardly checked. `farm check` finds faults."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from servers.limits.json_size import refuse_many_values
 
 
 class Card(NamedTuple):
-    """A bundle in a list. `problem` says why it cannot be read; it is None where it can."""
+    """A bundle in a list. `problem` says why it cannot be read, and is None if it can."""
 
     id: str
     title: str = ""
@@ -23,7 +23,7 @@ class Card(NamedTuple):
 
 
 def bundles_in(folders: Iterable[Path]) -> dict[str, Path]:
-    """The bundles in some folders, by id. The first folder that has one wins; nothing is read."""
+    """The bundles in some folders, by id. The first folder with an id wins. Nothing is read."""
     found: dict[str, Path] = {}
     for folder in folders:
         for path in folder.glob("*/environment.json"):
@@ -32,7 +32,7 @@ def bundles_in(folders: Iterable[Path]) -> dict[str, Path]:
 
 
 def hidden_in(folders: Sequence[Path]) -> list[str]:
-    """A line for each bundle that another of its id, in a folder before its own, hides."""
+    """A line for each bundle that is hidden by one with the same id in an earlier folder."""
     used = bundles_in(folders)
     return [
         f"{name}: {used[name]} is used, and hides {path}; give one of them another id to have both"

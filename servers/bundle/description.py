@@ -1,4 +1,4 @@
-"""An environment as its `environment.json` describes it: what it is, its tools, and what made it."""
+"""The record in `environment.json`: id, description, tools, provenance."""
 
 from collections import Counter
 from typing import Any, Literal, cast
@@ -9,7 +9,7 @@ from servers.records import Clock, Name, Record
 
 
 class Tool(Record):
-    """One tool, as agents see it. Derived from `tools.py`, never typed by hand."""
+    """One tool, as agents see it. It is derived from `tools.py`."""
 
     name: Name
     description: str = Field(min_length=1)
@@ -19,18 +19,18 @@ class Tool(Record):
 
     @property
     def properties(self) -> dict[str, dict[str, Any]]:
-        """The JSON Schema of each argument, by its name."""
+        """The JSON Schema of each argument, by name."""
         found = self.arguments.get("properties")
         return cast("dict[str, dict[str, Any]]", found) if isinstance(found, dict) else {}
 
     @property
     def required(self) -> set[str]:
-        """The arguments that the tool cannot do without."""
+        """The required arguments."""
         return set(cast("list[str]", self.arguments.get("required", [])))
 
 
 class Provenance(Record):
-    """What made an artefact."""
+    """The origin of an artefact."""
 
     source: str
     licence: str
@@ -41,7 +41,7 @@ class Provenance(Record):
 
 
 class ImportedOrigin(Record):
-    """What is different about an environment whose code came from elsewhere.
+    """The origin of an environment whose code came from elsewhere.
 
     Its `tools.py` and checkpoints need only be repeatable. Tool schemas that are `kept` came with it.
     """

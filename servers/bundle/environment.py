@@ -1,6 +1,6 @@
-"""A bundle on disk, read and checked as far as text can be checked without running anything.
+"""A bundle on disk, read and checked without running anything.
 
-What needs a guest (the schema runs, the tools are there, the seeds fit) is shown by `servers.authoring.check`.
+`servers.authoring.check` checks what needs a guest: the schema runs, the tools exist, the seeds fit.
 """
 
 import hashlib
@@ -25,12 +25,12 @@ from servers.validation import problems
 
 CREATED = re.compile(r"(?im)^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?\"?(\w+)")
 MOST_FINDINGS = 200
-"""Findings of one file."""
+"""The most findings about one file."""
 
 
 @dataclass(frozen=True)
 class Environment:
-    """What a worker needs to serve an environment. Holds no scenario; `tools.py` is text."""
+    """The parts of a bundle that a worker needs to serve it. It has no scenarios, and `tools.py` is text."""
 
     folder: Path
     description: Description
@@ -50,27 +50,27 @@ class Environment:
 
     @cached_property
     def validators(self) -> dict[str, jsonschema_rs.Validator]:
-        """Per tool, the check of its arguments."""
+        """The validator of each tool's arguments."""
         return {tool.name: validator(tool.arguments) for tool in self.description.tools}
 
     @cached_property
     def checks(self) -> dict[str, ArgumentCheck]:
-        """Per tool, what its schema says of arguments."""
+        """The check of each tool's arguments."""
         return {name: ArgumentCheck(tool.arguments, self.validators[name]) for name, tool in self.tools.items()}
 
     @cached_property
     def widths(self) -> dict[str, int]:
-        """Per tool, the most checks that are made of one value of its arguments."""
+        """The most checks of one argument value, by tool."""
         return {tool.name: most_checks_of(tool.arguments) for tool in self.description.tools}
 
     @cached_property
     def tables(self) -> frozenset[str]:
-        """The tables that the schema creates, by its text."""
+        """The tables that the text of the schema creates."""
         return table_names(self.schema)
 
     @property
     def instructions(self) -> str:
-        """What an agent reads first: what this is, and its rules."""
+        """The agent's instructions: description and policy."""
         return f"{self.description.description.strip()}\n\n{self.policy.strip()}\n"
 
 
@@ -78,7 +78,7 @@ def load(folder: Path) -> Environment:
     """Read the environment of a bundle, without its scenarios.
 
     Raises:
-        BundleError: the first thing that is wrong, with file and field.
+        BundleError: the first fault, with file and field.
     """
     findings, environment = read_environment(folder)
     if environment is None or findings:
@@ -87,7 +87,7 @@ def load(folder: Path) -> Environment:
 
 
 def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
-    """The environment, or None, and everything that is wrong with its files. `tools.py` is not parsed here."""
+    """The environment or None, and all findings about its files. `tools.py` is not parsed here."""
     try:
         with opened(folder) as files:
             findings, texts = _texts(files)
@@ -125,7 +125,7 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
 
 
 def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str]]:
-    """The files that can be read, and what is wrong with the others."""
+    """The readable files, and the findings about the others."""
     findings: list[str] = []
     texts: dict[str, str] = {}
     for name in SERVED_FILES:
@@ -137,12 +137,12 @@ def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str]]:
 
 
 def table_names(schema: str) -> frozenset[str]:
-    """The tables that a schema creates, by its text."""
+    """The tables that the text of a schema creates."""
     return frozenset(name.lower() for name in CREATED.findall(schema))
 
 
 def file_problems(path: Path, error: ValidationError, line: int | None = None) -> list[str]:
-    """A validation error as lines that name file and field."""
+    """A validation error as lines with file and field."""
     prefix = f"{path}: line {line}" if line else f"{path}"
     return [f"{prefix}: {problem}" for problem in problems(error, most=MOST_FINDINGS)]
 
@@ -153,7 +153,7 @@ def _schema_problems(path: Path, description: Description) -> Iterator[str]:
 
 
 def tool_problems(tool: Tool) -> Iterator[str]:
-    """What keeps a tool's schemas from being used, by tool, field and place: `find.arguments.properties.id: …`."""
+    """The faults of a tool's schemas, by tool, field and place: `find.arguments.properties.id: …`."""
     for field, schema in (("arguments", tool.arguments), ("result", tool.result)):
         yield from (f"{tool.name}.{field}{problem}" for problem in schema_problems(schema))
     if tool.arguments.get("type") != "object":
@@ -161,5 +161,5 @@ def tool_problems(tool: Tool) -> Iterator[str]:
 
 
 def as_json(value: BaseModel) -> str:
-    """A record as the JSON that bundles hold: readable, stable, with a last newline."""
+    """A record as JSON for a bundle: readable, stable, with a final newline."""
     return json.dumps(value.model_dump(mode="json", exclude_none=True), indent=2, ensure_ascii=False) + "\n"

@@ -1,6 +1,7 @@
-"""The examples of an environment, as `examples.json` lists them: calls, with what each comes to.
+"""The examples of an environment: calls with their outcomes, in `examples.json`.
 
-The file is optional. Agents never see it; a proof makes the calls, and learns from them which arguments go together.
+The file is optional, and agents never see it. A proof makes the calls, and learns from them which arguments go
+together.
 """
 
 from pathlib import Path
@@ -17,7 +18,7 @@ EXAMPLES_FILE = "examples.json"
 
 
 class BundleExample(Record):
-    """A call, on the first rows or on what `setup` made of them, and whether it is carried out or refused."""
+    """A call after an optional `setup`, and whether it succeeds or is refused."""
 
     tool: str
     arguments: dict[str, Any] = {}
@@ -38,7 +39,7 @@ def load_examples(folder: Path) -> tuple[BundleExample, ...]:
 
 
 def example_findings(folder: Path, tools: dict[str, Tool]) -> list[str]:
-    """What the examples name that is not there."""
+    """The unknown names in the examples."""
     try:
         examples = load_examples(folder)
     except BundleError as error:

@@ -1,7 +1,7 @@
 """The files of a bundle: UTF-8 text of bounded size in regular files of its own folder.
 
-A folder is opened once, and its files relative to it. No link is followed below what the operator has named: a link in
-a bundle could put the farm's own files, or another bundle's answers, before an agent.
+A folder is opened once, and its files relative to it. Links inside it are not followed. Otherwise a bundle could show
+an agent the farm's own files, or another bundle's answers.
 """
 
 import os
@@ -23,9 +23,9 @@ from servers.validation import first_problem
 
 T = TypeVar("T")
 PACKAGED = Path(__file__).resolve().parents[1] / "library"
-"""The farm's own bundles. Installers may link their files from a cache, so these alone may have several names."""
+"""The farm's own bundles. Installers may hard-link their files from a cache, so these may have several names."""
 SERVED_FILES = ("environment.json", "policy.md", "schema.sql", "seed.sql", "tools.py")
-"""What an environment is made of."""
+"""The files that define an environment."""
 
 LARGEST_DESCRIPTION = 512 * 1024
 LARGEST_POLICY = 256 * 1024
@@ -58,7 +58,7 @@ FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 
 class Stamp(NamedTuple):
-    """What tells that a file has changed: it is another one, or was written."""
+    """A stamp that changes when a file is replaced or written."""
 
     inode: int
     modified: int
@@ -78,7 +78,7 @@ class BundleFolder:
         """The text of a file.
 
         Raises:
-            BundleError: it is missing, no regular file, too large, not UTF-8, or JSON with odd numbers.
+            BundleError: it is missing, no regular file, too large, not UTF-8, or JSON with invalid numbers.
         """
         found = self.text_if_there(name)
         if found is None:
@@ -86,7 +86,7 @@ class BundleFolder:
         return found
 
     def text_if_there(self, name: str) -> str | None:
-        """The text of a file, or None when there is none of this name. Raises BundleError as `text` does."""
+        """The text of a file, or None if it does not exist. Raises BundleError like `text`."""
         path = self.path / name
         try:
             self._refuse_others(path, os.stat(name, dir_fd=self.handle, follow_symlinks=False))
@@ -103,7 +103,7 @@ class BundleFolder:
         return text
 
     def stamps(self, names: Iterable[str]) -> tuple[Stamp | None, ...]:
-        """The stamp of each file; None for one that is not there."""
+        """The stamp of each file. None for a missing one."""
         return tuple(self._stamp(name) for name in names)
 
     def _stamp(self, name: str) -> Stamp | None:
@@ -155,22 +155,22 @@ def opened(folder: Path) -> Generator[BundleFolder]:
 
 
 def text_of(path: Path) -> str:
-    """The text of one file of a bundle. Raises BundleError, also when it is missing."""
+    """The text of one file of a bundle. Raises BundleError, also if it is missing."""
     with opened(path.parent) as folder:
         return folder.text(path.name)
 
 
 def text_if_there(path: Path) -> str | None:
-    """The text of one file of a bundle, or None when there is none. Raises BundleError when it cannot be read."""
+    """The text of one file of a bundle, or None if it is missing. Raises BundleError if it cannot be read."""
     with opened(path.parent) as folder:
         return folder.text_if_there(path.name)
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file of a bundle, whole or not at all, over nothing but a regular file.
+    """Write a file of a bundle atomically. Only a regular file is replaced.
 
     Raises:
-        BundleError: something else stands there, or the folder cannot be written.
+        BundleError: something else has this name, or the folder cannot be written.
     """
     try:
         with opened(path.parent) as folder:
@@ -181,7 +181,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _bounded(path: Path, file: RawIOBase, largest: int) -> bytes:
-    """What a file holds, read to its end or until it is too much: it may grow while it is read."""
+    """Read a file up to a bound, as it may grow meanwhile."""
     found = bytearray()
     while len(found) <= largest:
         part = file.read(min(CHUNK, largest + 1 - len(found)))
@@ -208,7 +208,7 @@ def _told(size: int) -> str:
 
 
 def listed(path: Path, kind: TypeAdapter[tuple[T, ...]]) -> tuple[T, ...]:
-    """The records of an optional file that holds a JSON list of them; none when it is not there.
+    """The records of an optional JSON list. Empty if the file is missing.
 
     Raises:
         BundleError: the file cannot be read.

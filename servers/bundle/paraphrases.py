@@ -1,6 +1,6 @@
-"""Right and wrong answers in other words: `paraphrases.json`, an optional file of a bundle.
+"""Paraphrases: right and wrong answers in other words, in the optional `paraphrases.json`.
 
-Its writers see what is asked and what the reference says, never how answers are judged. No agent is shown the file.
+Their writers see the questions and the reference's answer, never the judge. Agents do not see the file.
 """
 
 import re
@@ -18,7 +18,7 @@ from servers.validation import problems
 
 PARAPHRASES_FILE = "paraphrases.json"
 ENOUGH = 6
-"""A scenario whose answer is judged is tried with so many right answers, and so many wrong ones."""
+"""The wanted number of right paraphrases of a judged answer, and of wrong ones."""
 MOST_TEXTS = 40
 LONGEST_TEXT = 2_000
 FORMS = {
@@ -28,24 +28,24 @@ FORMS = {
     "time": ("clock12",),
     "name": ("upper", "plain"),
 }
-"""For each type of a fact, the forms in which a template may write a value, as in `{value|words}`."""
+"""The forms of a value in a template, as in `{value|words}`, by the type of the fact."""
 VALUE_HOLE = re.compile(r"\{(?P<which>value|other)(?:\|(?P<form>\w+))?\}")
 
 
 class OtherWords(Record):
-    """Right and wrong answers to the same question: whole ones, or templates with holes for the value."""
+    """Right and wrong answers to one question: whole messages, or templates with holes for the value."""
 
     right: tuple[str, ...] = Field(default=(), max_length=MOST_TEXTS)
     wrong: tuple[str, ...] = Field(default=(), max_length=MOST_TEXTS)
 
     @property
     def is_enough(self) -> bool:
-        """Whether there are as many as a certificate wants."""
+        """True if there are as many as a certificate wants."""
         return min(len(self.right), len(self.wrong)) >= ENOUGH
 
 
 class Paraphrases(Record):
-    """Templates for what phrases ask to be told, by tool and value; whole last messages, by scenario."""
+    """Templates by tool and value, for the questions of phrases. Whole last messages by scenario."""
 
     tells: dict[str, dict[str, OtherWords]] = {}
     scenarios: dict[Name, OtherWords] = {}
@@ -53,7 +53,7 @@ class Paraphrases(Record):
 
 
 def read_paraphrases(folder: Path) -> tuple[list[str], Paraphrases]:
-    """The paraphrases of a bundle, none where it has no such file, and what is wrong with the file."""
+    """Findings about the paraphrases of a bundle, and the paraphrases. Both are empty without the file."""
     path = folder / PARAPHRASES_FILE
     try:
         text = text_if_there(path)
@@ -65,7 +65,7 @@ def read_paraphrases(folder: Path) -> tuple[list[str], Paraphrases]:
 
 
 def paraphrase_findings(environment: Environment, scenarios: Collection[str]) -> list[str]:
-    """Everything that is wrong with the paraphrases of a bundle."""
+    """All findings about the paraphrases of a bundle."""
     problems, found = read_paraphrases(environment.folder)
     path = environment.folder / PARAPHRASES_FILE
     unknown = [f"no tool named {tool!r}" for tool in sorted(found.tells.keys() - environment.tools.keys())]
@@ -84,7 +84,7 @@ def _problems_of(paraphrases: Paraphrases) -> Iterator[str]:
 
 
 def template_problems(words: OtherWords, kind: str | None = None) -> Iterator[str]:
-    """What is wrong with templates, for a value of a type or of any."""
+    """Findings about templates, for a value of one type or of any."""
     forms = {form for one, all_of_it in FORMS.items() if kind in (None, one) for form in all_of_it}
     for role, template in [*(("right", one) for one in words.right), *(("wrong", one) for one in words.wrong)]:
         holes = list(VALUE_HOLE.finditer(template))

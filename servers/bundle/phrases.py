@@ -1,6 +1,6 @@
-"""How people speak of an environment: `phrases.json`, an optional file of a bundle from which tasks are put into words.
+"""Phrases: how people speak of an environment, in the optional `phrases.json`. Tasks are built from them.
 
-It is text with holes for arguments and columns; nothing in it runs, and no agent is shown it.
+They are text with holes for arguments and columns. Nothing in them runs, and agents do not see them.
 """
 
 import re
@@ -18,22 +18,22 @@ from servers.records import Name, Record
 from servers.validation import problems
 
 Speaking = Literal["self", "other", "chores"]
-"""The person speaks; somebody speaks for the person; somebody asks for work that is nobody's own."""
+"""The speaker: the person, somebody for the person, or a colleague with back-office work."""
 HOLE = re.compile(r"\{(?P<name>\w+)(?P<own>\.my)?(?P<small>~)?(?:\|(?P<one>[^{}|]+))?(?:\|(?P<many>[^{}|]+))?\}")
 CONDITION = re.compile(r"\[!?(\w+):")
-"""Words in a template that are said only if an argument is true, or is not."""
+"""A part of a template that is used only if an argument is true, or only if it is not."""
 PRONOUNS = {"name", "me", "my", "I"}
 
 
 class Voice(Record):
-    """How a request begins and how it ends."""
+    """The opening and the closing of a request."""
 
     open: tuple[str, ...] = Field(min_length=1)
     close: tuple[str, ...] = ("",)
 
 
 class Tell(Record):
-    """Something that may be asked about a call's result, and how the answer says it."""
+    """A question about a call's result, and how the answer says it."""
 
     value: str
     ask: str
@@ -41,10 +41,10 @@ class Tell(Record):
 
 
 class Sender(Record):
-    """People who may ask for what is nobody's own errand: rows of a table, or others whose names stand here.
+    """People who may ask for back-office work: rows of a table, or listed names.
 
-    `name` says what a row's person is called, `only` the column values that its row must have; without `tools` they
-    may ask for anything.
+    `name` is what a row's person is called, and `only` the required column values. Without `tools` they may ask for
+    anything.
     """
 
     table: Name | None = None
@@ -55,7 +55,7 @@ class Sender(Record):
 
 
 class Phrases(Record):
-    """The words for an environment's rows and tools."""
+    """The phrases for an environment's rows and tools."""
 
     speaker: Name | None = None
     speaker_if: dict[str, tuple[Any, ...]] = {}
@@ -77,7 +77,7 @@ class Phrases(Record):
 
 
 def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phrases | None]:
-    """The phrases of a bundle, or None where it has none, and everything that is wrong with them."""
+    """Findings about the phrases of a bundle, and the phrases. None without the file."""
     path = folder / "phrases.json"
     try:
         text = text_if_there(path)
@@ -93,7 +93,7 @@ def read_phrases(folder: Path, environment: Environment) -> tuple[list[str], Phr
 
 
 def phrases_if_readable(environment: Environment) -> Phrases:
-    """The phrases of an environment; those that say nothing where it has none that can be read."""
+    """The phrases of an environment. Empty ones if it has none that can be read."""
     try:
         text = text_if_there(environment.folder / "phrases.json")
         return Phrases.model_validate_json(text) if text else Phrases()
@@ -102,12 +102,12 @@ def phrases_if_readable(environment: Environment) -> Phrases:
 
 
 def holes(template: str) -> list[str]:
-    """The names that a template has holes for."""
+    """The names of a template's holes."""
     return [hole["name"] for hole in HOLE.finditer(template)]
 
 
 def problems_of(phrases: Phrases, environment: Environment) -> Iterator[str]:
-    """What phrases speak of that the environment does not have."""
+    """The names in phrases that the environment does not have."""
     tables = table_names(environment.schema)
     named = {*phrases.rows, *phrases.made, *([phrases.speaker] if phrases.speaker else [])}
     named |= {sender.table for sender in phrases.senders if sender.table}
@@ -145,7 +145,7 @@ def _openings(phrases: Phrases) -> tuple[str, ...]:
 
 
 def is_named(opening: str) -> bool:
-    """Whether a request that begins so says who asks."""
+    """True if an opening names the person who asks."""
     return "{name}" in opening
 
 
@@ -165,7 +165,7 @@ def _ask_problems(tool: str, by_voice: dict[Speaking, tuple[str, ...]], environm
 
 
 def environment_prose(environment: Environment, tool: str, argument: str) -> bool:
-    """Whether an argument is plain text, by its schema."""
+    """True if an argument is free text by its schema."""
     schema = environment.tools[tool].properties.get(argument, {})
     return schema.get("type") == "string" and "enum" not in schema
 

@@ -1,6 +1,6 @@
-"""The rules of an environment, as `rules.json` lists them: each with an id, and with who holds it.
+"""The rules of an environment, in the optional `rules.json`: each has an id and a holder.
 
-The file is optional. Agents read the rules in `policy.md`; this list is for those who show that they hold.
+Agents read the rules in `policy.md`. This list is for proofs.
 """
 
 import re
@@ -17,14 +17,14 @@ from servers.records import Name, Record
 RULES_FILE = "rules.json"
 Holder = Literal["schema", "tool", "agent"]
 MARK = re.compile(r"(?:#|--)\s*rules?:\s*([a-z0-9_]+(?:\s*,\s*[a-z0-9_]+)*)\s*$")
-"""A comment that says which rules a line holds: `# rule: no_late_renewal` in tools.py, `-- rule: …` in schema.sql."""
+"""A comment that names the rules a line enforces: `# rule: no_late_renewal` in tools.py, `-- rule: …` in schema.sql."""
 ITEM = re.compile(r"(?m)^(\d+)\.\s")
 
 
 class BundleRule(Record):
-    """One rule. `item` is its number in policy.md, `never` what must not be found.
+    """One rule. `item` is its number in policy.md. `never` is a SELECT that must find nothing.
 
-    `by` is what of schema.sql holds it: one name, or several, such as a trigger for INSERT and one for UPDATE.
+    `by` names what in schema.sql enforces it: one name, or several, such as a trigger for INSERT and one for UPDATE.
     """
 
     id: Name
@@ -41,7 +41,7 @@ class BundleRule(Record):
 
 
 def named(by: str | tuple[str, ...]) -> tuple[str, ...]:
-    """The names in the `by` of a rule, which is one or several."""
+    """The names in the `by` of a rule, which may be one name or a list."""
     return tuple(one for one in ((by,) if isinstance(by, str) else by) if one)
 
 
@@ -58,7 +58,7 @@ def load_rules(folder: Path) -> tuple[BundleRule, ...]:
 
 
 def rule_findings(folder: Path, *, policy: str, schema: str, source: str) -> list[str]:
-    """Where the rules, the policy's numbered items, and the marks in schema.sql and tools.py do not agree."""
+    """Inconsistencies between the rules, the policy's numbered items, and the comments in schema.sql and tools.py."""
     try:
         rules = load_rules(folder)
     except BundleError as error:
@@ -67,7 +67,7 @@ def rule_findings(folder: Path, *, policy: str, schema: str, source: str) -> lis
 
 
 def marked(text: str) -> dict[int, tuple[str, ...]]:
-    """Which lines of a text bear marks of rules, and of which."""
+    """The rules that each line of a text names in a comment."""
     found: dict[int, tuple[str, ...]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
         mark = MARK.search(line)

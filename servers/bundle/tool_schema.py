@@ -1,7 +1,7 @@
-"""The part of JSON Schema that a tool's arguments and results may be described in, and their check.
+"""The subset of JSON Schema for a tool's arguments and results, and its validation.
 
-A schema is a tree without references, so a value is checked in time that grows with the size of both, and no further.
-Regular expressions, references and conditions are left out: their cost is not bounded by their size.
+A schema is a tree without references, so the time to check a value is bounded by the size of both. Regular expressions,
+references and conditions are left out: their cost is not bounded by their size.
 """
 
 from collections.abc import Iterator
@@ -21,14 +21,14 @@ KEYWORDS = frozenset(
 )
 DEEPEST = 32
 MOST_CHECKS = 500
-"""Checks that a schema makes of one value: its types, choices, properties and enum values together."""
+"""The most checks of one value by a schema: types, choices, properties and enum values."""
 MOST_CHECKS_A_CALL = 1_000_000
-"""Checks of all values of one call's arguments together: 10 ns each, and 300 where numbers have to be converted."""
+"""The most checks of all values in one call's arguments: 10 ns each, and 300 ns if numbers have to be converted."""
 SCALARS = (str, int, float, bool, type(None))
 
 
 def schema_problems(schema: dict[str, Any]) -> Iterator[str]:
-    """What keeps a schema from being used, by the place in it: `.items.pattern: …`."""
+    """The faults of a schema, each with its place: `.items.pattern: …`."""
     outside = list(_problems(schema, "", 0))
     yield from outside
     if outside:
@@ -40,7 +40,7 @@ def schema_problems(schema: dict[str, Any]) -> Iterator[str]:
 
 
 def _problems(schema: object, place: str, depth: int) -> Iterator[str]:
-    """What of a schema is outside of the subset."""
+    """The parts of a schema outside the subset."""
     if isinstance(schema, bool):
         return
     if not isinstance(schema, dict):
@@ -64,7 +64,7 @@ def _problems(schema: object, place: str, depth: int) -> Iterator[str]:
 
 
 def checks_of(schema: object) -> int:
-    """How many checks a schema makes of one value at most, the parts of that value not counted."""
+    """The most checks of one value by a schema, without those of its parts."""
     told = _dict(schema)
     own = 1 + sum(len(_list(told.get(name))) for name in ("enum", "required", "type"))
     own += len(_dict(told.get("properties")))
@@ -72,16 +72,16 @@ def checks_of(schema: object) -> int:
 
 
 def most_checks_of(schema: object) -> int:
-    """The most checks that a schema, or a part of it, makes of one value."""
+    """The most checks of one value by a schema or a part of it."""
     return max([checks_of(schema), *(most_checks_of(part) for _, part in _parts(_dict(schema)))])
 
 
 def validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
-    """The check of a schema.
+    """The validator of a schema.
 
     Raises:
         jsonschema_rs.ValidationError: it is not a JSON Schema.
-        jsonschema_rs.ReferencingError: it refers to something outside.
+        jsonschema_rs.ReferencingError: it has an outside reference.
     """
     return jsonschema_rs.Draft202012Validator(schema, retriever=_nothing_outside)
 
@@ -91,7 +91,7 @@ def _nothing_outside(uri: str) -> Any:
 
 
 def _parts(schema: dict[str, object]) -> Iterator[tuple[str, object]]:
-    """The schemas in a schema, with their places."""
+    """The subschemas of a schema, with their places."""
     for name in ("items", "additionalProperties"):
         if name in schema:
             yield name, schema[name]

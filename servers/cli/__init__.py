@@ -1,1 +1,1 @@
-"""Options and arguments that several commands share. No command and no work is here."""
+"""Options and arguments that several commands share. This package has no commands."""

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have in common: bundles, libraries, JSON, endpoints."""
+"""Common arguments and options of commands: bundles, libraries, JSON, endpoints."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +22,7 @@ def shelves(given: list[Path] | None) -> list[Path]:
     """The folders of bundles that `--library` names.
 
     Raises:
-        RequestError: one of them is not there, or is itself a bundle.
+        RequestError: one does not exist, or is itself a bundle.
     """
     for folder in given or []:
         if not folder.is_dir():
@@ -34,7 +34,7 @@ def shelves(given: list[Path] | None) -> list[Path]:
 
 
 def folder_of(bundle: Path) -> Path:
-    """The folder of a bundle that is named by path, or by the id of one of the farm's own.
+    """The folder of a bundle, by its path or by the id of one of the farm's own.
 
     Raises:
         NotFound: there is no such folder.
@@ -53,26 +53,26 @@ def folder_of(bundle: Path) -> Path:
 
 
 def folders_of(bundles: Sequence[Path]) -> list[Path]:
-    """The folders of bundles, each as `folder_of` finds it; a folder of bundles gives all of its own.
+    """The folders of bundles, found like `folder_of`. A folder of bundles stands for all of them.
 
     Raises:
-        NotFound: one is not there.
+        NotFound: one does not exist.
     """
     return [one for bundle in bundles for one in _bundles_in(folder_of(bundle))]
 
 
 def _bundles_in(folder: Path) -> list[Path]:
-    """The bundles that lie in a folder, unless it is a bundle, or holds none."""
+    """The bundles in a folder, unless it is a bundle or holds none."""
     if (folder / "environment.json").exists():
         return [folder]
     return sorted(path.parent for path in folder.glob("*/environment.json")) or [folder]
 
 
 def bundle_of(bundle: Path) -> Path:
-    """The folder of a bundle that is to be used, not looked at for what it lacks.
+    """The folder of a bundle to be used, without a check of its contents.
 
     Raises:
-        NotFound: there is no such folder, or it is of something else.
+        NotFound: there is no such folder, or it holds no bundle.
     """
     folder = folder_of(bundle)
     if not (folder / "environment.json").is_file():
@@ -81,7 +81,7 @@ def bundle_of(bundle: Path) -> Path:
 
 
 def well_formed(_: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """The callback of an option whose value is such a URL."""
+    """The callback of an option for an endpoint's URL."""
     if value in (None, parameter.default):
         return value
     try:
@@ -93,4 +93,4 @@ def well_formed(_: typer.Context, parameter: typer.CallbackParam, value: str | N
 BaseUrl = Annotated[
     str, typer.Option(envvar="OPENAI_BASE_URL", callback=well_formed, help="An OpenAI-compatible endpoint.")
 ]
-"""An option of a command; its default is `OPENAI`."""
+"""A command's option for the endpoint. Its default is `OPENAI`."""

@@ -1,4 +1,4 @@
-"""Options that carry secrets. The command line shows in the list of processes, so secrets come another way."""
+"""Options for secrets. The list of processes shows command lines, so secrets come from the environment or a file."""
 
 import re
 import sys
@@ -12,11 +12,11 @@ from servers.files.trouble import trouble
 
 PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
 NO_KEY = ("", "none")
-"""What an endpoint that wants no key is given."""
+"""The key for an endpoint that needs none."""
 
 
 def not_on_the_command_line(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """Refuse a secret that other users of the machine have just been able to read."""
+    """Refuse a secret on the command line: other users of the machine could read it."""
     if value not in (None, *NO_KEY) and _is_on_the_command_line(context, parameter):
         file = f" or give {parameter.opts[0]}-file FILE" if parameter.name == "token" else ""
         raise RequestError(
@@ -26,7 +26,7 @@ def not_on_the_command_line(context: typer.Context, parameter: typer.CallbackPar
 
 
 def without_password(context: typer.Context, parameter: typer.CallbackParam, value: str | None) -> str | None:
-    """Refuse a URL that has a secret in it, on the command line."""
+    """Refuse a URL with a secret in it on the command line."""
     if value is not None and PASSWORD.search(value) and _is_on_the_command_line(context, parameter):
         raise RequestError(
             f"a password in {parameter.opts[0]} shows in the list of processes: set {_variable(parameter)} to the URL"
@@ -35,7 +35,7 @@ def without_password(context: typer.Context, parameter: typer.CallbackParam, val
 
 
 def token_from(token: str | None, file: Path | None) -> str | None:
-    """The control token: of the environment, or of a file; `-` is standard input.
+    """The control token, from the environment or a file. `-` is standard input.
 
     Raises:
         RequestError: the file cannot be read, or has no token in it.

@@ -1,4 +1,4 @@
-"""What listens: MCP and its fast path, the control door, HTTP limits, stdio.
+"""The servers: MCP and its fast path, the control door, HTTP limits, stdio.
 
-What a call does lives in `servers.worker`.
+`servers.worker` makes the calls.
 """

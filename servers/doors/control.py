@@ -1,6 +1,6 @@
-"""The control door of a worker that runs by itself: what a registry may ask of it, each as `POST /w/{operation}`.
+"""The control door of a worker process: the registry's operations, each as `POST /w/{operation}`.
 
-It has a token of its own, which no agent ever holds. A worker in the registry's own process is called directly instead.
+It has a token of its own, which no agent ever has. A worker in the registry's own process is called directly.
 """
 
 import hmac
@@ -34,11 +34,11 @@ LARGEST_BODY = 16 * 1024 * 1024
 
 
 class Nothing(Record):
-    """An order without content."""
+    """A request without content."""
 
 
 class Of(Record):
-    """An order about one instance."""
+    """A request about one instance."""
 
     instance: InstanceId
 
@@ -71,7 +71,7 @@ class JudgeOf(Of):
 
 
 class Operation(NamedTuple):
-    """One thing that a registry may ask: its order, its answer, and how a worker does it."""
+    """One operation: its request, its answer, and the worker's method."""
 
     order: type[Record]
     answer: TypeAdapter[Any]
@@ -124,11 +124,11 @@ OPERATIONS: dict[str, Operation] = {
 }
 SNAPSHOT = "snapshot"
 READING = frozenset({"tables", "table", "diff", "history", "query", "judge", SNAPSHOT})
-"""What changes nothing: it ends when the registry waits no more."""
+"""The read-only operations. They end when the registry disconnects."""
 
 
 def only_reads(scope: Scope) -> bool:
-    """Whether a request at the control door changes nothing."""
+    """True if a request at the control door only reads."""
     return scope["path"].removeprefix("/w/") in READING
 
 

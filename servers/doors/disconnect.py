@@ -1,4 +1,4 @@
-"""Work that nobody waits for ends: a request whose client has gone away is cancelled, where it only reads."""
+"""Cancels a read-only request when its client disconnects."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 
 class EndsWithClient:
-    """ASGI middleware. `reads` says of which requests it may be: one that changes something goes on to its end."""
+    """ASGI middleware. `reads` says which requests are read-only. Any other runs to its end."""
 
     def __init__(self, app: ASGIApp, reads: Callable[[Scope], bool]) -> None:
         self._app = app
@@ -41,7 +41,7 @@ async def _run(app: ASGIApp, scope: Scope, arrived: asyncio.Queue[Message | Exce
 
 
 async def _until_gone(receive: Receive, arrived: asyncio.Queue[Message | Exception]) -> None:
-    """Hand on what a client sends, and what reading it raises, until the client has gone away."""
+    """Pass on a client's messages and errors until it disconnects."""
     while True:
         try:
             message = await receive()

@@ -1,7 +1,7 @@
-"""The commonest request by far, one ordinary `tools/call`, answered without building the SDK's objects for it.
+"""The fast path for the most common request, a plain `tools/call`, without the SDK's objects.
 
-What is not exactly of the ordinary form, in its headers, its body or its outcome, is left to the SDK, which then sees
-the request as if nobody had read it. So the protocol's rules stand in one place; this file knows its plainest sentence.
+A request with anything unusual in its headers, body or outcome goes to the SDK unread. So the protocol's rules stay in
+the SDK.
 """
 
 import json
@@ -25,7 +25,7 @@ ENVELOPE = {"jsonrpc", "id", "method", "params"}
 MODERN_PARAMS, HANDSHAKE_PARAMS = {"name", "arguments", "_meta"}, {"name", "arguments"}
 VERSIONS = {version.encode(): version for version in (MODERN, *HANDSHAKE)}
 CALL_FAILED = "farm.call_failed"
-"""In a request's scope: the farm could not make its call, and told the log why."""
+"""A key in a request's scope: the farm could not make the call, and has logged the reason."""
 TEXT_ENCODER = json.JSONEncoder(ensure_ascii=False)
 ORDINARY_HEADERS = {
     b"accept",
@@ -52,14 +52,14 @@ class PlainToolCall(NamedTuple):
 
 
 class Express:
-    """Answers ordinary calls. `server_info` is what the SDK would stamp into the results of the modern era."""
+    """Answers plain calls. `server_info` is what the SDK puts into results of the modern revision."""
 
     def __init__(self, server_info: dict[str, str]) -> None:
         meta = json.dumps({f"{META}serverInfo": server_info}, separators=(",", ":"))
         self._modern_end = f',"resultType":"complete","_meta":{meta}}}}}'.encode()
 
     async def answer(self, scope: Scope, headers: Headers, body: bytes, send: Send, instance: Instance) -> bool:
-        """Answer a request that the door lets in, or leave it to somebody else."""
+        """Answer an admitted request. False leaves it to the SDK."""
         if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
             return False  # one is there twice, or asks for something special
         call = _ordinary_call(body, headers)
@@ -82,9 +82,9 @@ class Express:
 
 
 def result_pieces(outcome: CallOutcome) -> list[bytes]:
-    """What a call did as the JSON of a `CallToolResult`, without its last brace: the one mapping, for both paths.
+    """An outcome as the JSON of a `CallToolResult`, without its last brace: the only mapping, for both paths.
 
-    A result's own text is put in as it came from the tool.
+    A result's JSON is inserted as the tool's guest sent it.
     """
     pieces = [b'{"content":[{"type":"text","text":', TEXT_ENCODER.encode(outcome.text).encode(), b"}]"]
     if outcome.structured is not None:
@@ -94,7 +94,7 @@ def result_pieces(outcome: CallOutcome) -> list[bytes]:
 
 
 def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | None:
-    """The call that a request makes, if it has nothing beside the call in it."""
+    """The call in a request. None if the request is not of the plain form."""
     try:
         said: Any = from_json(body, allow_inf_nan=False)  # what it takes, the readers of both eras take likewise
     except ValueError:

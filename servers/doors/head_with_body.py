@@ -1,6 +1,6 @@
-"""The head of a response, sent together with the first piece of its body: one packet, and one system call.
+"""Sends a response's head with the first piece of its body: one packet, and one system call.
 
-ASGI has a server hold a head back until there is some of the body.
+ASGI has a server hold a head back until the first piece of the body.
 """
 
 import asyncio
@@ -9,7 +9,7 @@ from uvicorn.protocols.http.httptools_impl import RequestResponseCycle
 
 
 class HeadWithBody(asyncio.Transport):
-    """What a request's answer is written to, in place of its connection."""
+    """The transport of a request's answer, in place of its connection."""
 
     def __init__(self, cycle: RequestResponseCycle) -> None:
         self._cycle = cycle

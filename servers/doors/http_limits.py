@@ -1,7 +1,7 @@
-"""HTTP whose connections are bounded in number, bytes and time, before anybody's token has been seen.
+"""HTTP with bounds on connections, bytes and time, which hold before any token is checked.
 
-Uvicorn keeps all of a head, of trailers and of a body that have not ended, and waits without end for a client that
-neither sends nor reads.
+Uvicorn alone buffers heads, trailers and bodies without a bound, and waits for ever for a client that neither sends nor
+reads.
 """
 
 import asyncio
@@ -20,45 +20,50 @@ from servers.limits.buffer_budget import BufferBudget
 from servers.limits.staggered_start import Turns
 
 LARGEST_HEAD = 64 * 1024
-"""Bytes of a request that are not its body: its head, the frames of its chunks, its trailers."""
+"""Bytes of a request without its body: its head, the frames of its chunks, its trailers."""
 MOST_HEADERS = 100
 BLANKS = b" \t"
-"""What stands around the value of a header and is none of it (RFC 9110, 5.5): the parser leaves some behind it."""
+"""Whitespace around the value of a header, which is no part of it (RFC 9110, 5.5).
+
+The parser leaves some at the end.
+"""
 LONGEST_LINE = 8 * 1024
-"""Bytes of a URL, and of the value of a header: what they say in pieces is taken apart on the event loop."""
+"""Bytes of a URL, and of the value of a header. Their parts are parsed on the event loop."""
 LARGEST_REQUEST = 17 * 1024 * 1024
-"""Bytes of a whole request. Each door has a smaller bound of its own for bodies."""
+"""Bytes of a whole request. Each door has a smaller bound for bodies."""
 REQUEST_SECONDS = 30.0
-"""Seconds until a request is there whole, and until a client has read some of its answer."""
+"""Seconds until a request must be complete, and until a client must have read some of its answer."""
 LEAST_READ = 64 * 1024
-"""Bytes of an answer that a client reads in that time, if so much is left."""
+"""Bytes of an answer that a client must read in that time, if so much is left."""
 MOST_RECEIVED = 24 * 1024 * 1024
-"""Bytes of unfinished requests of all connections. The connection with the longest one is closed first."""
+"""Bytes of unfinished requests over all connections. The connection with the longest one is closed first."""
 MOST_UNREAD = 32 * 1024 * 1024
-"""Bytes of answers that clients have not read, of all connections. The connection with the most is closed first."""
+"""Bytes of unread answers over all connections. The connection with the most is closed first."""
 SMALL_REQUEST = 4096
 """Bytes up to which an unfinished request is not counted."""
 SMALL_BODY = 64 * 1024
-"""Bytes of a body up to which its request is started when it is there whole, if its head says how long it is."""
+"""Bytes of an announced body up to which its request starts only when it is complete."""
 MOST_SMALL_CHUNKS = 64
 SMALL_CHUNK = 256
-"""Bytes that the chunks of a body have on average, when there are more than so many. Each is a step of the event loop,
-however small it is. Requests that wait behind one another count as one."""
+"""The least average size in bytes of a body's chunks, if there are many.
+
+Each chunk takes a step of the event loop, however small it is. Pipelined requests count as one.
+"""
 SMALL_PIECE = 2048
-"""Bytes that come at once and are parsed at once."""
+"""Bytes of a piece that is parsed immediately."""
 MOST_PIECES = 2
-"""Longer ones, and those of several requests, of all connections, that are parsed in one turn of the event loop."""
+"""Larger pieces, and those with several requests, that are parsed in one turn of the event loop."""
 HEAD_MARK = b" HTTP/1."
-"""Once in each request: pieces in which it stands more often are not short, however many bytes they have."""
+"""A mark that each request has once. A piece with more of them holds several requests."""
 MOST_QUICK = 16
-"""Requests that are answered at once, and are started in one turn of the event loop."""
+"""Quick requests that are started in one turn of the event loop."""
 LINGER_SECONDS = 2.0
-"""Seconds in which a client may read an answer that it got before it had sent all of its request."""
+"""Seconds for a client to read an answer that it got before it had sent its whole request."""
 MOST_CONNECTIONS = 4096
 MOST_PIPELINED = 16
-"""Requests on one connection that wait for the answer to an earlier one."""
+"""Pipelined requests that wait on one connection."""
 FILES_EACH = 3
-"""One of so many files that this process may have open is a connection at most."""
+"""At most one of this many open files of the process is a connection."""
 LOOK_SECONDS = 1.0
 TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
 TOO_LONG = b"HTTP/1.1 413 Content Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
@@ -66,7 +71,7 @@ NO_ROOM = b"HTTP/1.1 503 Service Unavailable\r\ncontent-length: 0\r\nretry-after
 
 
 class ServerConnections:
-    """All connections of one server, and what they share."""
+    """All connections of one server, and their shared limits."""
 
     def __init__(
         self,
@@ -78,7 +83,7 @@ class ServerConnections:
         look_seconds: float = LOOK_SECONDS,
         at_once: frozenset[str] = frozenset(),
     ) -> None:
-        """`at_once`: paths that are answered so fast that they take turns of their own, if asked by themselves."""
+        """`at_once` lists paths with such fast answers that they have turns of their own, if alone on a connection."""
         files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         self._most = max(1, min(most, files // FILES_EACH))
         self._all: set[BoundedHttp] = set()
@@ -101,9 +106,9 @@ class ServerConnections:
         return BoundedHttp(self, *args, **options)
 
     def join(self, connection: "BoundedHttp") -> bool:
-        """Take a connection in, for which the one that was idle longest is closed when there are too many.
+        """Admit a connection. If there are too many, close the one that was idle longest.
 
-        False when none is idle: then there is no room.
+        False if none is idle: then there is no room.
         """
         if len(self._all) >= self._most:
             longest = next(iter(self.idle), None)
@@ -122,7 +127,7 @@ class ServerConnections:
         self.unread.release(connection)
 
     async def watched(self) -> None:
-        """Close, for as long as this runs, whichever connection takes too long."""
+        """Close slow connections for as long as this runs."""
         while True:
             await asyncio.sleep(self._look_seconds)
             now = time.monotonic()
@@ -131,7 +136,7 @@ class ServerConnections:
 
 
 class BoundedHttp(HttpToolsProtocol):
-    """One connection. It is closed when a request is too long or too slow, or when its answer is not read."""
+    """One connection. It is closed if a request is too long or too slow, or if its answer is not read."""
 
     def __init__(self, connections: ServerConnections, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -177,7 +182,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._parse(data)
 
     def _parse_piece(self) -> None:
-        """Parse a long piece in its turn, and read on."""
+        """Parse a long piece in its turn, and resume reading."""
         data, self._piece = self._piece, b""
         if not data or self.transport.is_closing():
             return
@@ -248,7 +253,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._connections.heads.keep(words, cast("dict[str, Any]", cycle.scope), bytes(cycle.body))
 
     def _feed(self, data: bytes) -> None:
-        """Parse, as uvicorn does, but log nothing: a stranger who sends what is no request would fill the log."""
+        """Parse as uvicorn does, but without logging: a client that sends garbage would fill the log."""
         self._unset_keepalive_if_required()
         try:
             self.parser.feed_data(data)  # pyright: ignore[reportOptionalMemberAccess] - it is None after the end alone
@@ -323,7 +328,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._start_asgi_task(*held)
 
     def _start_asgi_task(self, cycle: RequestResponseCycle, app: ASGI3Application) -> None:
-        """Start a request in its turn. A small body is waited for first: reading it later would take no turn."""
+        """Start a request in its turn. A small body is awaited first, as reading it later would escape the turns."""
         self._under_way = cycle
         if cycle.more_body and not cycle.waiting_for_100_continue and 0 < _announced(cycle) <= SMALL_BODY:
             self._held = cycle, app
@@ -357,7 +362,7 @@ class BoundedHttp(HttpToolsProtocol):
             self._connections.idle[self] = None
 
     def _hold_unread(self) -> None:
-        """Note how much of the answers its client has not read yet."""
+        """Update the number of unread bytes."""
         unread = self.transport.get_write_buffer_size()
         if unread > SMALL_REQUEST:
             self._connections.unread.hold(self, unread)
@@ -365,14 +370,17 @@ class BoundedHttp(HttpToolsProtocol):
             self._connections.unread.release(self)
 
     def _linger(self) -> None:
-        """End a connection whose client still sends what was answered: closed at once, it might not see the answer."""
+        """End a connection whose client is still sending after the answer.
+
+        An immediate close might discard the answer.
+        """
         self._lingers_since = time.monotonic()
         self._since = None
         self._connections.received.release(self)
         self.transport.write_eof()
 
     def look(self, now: float) -> None:
-        """Close this connection if it takes too long: politely while it sends, at once when it does not read."""
+        """Close this connection if it is too slow: with an answer while it sends, without one if it does not read."""
         seconds = self._connections.seconds
         if self._lingers_since is not None and now - self._lingers_since > min(LINGER_SECONDS, seconds):
             self.transport.close()
@@ -386,7 +394,7 @@ class BoundedHttp(HttpToolsProtocol):
             self.transport.close()
 
     def shutdown(self) -> None:
-        """The server ends: who has not sent the whole of a request gets no answer to it."""
+        """The server ends. An incomplete request gets no answer."""
         if self._is_whole:
             super().shutdown()
         else:
@@ -394,7 +402,7 @@ class BoundedHttp(HttpToolsProtocol):
 
 
 def _announced(cycle: RequestResponseCycle) -> int:
-    """The bytes of a body, as its head tells them; 0 if it tells none."""
+    """The announced length of a body in bytes, 0 without one."""
     for name, value in cycle.scope["headers"]:
         if name == b"content-length":
             return int(value[:19]) if value.isdigit() else 0

@@ -1,4 +1,4 @@
-"""JSON-RPC around the protocol's SDK: which texts are messages, and the errors that answer the others."""
+"""JSON-RPC around the SDK: which texts are messages, and the errors for the others."""
 
 import json
 from typing import Any, NamedTuple, TypeAlias, cast
@@ -7,13 +7,13 @@ PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
 INTERNAL_ERROR = -32603
 REFUSED = -32000
-"""Of the range that JSON-RPC leaves to servers: the door refuses before the protocol begins."""
+"""A code in the range that JSON-RPC leaves to servers: refused before the protocol begins."""
 
 MessageId: TypeAlias = int | str | None
 
 
 class MessageProblem(NamedTuple):
-    """Why a text is no message, for the one who sent it. `id` is the request's, where one can be read."""
+    """Why a text is not a message. `id` is the request's, if it can be read."""
 
     id: MessageId
     code: int
@@ -21,7 +21,7 @@ class MessageProblem(NamedTuple):
 
 
 def problem_of(text: bytes) -> MessageProblem | None:
-    """What is wrong with a message. None if it is one; what it asks for is the server's affair."""
+    """The fault of a message. None if it is valid JSON-RPC, whatever it requests."""
     try:
         message: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -49,12 +49,12 @@ def _envelope_problem(message: dict[str, Any]) -> MessageProblem | None:
 
 
 def is_id(value: Any) -> bool:
-    """Whether a value can be the id of a request."""
+    """True if a value can be the id of a request."""
     return (isinstance(value, int) and not isinstance(value, bool)) or (isinstance(value, str) and _is_text(value))
 
 
 def _is_text(value: str) -> bool:
-    """Whether a string can be sent back: a lone surrogate cannot."""
+    """True if a string can be sent back. A lone surrogate cannot."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -63,7 +63,7 @@ def _is_text(value: str) -> bool:
 
 
 def error_body(problem: MessageProblem, data: dict[str, Any] | None = None) -> bytes:
-    """The message that answers what is no message."""
+    """The error message for a text that is not a message."""
     error: dict[str, Any] = {"code": problem.code, "message": problem.message}
     if data is not None:
         error["data"] = data

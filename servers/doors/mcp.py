@@ -1,7 +1,7 @@
 """The agent's door: MCP over streamable HTTP at `/i/{instance}/mcp`, and over stdio for one instance.
 
-One server object serves all instances of a worker, in both eras of the protocol; the URL's path names the instance and
-a bearer token opens it. Nothing that is said here tells of checkpoints, of other instances, or of this machine.
+One server object serves all instances of a worker, in both generations of the protocol. The URL's path names the
+instance, and its bearer token authorizes. No answer mentions checkpoints, other instances or this machine.
 """
 
 import hmac
@@ -49,13 +49,13 @@ from servers.worker.worker import Worker
 
 LARGEST_BODY = 1024 * 1024
 MOST_VALUES = 20_000
-"""Values of one message: each takes time of the event loop."""
+"""The most values in one message: each takes time of the event loop."""
 SMALL_BODY = 4096
-"""Bytes up to which a body that is being answered is not counted."""
+"""Bytes up to which a body in progress is not counted."""
 COPIES_OF_BODY = 3
-"""How often a body is in memory while it is answered: as it came, read, and as the guest is told it."""
+"""Copies of a body in memory while it is answered: raw, parsed, and as sent to the guest."""
 MOST_ANSWERED = 36 * 1024 * 1024
-"""Bytes of the copies of bodies that are being answered at once."""
+"""Bytes of the copies of all bodies in progress."""
 MOST_REMEMBERED = 1024
 LEASE_OVER = "the lease of this instance is over; whoever launched it can prolong it, or launch a new one"
 SERVER_INFO = {"name": "envfarm", "version": "0.1.0"}
@@ -67,7 +67,7 @@ Context: TypeAlias = ServerRequestContext[Any, Any]
 
 
 class RequestRefusal(NamedTuple):
-    """Why a request does not reach the protocol: a status, a word for programs, a sentence."""
+    """A refusal before the protocol: a status, a word for programs, a sentence."""
 
     status: int
     kind: str
@@ -90,10 +90,10 @@ NO_TOKEN = RequestRefusal(
 
 
 class AgentDoor:
-    """An ASGI application that answers agents. Its `running()` is entered before the first request.
+    """The ASGI application for agents. Enter `running()` before the first request.
 
-    `server` is what answers behind the door in place of the instances; the conformance suite brings its own.
-    `express` answers ordinary calls; tests bring one that counts, and one that answers nothing.
+    `server` can replace the server of the instances, as in the conformance suite. `express` answers plain calls. Tests
+    bring one that counts, and one that answers nothing.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class AgentDoor:
     async def _let_in(
         self, scope: Scope, headers: Headers, receive: Receive, send: Send, instance_id: str, body: bytes
     ) -> None:
-        """Answer a request whose body is there."""
+        """Answer a request with its whole body."""
         instance = await self._opened(instance_id)
         if isinstance(instance, RequestRefusal):
             await self._refuse(send, instance)
@@ -190,7 +190,7 @@ class AgentDoor:
         return read
 
     def _refusal(self, method: str, headers: Headers, instance_id: str | None) -> RequestRefusal | None:
-        """Why a request is turned away before its body is read. A stranger learns no more than that."""
+        """Refuse a request before its body is read. A stranger learns only the reason."""
         if self._loopback_only and (wrong := misled(headers)) is not None:
             return RequestRefusal(wrong[0], "misled", wrong[1])
         if instance_id is None or not self._worker.has(instance_id):
@@ -202,7 +202,7 @@ class AgentDoor:
         return _malformed(method, headers)
 
     async def _opened(self, instance_id: str) -> Instance | RequestRefusal:
-        """An instance, or why it cannot be served."""
+        """An instance, or the refusal if it cannot be served."""
         try:
             return await self._worker.opened(instance_id)
         except RequestError as error:
@@ -217,7 +217,7 @@ class AgentDoor:
         await _send(send, refusal.status, error_body(problem, {"kind": refusal.kind}))
 
     def _noticing(self, send: Send) -> Send:
-        """The same `send`; what the SDK turns away is counted."""
+        """Wrap `send` to count requests that the SDK refuses."""
 
         async def noticing(message: Message) -> None:
             if message["type"] == "http.response.start" and message["status"] >= 400:
@@ -236,7 +236,7 @@ class AgentDoor:
 
 
 async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outgoing: BinaryIO) -> None:
-    """Serve one instance over two streams, as a rule standard input and output, until the client goes away."""
+    """Serve one instance over two streams, usually standard input and output, until the client disconnects."""
     server = _server(lambda _ctx: worker.opened(instance_id))
     wire = LineWire(incoming, outgoing, longest=LARGEST_BODY)
     to_server, from_client = anyio.create_memory_object_stream[SessionMessage | Exception](0)
@@ -262,13 +262,13 @@ async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outg
 
 
 def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any]:
-    """The one MCP server; `instance_of` tells which instance a request is for.
+    """The one MCP server. `instance_of` finds the instance of a request.
 
-    It is asked in the step that uses its answer: a worker lets go of instances that are not in use.
+    It is called in the step that uses the instance, since a worker closes instances that are not in use.
     """
 
     async def found(ctx: Context) -> Instance:
-        """The instance, or the error that its agent reads."""
+        """The instance, or an error for its agent."""
         try:
             return await instance_of(ctx)
         except RequestError as error:
@@ -291,7 +291,7 @@ def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any
         return mcp.CallToolResult.model_validate_json(b"".join((*result_pieces(outcome), b"}")))
 
     async def with_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Add the environment's instructions where a client asks what this server is."""
+        """Add the environment's instructions to the server's self-description."""
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
             return {**result, "instructions": (await found(ctx)).instructions}
@@ -309,7 +309,7 @@ def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any
 
 
 def as_mcp(tool: Tool) -> mcp.Tool:
-    """A tool as `tools/list` shows it."""
+    """A tool for `tools/list`."""
     return mcp.Tool(
         name=tool.name,
         description=tool.description,
@@ -322,7 +322,7 @@ def as_mcp(tool: Tool) -> mcp.Tool:
 
 
 async def _body(scope: Scope, receive: Receive) -> bytes | None:
-    """The body of a request, or None when the client has gone. Raises TooLarge."""
+    """The body of a request, or None if the client has disconnected. Raises TooLarge."""
     exchange = whole_of(scope)
     body = None if exchange is None else exchange.body()
     if body is None:
@@ -341,7 +341,7 @@ def _instance_in(path: str) -> str | None:
 
 
 def _malformed(method: str, headers: Headers) -> RequestRefusal | None:
-    """What is wrong with a request's method and headers."""
+    """The fault in a request's method or headers, if any."""
     if method != "POST":
         return RequestRefusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
     if not is_json(header(headers, b"content-type")):
@@ -360,7 +360,7 @@ def _accepts_json(accept: str) -> bool:
 
 
 def _in_plain_form(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Headers in which content types stand as the SDK compares them; the door has read them as HTTP does."""
+    """Headers with content types as the SDK compares them. The door has parsed them by HTTP's rules."""
     kept = [(name, value) for name, value in headers if name not in PLAIN_NAMES]
     return [*kept, *PLAIN_FORM]
 

@@ -1,4 +1,4 @@
-"""What both doors ask of a request before they read it: its token, and whether it may be meant for them at all."""
+"""The checks of a request that both doors make before they read it: its token, and its host and origin."""
 
 from functools import lru_cache
 from typing import TypeAlias
@@ -7,27 +7,27 @@ from starlette.types import Message, Receive, Scope
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 MOST_KINDS = 64
-"""Values of a header that are remembered with what they mean: a client sends the same ones with every request."""
+"""The most header values whose meaning is cached: a client repeats the same ones."""
 
 Headers: TypeAlias = dict[bytes, bytes]
 
 
 class TooLarge(Exception):
-    """A body is larger than it may be."""
+    """A body exceeds its bound."""
 
 
 def headers_of(scope: Scope) -> Headers:
-    """The headers of a request by their names; of those of one name it is the first."""
+    """The headers of a request by name. The first of a name counts."""
     return dict(reversed(scope["headers"]))
 
 
 def header(headers: Headers, name: bytes) -> str:
-    """The header of a name, or nothing."""
+    """The value of a header, empty if it is missing."""
     return headers.get(name, b"").decode("latin-1")
 
 
 def bearer(headers: Headers) -> bytes:
-    """The token of `Authorization: Bearer TOKEN`, or nothing. A scheme is read in any case (RFC 9110, 11.1)."""
+    """The token of `Authorization: Bearer TOKEN`, empty without one. A scheme has no case (RFC 9110, 11.1)."""
     scheme, _, token = header(headers, b"authorization").partition(" ")
     return token.strip().encode("latin-1") if scheme.lower() == "bearer" else b""
 
@@ -38,9 +38,9 @@ def is_json(content_type: str) -> bool:
 
 
 def misled(headers: Headers) -> tuple[int, str] | None:
-    """Why a request is not meant for who listens on loopback alone: a status and a sentence.
+    """Refuse a request that is not meant for a server on loopback: a status and a sentence.
 
-    Pages of other places may lead a browser of this machine here, by a name of their own or by ours.
+    A page of another site may send a browser of this machine here, under its own name or ours.
     """
     if not _is_loopback(header(headers, b"host")):
         return 421, f"only requests to {', '.join(LOOPBACK)} are answered here: see the header Host"
@@ -53,16 +53,16 @@ def misled(headers: Headers) -> tuple[int, str] | None:
 
 @lru_cache(MOST_KINDS)
 def _is_loopback(host: str) -> bool:
-    """Whether an address, with its port or without, is one of this machine."""
+    """True if an address, with or without a port, is on loopback."""
     name, colon, port = host.lower().rpartition(":")
     return host.lower() in LOOPBACK or (bool(colon) and port.isdecimal() and name in LOOPBACK)
 
 
 async def body_of(scope: Scope, receive: Receive, largest: int) -> bytes | None:
-    """The whole body of a request, or None when the client has gone.
+    """The whole body of a request, or None if the client has disconnected.
 
     Raises:
-        TooLarge: it has more than `largest` bytes, or says that it will.
+        TooLarge: it has, or announces, more than `largest` bytes.
     """
     announced = header(headers_of(scope), b"content-length")
     if announced.isdecimal() and int(announced[:19]) > largest:
@@ -80,7 +80,7 @@ async def body_of(scope: Scope, receive: Receive, largest: int) -> bytes | None:
 
 
 def again(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that begins with a body that has been read already."""
+    """A `receive` that first returns a body that was read already."""
     read: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def received() -> Message:

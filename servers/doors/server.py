@@ -1,4 +1,4 @@
-"""Listening and answering: one socket, one ASGI application, until somebody says that it is enough."""
+"""A server: one socket, one ASGI application, and an orderly end."""
 
 import asyncio
 import socket
@@ -19,15 +19,15 @@ from servers.telemetry.loop_watchdog import watched_loop
 
 BACKLOG = 2048
 ACCEPTED_A_TURN = 16
-"""Connections that are accepted in one turn of the event loop. It accepts one for each descriptor of a socket."""
+"""Connections accepted in one turn of the event loop, which accepts one for each descriptor of a socket."""
 SECONDS_TO_DRAIN = 5
 STOPPING = {"error": {"kind": "capacity", "message": "the farm is stopping; try again when it is back"}}
 SWITCH_SECONDS = 0.0005
-"""How long a thread keeps the interpreter while the event loop waits for it; Python's own default is ten times that."""
+"""Seconds for which a thread keeps the interpreter while the event loop waits. Python's default is ten times that."""
 
 
 def run(program: Coroutine[Any, Any, None]) -> None:
-    """Run a program that answers requests, on libuv's event loop: a call costs a third less than on asyncio's own."""
+    """Run a server program on libuv's event loop: a call takes a third less than on asyncio's own."""
 
     async def watched() -> None:
         with watched_loop():
@@ -39,10 +39,10 @@ def run(program: Coroutine[Any, Any, None]) -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; port 0 takes a free one.
+    """A listening socket. Port 0 takes a free one.
 
     Raises:
-        RequestError: the address is taken, or is not ours.
+        RequestError: the address is taken, or does not belong to this machine.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -68,7 +68,7 @@ def url_of(listening: socket.socket) -> str:
 
 
 class _Quiet(uvicorn.Server):
-    """A server that leaves signals to whoever runs it."""
+    """A server that installs no signal handlers."""
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -76,7 +76,7 @@ class _Quiet(uvicorn.Server):
 
 
 class _Ending:
-    """ASGI middleware: a client that went away, and a server that ends, are no fault of the application."""
+    """ASGI middleware: a disconnected client or a stopping server is not an error of the application."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -102,7 +102,7 @@ class _Ending:
 async def serving(
     app: ASGIApp, listening: socket.socket, connections: ServerConnections | None = None
 ) -> AsyncGenerator[None]:
-    """Answer on a socket while inside; on leaving, finish what is under way and close it."""
+    """Serve while the context is open. On exit, finish requests in progress and close the socket."""
     connections = ServerConnections() if connections is None else connections
     config = uvicorn.Config(
         _Ending(app),

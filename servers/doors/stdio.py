@@ -1,4 +1,4 @@
-"""JSON-RPC over standard input and output, one message a line. Every request is answered, also what is none."""
+"""JSON-RPC over standard input and output, one message a line. Every request gets an answer, also an invalid one."""
 
 import json
 import os
@@ -20,7 +20,7 @@ from servers.doors.json_rpc import (
 
 
 class LineWire:
-    """Messages to and from one client over two streams; `longest` is the most bytes of a line that is read."""
+    """Messages to and from one client over two streams. `longest` is the most bytes of a line."""
 
     def __init__(self, incoming: BinaryIO, outgoing: BinaryIO, *, longest: int) -> None:
         self._incoming = incoming
@@ -31,7 +31,7 @@ class LineWire:
         self._answered = anyio.Event()
 
     async def messages(self) -> AsyncGenerator[dict[str, Any]]:
-        """The messages of the client, until it goes away and every request of it is answered."""
+        """The client's messages, until it disconnects and every request is answered."""
         async for line in self._lines():
             problem = self._too_long() if line is None else problem_of(line)
             if problem is not None:
@@ -52,7 +52,7 @@ class LineWire:
             self._answered.set()
 
     async def _lines(self) -> AsyncGenerator[bytes | None]:
-        """The lines that are not blank; None stands for one that is too long."""
+        """The lines that are not blank. None stands for one that is too long."""
         while line := await self._read(self._longest + 1):
             if len(line) > self._longest and not line.endswith(b"\n"):
                 while line and not line.endswith(b"\n"):
@@ -68,7 +68,7 @@ class LineWire:
         return MessageProblem(None, INVALID_REQUEST, f"a message has at most {self._longest // 1024 // 1024} MiB")
 
     def _note(self, message: dict[str, Any]) -> None:
-        """Keep in mind which requests wait for an answer; one that the client cancels gets none."""
+        """Track which requests wait for an answer. A cancelled one gets none."""
         match message:
             case {"method": "notifications/cancelled", "params": {"requestId": int() | str() as number}}:
                 self._open.discard(number)
@@ -85,7 +85,7 @@ class LineWire:
 
 @contextmanager
 def standard_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
-    """Standard input and output, the latter ours alone while inside: what others print goes to standard error."""
+    """Standard input and output for the protocol alone. Other output goes to standard error meanwhile."""
     sys.stdout.flush()
     kept = os.dup(1)
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""A worker that runs by itself: the two doors of its instances on one socket, each with its own token."""
+"""A worker process: the two doors of its instances on one socket, each with its own token."""
 
 import asyncio
 import ctypes
@@ -29,12 +29,12 @@ from servers.worker.worker import FILES, Worker
 
 PR_SET_PDEATHSIG = 1
 SECONDS_TO_END = 30.0
-"""Seconds after a signal until a process that has not ended by itself is ended."""
+"""Seconds after a signal until a process that is still running is killed."""
 log = logging.getLogger("farm.process")
 
 
 class Doors:
-    """An ASGI application: agents under `/i/`, whoever else is let in everywhere else."""
+    """An ASGI application: the agents' door under `/i/`, the control door elsewhere."""
 
     def __init__(self, agents: ASGIApp, others: ASGIApp) -> None:
         self._agents = agents
@@ -49,7 +49,7 @@ class Doors:
 async def opened(
     library: Library, folder: Path, settings: WorkerSettings, *, loopback_only: bool
 ) -> AsyncGenerator[tuple[Worker, AgentDoor]]:
-    """A worker on a state folder that nobody else uses, and its agents' door, open."""
+    """An open worker with exclusive use of a state folder, and its agents' door."""
     raise_file_limit()
     with sole_user(folder, FILES):
         async with Worker(library, folder, settings) as worker:
@@ -74,7 +74,7 @@ def _control(worker: Worker, token: str, *, loopback_only: bool) -> ASGIApp:
 
 
 async def until_told_to_stop(*, seconds_to_end: float = SECONDS_TO_END) -> None:
-    """Wait for SIGTERM or SIGINT. The process then ends within so many seconds, whatever still runs in it."""
+    """Wait for SIGTERM or SIGINT. The process then ends within `seconds_to_end`, whatever still runs in it."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -90,17 +90,17 @@ async def until_told_to_stop(*, seconds_to_end: float = SECONDS_TO_END) -> None:
 
 
 def _end_now(seconds: float) -> None:
-    """End the process. What was answered is kept: it needs no orderly end."""
+    """End the process. Answered calls are on disk, so it needs no orderly end."""
     log.error("process did not end and is ended", extra={"seconds": seconds})
     os._exit(1)
 
 
 @contextmanager
 def sole_user(folder: Path, known: re.Pattern[str]) -> Generator[None]:
-    """Hold a state folder, so that no second process writes into it, and close it to other users.
+    """Lock a state folder against a second process, and close it to other users.
 
     Raises:
-        RequestError: somebody else holds it, it cannot be used at all, or others may have written into it.
+        RequestError: another process has it, it cannot be used, or others may have written into it.
     """
     keep_private(folder, known)
     with locked(
@@ -114,13 +114,13 @@ def sole_user(folder: Path, known: re.Pattern[str]) -> Generator[None]:
 
 
 def raise_file_limit() -> None:
-    """Allow this process as many open files as it may have: connections and state files each take some."""
+    """Raise this process's limit of open files to its maximum: connections and state files each need some."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel end this process when `parent`, which started it, dies, or at once if that is dead by now."""
+    """Have the kernel kill this process when `parent` dies, or immediately if it is dead already."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)

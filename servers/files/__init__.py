@@ -1,1 +1,1 @@
-"""Files that are written whole, locked, private or secret. Nothing here knows what they hold."""
+"""Files that are written atomically, locked, private or secret. Their content does not matter here."""

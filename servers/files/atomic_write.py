@@ -1,4 +1,4 @@
-"""A file is written whole or not at all."""
+"""Atomic writes of files."""
 
 import os
 from pathlib import Path
@@ -10,9 +10,9 @@ PART = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 def write_whole(path: Path, text: str, *, mode: int | None = None) -> None:
-    """Write a file so that whoever reads it, also after a kill, sees the old one or the new one.
+    """Write a file so that every reader, also after a kill, sees either the old or the new content.
 
-    It is not forced to the disk: that takes longer than all else here. After a power cut digests tell what is whole.
+    It is not synced to the disk, which would take longer than everything else. After a power cut, digests find damage.
     A pipe or a device, such as /dev/stdout, is never replaced. Without a `mode`, the umask decides.
     """
     if path.exists() and not path.is_file():
@@ -24,7 +24,7 @@ def write_whole(path: Path, text: str, *, mode: int | None = None) -> None:
 
 
 def put_in_place(path: Path, handle: int, part: Path, content: bytes, mode: int | None) -> None:
-    """Write a part that is open, and put it in the place of a file. Raises OSError; then nothing is left of it."""
+    """Finish a temporary file and rename it to its place. Raises OSError, and then removes it."""
     try:
         with os.fdopen(handle, "wb") as file:
             if mode is not None:
@@ -37,7 +37,7 @@ def put_in_place(path: Path, handle: int, part: Path, content: bytes, mode: int 
 
 
 def make_sure_of(path: Path, option: str) -> None:
-    """See that a file can be written before there is something to lose. Raises RequestError, which names the option."""
+    """Check that a file can be written before there is work to lose. Raises RequestError with the option's name."""
     is_new = not path.exists()
     try:
         path.open("a").close()

@@ -1,4 +1,4 @@
-"""A lock file: one process at a time works in a folder, and a process that is gone holds nothing."""
+"""A lock file: one process at a time works in a folder. The lock of a dead process is free."""
 
 import fcntl
 import os
@@ -12,11 +12,11 @@ from servers.files.trouble import trouble
 
 @contextmanager
 def locked(path: Path, *, unusable: Callable[[str], FarmError], taken: Callable[[str], FarmError]) -> Generator[None]:
-    """Hold a lock file. Its folder is made where it is missing.
+    """Hold a lock file. A missing folder is made.
 
     Raises:
-        What `unusable` makes of the reason, where the file cannot be written.
-        What `taken` makes of the number of the process that holds it, where there is one.
+        The result of `unusable(reason)` if the file cannot be written.
+        The result of `taken(pid)` if another process holds it.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

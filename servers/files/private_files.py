@@ -1,4 +1,4 @@
-"""Files and folders of the farm: only their owner can read them, whatever the umask is."""
+"""Private files and folders: only their owner can read them, whatever the umask is."""
 
 import os
 import re
@@ -17,19 +17,19 @@ ANYTHING = re.compile(r".*")
 
 
 def write_private(path: Path, content: bytes, *, mode: int = FILE_MODE) -> None:
-    """Write a file, whole or not at all, with mode 0600 or one that allows less.
+    """Write a file atomically, with mode 0600 or less.
 
-    A link at its place is replaced, never followed.
+    A link in its place is replaced, never followed.
 
     Raises:
-        OSError: it cannot be written; nothing is left.
+        OSError: it cannot be written. Nothing is left.
     """
     part = path.with_suffix(f".{secrets.token_hex(4)}.part")  # two may write the same file
     put_in_place(path, os.open(part, PART | os.O_EXCL, FILE_MODE), part, content, mode)
 
 
 def kept_secret(path: Path, fresh: bytes) -> bytes:
-    """What a file keeps; a fresh secret is put into it when it keeps nothing yet. Raises OSError."""
+    """The content of a secret file. If it is empty or missing, store a fresh secret. Raises OSError."""
     try:
         found = path.read_bytes()
     except FileNotFoundError:
@@ -41,11 +41,11 @@ def kept_secret(path: Path, fresh: bytes) -> bytes:
 
 
 def regular(path: Path, flags: int) -> int:
-    """A handle of a regular file. A link at its place is not followed, and a pipe is not waited for.
+    """Open a regular file. Links are not followed, and pipes do not block.
 
     Raises:
         OSError: it cannot be opened.
-        ValueError: something else stands there.
+        ValueError: it is not a regular file.
     """
     handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
@@ -55,10 +55,10 @@ def regular(path: Path, flags: int) -> int:
 
 
 def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING) -> None:
-    """Make a folder, or close one that is there to everybody but its owner; its files too, but not folders below.
+    """Make a folder, or close an existing one and its files to other users. Folders below are left as they are.
 
-    `known` matches the names that the farm gives. A folder that is open to others and holds anything else is refused:
-    it may be somebody's home, or /tmp.
+    `known` matches the farm's own file names. An open folder with any other file is refused: it may be somebody's home,
+    or /tmp.
 
     Raises:
         RequestError: it cannot be used, or others may have written into it.

@@ -1,11 +1,11 @@
-"""Why a file or folder cannot be read or written, in plain words: errors of the system reach people through here."""
+"""The reasons why a file or folder cannot be read or written, in plain words."""
 
 import errno
 from pathlib import Path
 
 
 def trouble(error: Exception) -> str:
-    """The reason, without the path, which stands before it already, and without the system's numbers."""
+    """The reason without the path, which precedes it, and without the system's error number."""
     if isinstance(error, UnicodeDecodeError):
         return f"not UTF-8 at byte {error.start}"
     if not isinstance(error, OSError):

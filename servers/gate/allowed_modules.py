@@ -1,4 +1,4 @@
-"""What tools may import, loaded before the walls go up: behind them there is no file to load anything from."""
+"""The modules that tools may import. They are loaded before the walls go up, as no file can be read behind them."""
 
 import __future__
 
@@ -110,18 +110,18 @@ IMPORTED: tuple[ModuleType, ...] = (
     imported_probing,
     imported_running,
 )
-"""What code that came from elsewhere may import beside them. Its clock and its chances are the call's."""
+"""Modules that code from elsewhere may import too. Clock and randomness are the call's."""
 
 NAMES = frozenset(module.__name__ for module in MODULES)
 IMPORTED_NAMES = NAMES | {module.__name__ for module in IMPORTED}
 datetime.datetime.strptime("2026", "%Y")  # the standard library loads what this needs when it is first used
 
 FIXED: dict[type, Callable[[Any], Sized]] = {list: tuple, dict: MappingProxyType, set: frozenset}
-"""Containers that can be changed, and what holds the same and cannot."""
+"""Mutable containers, and their immutable equivalents."""
 
 
 def fix_shared_containers() -> None:
-    """Make what hangs on classes of these modules unchangeable: all instances of a guest share it."""
+    """Make shared containers on classes of these modules immutable: all instances of a guest share them."""
     for module in MODULES:
         for shared in [value for value in vars(module).values() if isinstance(value, type)]:
             for name, held in list(vars(shared).items()):

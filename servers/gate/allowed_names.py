@@ -1,4 +1,4 @@
-"""What `tools.py` and Python checkpoints may name: built-ins, members of modules, attributes, kinds of classes."""
+"""The names that `tools.py` and Python checkpoints may use: built-ins, members of modules, attributes, classes."""
 
 from types import ModuleType
 
@@ -14,7 +14,7 @@ BUILTINS = frozenset({
     "min", "next", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round", "set", "slice", "sorted",
     "staticmethod", "str", "sum", "tuple", "type", "zip",
 })
-"""The built-in names that may be used; `type` only to ask for the type of a value."""
+"""Allowed built-ins. `type` only to ask for the type of a value."""
 
 FRAMES = frozenset({
     "ag_code", "ag_frame", "cr_code", "cr_frame", "f_back", "f_builtins", "f_code", "f_globals", "f_locals",
@@ -27,7 +27,7 @@ MUTATING = frozenset({
     "intersection_update", "move_to_end", "pop", "popitem", "popleft", "remove", "reverse", "rotate", "setdefault",
     "sort", "subtract", "symmetric_difference_update", "update",
 })
-"""Methods that change what they belong to."""
+"""Methods that change their object."""
 
 IN_PLACE = (
     "setitem", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior", "ipow",
@@ -37,7 +37,7 @@ IN_PLACE = (
 
 CLOCKS = frozenset({"now", "utcnow", "today", "fromtimestamp"})
 UNDERSCORED = frozenset({"_replace", "_asdict", "_fields"})
-"""The underscored attributes that are meant for everybody: those of a NamedTuple."""
+"""Public attributes with an underscore: those of a NamedTuple."""
 
 CLOCK = "the wall clock: ask db.now(), so that a run can be repeated"
 STATE = "it keeps state beyond a call: keep it in the database"
@@ -54,7 +54,7 @@ INSTEAD = {
     "object": "it shows an address that differs between runs: use None",
     "BaseException": "catch Exception",
 }
-"""What to do instead of some of the other built-in names."""
+"""Advice in place of some other built-in names."""
 
 
 def _each(instead: str, *names: str) -> dict[str, str]:
@@ -106,7 +106,7 @@ MEMBERS_REFUSED: dict[str, dict[str, str]] = {
         ),
     },
 }
-"""Members of modules that may be imported, and what to do instead of using them."""
+"""Members of allowed modules that are refused, with advice."""
 
 TYPES_AS_VALUES = MEMBERS_REFUSED["typing"].keys() | {
     "Any",
@@ -120,8 +120,11 @@ TYPES_AS_VALUES = MEMBERS_REFUSED["typing"].keys() | {
     "cast",
     "is_typeddict",
 }
-"""What of `typing` may stand anywhere, or nowhere. The rest makes types that are kept beyond a call: it stands in
-annotations, and in `Name[…]` outside functions, where no call's values are."""
+"""Names of `typing` that may be used anywhere, or nowhere.
+
+The others make types that outlive a call. They are allowed in annotations, and in `Name[…]` outside functions, where no
+call's values are.
+"""
 
 KINDS_OF_CLASS = frozenset(
     {"typing.TypedDict", "typing.NamedTuple", "enum.Enum", "enum.StrEnum", "enum.IntEnum", "enum.Flag", "enum.IntFlag"}
@@ -131,10 +134,10 @@ OF_DATACLASSES = frozenset({"frozen", "order", "slots", "kw_only"})
 
 
 def _members(module: ModuleType) -> frozenset[str]:
-    """What a module offers, without the modules that it happens to import."""
+    """A module's public names, without the modules that it imports itself."""
     names: list[str] = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
     return frozenset(name for name in names if not isinstance(getattr(module, name, None), ModuleType))
 
 
 MEMBERS = {module.__name__: _members(module) for module in MODULES}
-"""What may be taken from each module."""
+"""The allowed names of each module."""

@@ -1,4 +1,4 @@
-"""Which names a piece of Python binds in its own scope, by its syntax tree."""
+"""The names that a piece of Python binds in its own scope, by its syntax tree."""
 
 import ast
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,7 @@ _INNER = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 def bound(body: Iterable[ast.AST]) -> set[str]:
-    """The names that statements, or an expression, bind where they stand. Never one more, or a built-in could pass."""
+    """The names that statements, or an expression, bind in their scope. Never more, or a built-in could pass."""
     names: set[str] = set()
     todo = list(body)
     while todo:
@@ -22,7 +22,7 @@ def bound(body: Iterable[ast.AST]) -> set[str]:
 
 
 def targets(node: ast.expr) -> set[str]:
-    """The names that a target of a comprehension binds."""
+    """The names that the target of a comprehension binds."""
     return {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store)}
 
 

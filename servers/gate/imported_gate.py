@@ -1,7 +1,7 @@
-"""The static gate of code that came from elsewhere: it is not like ours, but it must repeat and leave nothing behind.
+"""The static gate for code from elsewhere: it must be repeatable and leave nothing behind.
 
-Classes, attributes that are set and the like are what such code consists of. What it does to its object is undone with
-the call, and what it could do beyond that is bounded by the walls around its guest.
+Such code consists of classes and set attributes. Its effects on its object end with the call, and the guest's walls
+bound everything else.
 """
 
 import ast
@@ -12,7 +12,7 @@ from servers.gate.allowed_names import FRAMES, INSTEAD
 from servers.gate.parser import NOT_PYTHON, parsed
 
 REPLACED = frozenset({"datetime", "time", "uuid", "secrets"})
-"""Modules that tell the clock or draw: imported code takes those of `servers.imported` in their place."""
+"""Modules for time and randomness. Imported code gets those of `servers.imported` instead."""
 # fmt: off
 REFUSED = frozenset({
     "__import__", "breakpoint", "compile", "eval", "exec", "exit", "globals", "hash", "help", "id", "input", "locals",
@@ -31,7 +31,7 @@ MEMBERS_REFUSED = {
 
 
 def imported_problems(source: str) -> list[str]:
-    """Everything in imported code that may not be there, by line."""
+    """Everything forbidden in imported code, by line."""
     try:
         tree = parsed(source)
         found = sorted({(getattr(node, "lineno", 1), reason) for node in ast.walk(tree) for reason in _problems(node)})

@@ -1,6 +1,6 @@
-"""Python's parser, one text of bounded size at a time.
+"""Python's parser for untrusted text: one text at a time, of bounded size.
 
-CPython 3.11 counts the depth of a syntax tree in a place that all threads share: two that parse at once may both fail
+CPython 3.11 counts the depth of a syntax tree in a place that all threads share. Two concurrent parses may both fail
 with `SystemError: AST constructor recursion depth mismatch`.
 """
 
@@ -11,14 +11,14 @@ from contextlib import contextmanager
 from threading import Lock
 
 LARGEST_SOURCE = 512 * 1024
-"""Characters of a text that is parsed; bytes of `tools.py`."""
+"""Characters of a text to parse, and bytes of `tools.py`."""
 NOT_PYTHON = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What the parser raises at text that is not Python, that is too large, or nested deeper than it follows."""
+"""The parser's errors for text that is not Python, is too large, or is nested too deep."""
 _ALONE = Lock()
 
 
 def parsed(source: str) -> ast.Module:
-    """The tree of a source text. Raises what is in `NOT_PYTHON`.
+    """Parse a source text. Raises the errors of `NOT_PYTHON`.
 
     It takes 700 bytes of memory for each byte of the text, and two seconds for the largest.
     """
@@ -29,14 +29,14 @@ def parsed(source: str) -> ast.Module:
 
 
 def parsed_expression(source: str) -> ast.Expression:
-    """The tree of one expression. Raises SyntaxError and ValueError, as `ast.parse` does."""
+    """Parse one expression. Raises SyntaxError and ValueError, as `ast.parse` does."""
     with _quietly():
         return ast.parse(source, mode="eval")
 
 
 @contextmanager
 def _quietly() -> Generator[None]:
-    """Alone, and without a word of what is only odd, such as `"\\d"`: how odd that is depends on the Python."""
+    """Exclusive access without warnings, such as about `"\\d"`, since they depend on Python's version."""
     with _ALONE, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "invalid escape sequence|invalid octal escape|.* is with a literal")
         yield

@@ -1,7 +1,7 @@
-"""The static gate: what `tools.py` and Python checkpoints may say, read from their text, which is never run here.
+"""The static gate: what `tools.py` and Python checkpoints may contain, from their text alone.
 
-It stands before the walls and does not replace them. It keeps honest authors, models above all, to what can be repeated
-and leaves nothing behind; what code that means harm can do is bounded by the walls around its guest.
+It complements the walls and does not replace them. It keeps well-meant code, above all a model's, repeatable and free
+of leftovers. The guest's walls bound what malicious code can do.
 """
 
 import ast
@@ -40,7 +40,7 @@ NOT_ASYNC = "async: a tool is a plain function"
 
 
 class Handle(NamedTuple):
-    """Names that hold a `Database`, and what of it may be used there."""
+    """Names of a `Database` handle, and the attributes that may be used on it."""
 
     names: frozenset[str]
     members: frozenset[str]
@@ -51,12 +51,12 @@ CHECKPOINT = Handle(frozenset({"start", "final"}), frozenset({"all", "one", "now
 
 
 def tool_problems(source: str) -> list[str]:
-    """Everything in a `tools.py` that may not be there, by line: `line 12: eval: …`."""
+    """Everything forbidden in a `tools.py`, by line: `line 12: eval: …`."""
     return _problems(source, TOOLS)
 
 
 def checkpoint_problems(source: str) -> list[str]:
-    """Everything in the Python of a checkpoint that may not be there."""
+    """Everything forbidden in the Python of a checkpoint."""
     return _problems(source, CHECKPOINT)
 
 
@@ -74,7 +74,7 @@ def _problems(source: str, handle: Handle) -> list[str]:
 
 
 class _Gate(ast.NodeVisitor):
-    """Reads one module. `found` holds line and reason of each problem."""
+    """Checks one module. `found` has line and reason of each problem."""
 
     def __init__(self, tree: ast.Module, handle: Handle) -> None:
         self.found: set[tuple[int, str]] = set()
@@ -164,7 +164,7 @@ class _Gate(ast.NodeVisitor):
         return any(name in scope for scope in self._scopes)
 
     def _is_module_level(self, node: ast.expr) -> bool:
-        """Whether it is a module-level name, or a part of what one holds."""
+        """True for a module-level name, or a part of its value."""
         while isinstance(node, ast.Attribute | ast.Subscript):
             node = node.value
         return isinstance(node, ast.Name) and node.id in self._globals and not self._is_local(node.id)
@@ -217,7 +217,7 @@ class _Gate(ast.NodeVisitor):
             return False
 
     def _constant(self, node: ast.expr) -> str | None:
-        """The text that is written here, or in the module's one assignment of that name."""
+        """A text literal, or the module's single assignment to that name."""
         if isinstance(node, ast.Name) and not self._is_local(node.id):
             values = [one.value for one in self._tree.body if isinstance(one, ast.Assign) and node.id in bound([one])]
             node = values[0] if len(values) == 1 else node
@@ -231,12 +231,12 @@ class _Gate(ast.NodeVisitor):
     # state
 
     def _makes_types(self, node: ast.expr) -> bool:
-        """Whether it makes types that are kept beyond a call, and stands where a call's values are."""
+        """True if an expression makes types that outlive a call, in a place with a call's values."""
         module, _, name = (self._named(node) or "").partition(".")
         return module == "typing" and node is not self._type and name not in TYPES_AS_VALUES
 
     def _type_name(self, node: ast.expr) -> None:
-        """A name that stands for a type alone."""
+        """Check a name that is used as a type."""
         self._type = node
         self.visit(node)
 
@@ -308,7 +308,7 @@ class _Gate(ast.NodeVisitor):
         self.visit(node)
 
     def _annotation(self, node: ast.expr) -> None:
-        """Types are evaluated when schemas are derived, those in quotes too."""
+        """Check an annotation. Types are evaluated when schemas are derived, also quoted ones."""
         if isinstance(node, ast.Subscript) and self._named(node.value) == "typing.Literal":
             if not all(isinstance(inner, FIXED) for inner in ast.walk(node.slice) if isinstance(inner, ast.expr)):
                 self._find(node, "Literal[…]: holds the values themselves")
@@ -373,7 +373,7 @@ class _Gate(ast.NodeVisitor):
         self._in_class = in_class
 
     def _is_plain_class(self, node: ast.ClassDef) -> bool:
-        """Whether it is of a kind that has no behaviour of its own, or a child of one in this module."""
+        """True for a kind of class without behaviour, or a subclass of one in this module."""
         ours = {one.name for one in self._tree.body if isinstance(one, ast.ClassDef)}
         kinds = [
             self._named(base) in KINDS_OF_CLASS or (isinstance(base, ast.Name) and base.id in ours)
@@ -393,7 +393,7 @@ class _Gate(ast.NodeVisitor):
         return options.keys() <= OF_DATACLASSES and "frozen" in options and all(options.values())
 
     def _named(self, node: ast.expr) -> str | None:
-        """The full name of an imported thing."""
+        """The full name of an imported object."""
         if isinstance(node, ast.Name):
             return self._imported.get(node.id)
         if isinstance(node, ast.Attribute):
@@ -403,7 +403,7 @@ class _Gate(ast.NodeVisitor):
 
 
 def _asks_for_a_type(node: ast.Call) -> bool:
-    """`type(value)`; with more than that it makes one."""
+    """True for `type(value)`. With more arguments it makes a type."""
     asks = isinstance(node.func, ast.Name) and node.func.id == "type"
     return asks and len(node.args) == 1 and not node.keywords and not isinstance(node.args[0], ast.Starred)
 
@@ -413,7 +413,7 @@ def _is_text(node: ast.stmt) -> bool:
 
 
 def _has_plain_holes(text: str) -> bool:
-    """Whether the holes of a format text stand for whole values, and not for parts of them."""
+    """True if the holes of a format text are whole values, without access to their parts."""
     for _, hole, form, _ in Formatter().parse(text):
         if hole is not None and ("." in hole or "[" in hole or not _has_plain_holes(form or "")):
             return False

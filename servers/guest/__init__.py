@@ -1,4 +1,4 @@
-"""What runs in a guest, beside untrusted code, and the frames spoken with it.
+"""The code of a guest process, which runs untrusted code, and the frames of its protocol.
 
 It imports nothing of ours but the gate, the toolkit and `servers.imported`.
 """

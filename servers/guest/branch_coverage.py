@@ -1,7 +1,7 @@
-"""Which branches of a `tools.py` there are, and a form of it that notes which are taken. For proofs alone.
+"""Branch coverage of a `tools.py`, for proofs: its branches, and an instrumented form that records them.
 
-A branch is one way that a statement can go: a condition that holds or does not, a loop that has items or none, a case,
-an `except`, or a function that is entered. The parts of `a and b` are not counted apart.
+A branch is one way that a statement can continue: a condition that holds or does not, a loop with or without items, a
+case, an `except`, or a function's entry. The parts of `a and b` are not counted apart.
 """
 
 import ast
@@ -15,24 +15,24 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Branch:
-    """One way to go, at a line of `tools.py`."""
+    """One branch, at a line of `tools.py`."""
 
     line: int
     way: str
 
 
 def branches(source: str) -> list[Branch]:
-    """The branches of a module, by their numbers. The module is read, not run."""
+    """The branches of a module, by number. The module is parsed, not run."""
     return _noting(source)[1]
 
 
 def noting(source: str) -> ast.Module:
-    """The same module, which tells `TAKEN` and `EACH` the numbers of the branches that it takes."""
+    """The instrumented module: it reports the numbers of its branches to `TAKEN` and `EACH`."""
     return _noting(source)[0]
 
 
 def notes(taken: set[int]) -> dict[str, Callable[..., Any]]:
-    """What such a module calls: the numbers go into a set."""
+    """The functions that an instrumented module calls. They add the numbers to a set."""
 
     def note(number: int, value: T) -> T:
         taken.add(number if value else number + 1)
@@ -58,7 +58,7 @@ def _noting(source: str) -> tuple[ast.Module, list[Branch]]:
 
 
 class _Noting(ast.NodeTransformer):
-    """Puts a note at every branch. Numbers follow the order of the source."""
+    """Instruments every branch. Numbers follow the order of the source."""
 
     def __init__(self) -> None:
         self.found: list[Branch] = []

@@ -1,7 +1,7 @@
-"""Rows of instances that every kept changeset was verified against: no tool has ever run beside them.
+"""Rows of instances for the verification of changesets. No tool ever runs beside them.
 
-The worker holds those whose rules are known to cost little. All others are held by a guest that loads no tools, so
-that an expensive rule of a schema costs nobody but the instances of its environment.
+The worker verifies schemas whose rules are cheap. A guest without tools verifies the others, so that an expensive rule
+delays only its own environment.
 """
 
 from collections import OrderedDict
@@ -21,9 +21,9 @@ from servers.guest.sqlite.tables import (
 )
 
 MOST_HELD = 64 * 1024 * 1024
-"""Bytes of rows that a guest holds to verify changes."""
+"""Bytes of rows that a guest keeps to verify changes."""
 WRITTEN_ONCE = b"\0\0\0\1"
-"""Bytes 24 to 27 and 92 to 95 of a SQLite file: how often it was written, which is none of its content."""
+"""Bytes 24 to 27 and 92 to 95 of a SQLite file: its number of writes, which is no content."""
 
 
 class VerifiedRows:
@@ -41,27 +41,27 @@ class VerifiedRows:
 
     @property
     def size(self) -> int:
-        """Bytes that these rows take, about."""
+        """The approximate size of these rows in bytes."""
         pages = self.connection.execute("PRAGMA page_count").fetchone()
         return OWN_BYTES + (int(pages[0]) * PAGE_SIZE if pages else 0)
 
     def apply(self, changes: bytes, *, now: str) -> bytes:
-        """Apply changes that were made to these rows, with every rule of the schema. On an error call `undo`.
+        """Apply new changes under every rule of the schema. After an error call `undo`.
 
-        `now` is the instance's time at the call that made them: a rule may compare with it.
+        `now` is the instance's time at the call that made them, which a rule may compare with.
 
-        Returns the changes as they are kept.
+        Returns the changes in the form that is stored.
 
         Raises:
             ChangesError: they do not fit, or break a rule.
-            apsw.InterruptError, apsw.NoMemError: the work was cut short.
+            apsw.InterruptError, apsw.NoMemError: the work was interrupted.
         """
         clock.set_time(now)
         self._begin()
         return self._tables.apply(changes)
 
     def restore(self, changes: bytes) -> None:
-        """Apply changes that were verified before, when they were kept: their rules are not asked again."""
+        """Apply changes that were verified before. Their rules are not checked again."""
         self._begin()
         self.connection.execute("PRAGMA ignore_check_constraints = ON", can_cache=False).fetchall()
         try:
@@ -70,17 +70,17 @@ class VerifiedRows:
             self.connection.execute("PRAGMA ignore_check_constraints = OFF", can_cache=False).fetchall()
 
     def keep(self) -> None:
-        """Make what was applied part of the rows."""
+        """Commit the applied changes."""
         if self.connection.in_transaction:
             self.connection.execute("COMMIT").fetchall()
 
     def undo(self) -> None:
-        """Forget what was applied and not kept."""
+        """Roll the applied changes back."""
         if self.connection.in_transaction:
             self.connection.execute("ROLLBACK").fetchall()
 
     def image(self) -> bytes:
-        """The rows that are kept, as the bytes of a SQLite database."""
+        """The committed rows, as the bytes of a SQLite database."""
         return self.connection.serialize("main")
 
     def close(self) -> None:
@@ -92,7 +92,7 @@ class VerifiedRows:
 
 
 def canonical(image: bytes) -> bytes:
-    """The same rows as bytes that do not tell in which order they were written."""
+    """The rows as bytes that do not depend on the order of writes."""
     connection = connect()
     connection.deserialize("main", image)
     distrust(connection)
@@ -104,9 +104,9 @@ def canonical(image: bytes) -> bytes:
 
 
 class Verifier:
-    """The instances that a guest verifies; the least recently used are forgotten first.
+    """The instances that a guest verifies. The least recently used are evicted first.
 
-    It holds as many as fit into `most_held` bytes, and one at least.
+    It keeps as many as fit into `most_held` bytes, and one at least.
     """
 
     def __init__(self, most_held: int = MOST_HELD) -> None:
@@ -116,7 +116,7 @@ class Verifier:
         self.size = 0
 
     def stand(self, instance: str, revision: str, image: bytes, changes: bytes) -> None:
-        """Hold an instance's rows as they are at a revision."""
+        """Load an instance's rows at a revision."""
         self._forget(instance)
         rows = VerifiedRows(image, tables_of(image))
         rows.restore(changes)
@@ -124,14 +124,14 @@ class Verifier:
         self._hold(instance, revision, rows)
 
     def find(self, instance: str, revision: str) -> VerifiedRows | None:
-        """The rows of an instance, if they are held at this revision."""
+        """The rows of an instance, if they are loaded at this revision."""
         held_at, rows = self._held.get(instance, ("", None))
         return rows if held_at == revision else None
 
     def verify(
         self, instance: str, rows: VerifiedRows, changes: bytes, next_revision: str, *, now: str
     ) -> tuple[str | None, bytes]:
-        """Apply changes to rows, and return them as they are kept. Or say why not: then the rows stay as they are."""
+        """Apply changes to rows, and return their stored form. Or return the fault, and leave the rows unchanged."""
         try:
             if rows_in(changes) > MOST_ROWS:
                 raise ChangesError(f"it changed more than {MOST_ROWS} rows")
@@ -144,7 +144,7 @@ class Verifier:
         return None, kept
 
     def _hold(self, instance: str, revision: str, rows: VerifiedRows) -> None:
-        """Hold rows as the most recently used ones, and as many others as there is room for."""
+        """Store rows as the most recently used ones, and evict others to fit."""
         self._held[instance] = (revision, rows)
         self._held.move_to_end(instance)
         before, self.sizes[instance] = self.sizes.get(instance, 0), rows.size

@@ -1,6 +1,6 @@
-"""Messages between a worker and its guests: a JSON head and raw parts, each with its length before it.
+"""Messages between a worker and its guests: a JSON head and raw parts, each after its length.
 
-A head is small and carries `"sizes"`, the lengths of the parts in bytes. A reader refuses what is too long before it
+A head is small, and its `"sizes"` are the lengths of the parts in bytes. A reader refuses a long message before it
 reads it.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 LARGEST_HEAD = 1024 * 1024
 LARGEST_HEAD_OF_CALL = 16 * 1024
-"""Bytes of a head that says nothing but how a request ended."""
+"""Bytes of the head in a call's answer."""
 MOST_PARTS = 8
 LARGEST_FRAME = 256 * 1024 * 1024
 LARGEST_PIECE = 64 * 1024
@@ -22,7 +22,7 @@ DECODER = json.JSONDecoder()
 
 
 class FrameError(Exception):
-    """The other side does not keep to the protocol."""
+    """The peer violates the protocol."""
 
 
 def packed(head: dict[str, Any], *parts: bytes) -> bytes:
@@ -31,12 +31,12 @@ def packed(head: dict[str, Any], *parts: bytes) -> bytes:
 
 
 def framed(text: bytes, *parts: bytes) -> bytes:
-    """One frame with a head that is bytes already, the sizes of the parts among them."""
+    """A frame from an encoded head that includes the sizes of the parts."""
     return b"".join((LENGTHS.pack(len(text), sum(map(len, parts))), text, *parts))
 
 
 def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], list[bytes]]:
-    """The head and the parts of a frame whose two pieces have been read. The parts are copies."""
+    """The head and the parts of a frame. The parts are copies."""
     try:
         said = text.decode()
         head, end = DECODER.raw_decode(said)
@@ -60,9 +60,9 @@ def unpacked(text: bytes, body: bytes | memoryview) -> tuple[dict[str, Any], lis
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[bytes]] | None:
-    """The next frame from a worker on a blocking socket, or None when it has closed it.
+    """The next frame from a worker on a blocking socket, or None after its end.
 
-    A worker sends a frame when it has the answer to the one before, so nothing follows this one yet.
+    A worker sends a frame only after the answer to the previous one, so nothing follows it yet.
     """
     data = bytearray()
     end = LENGTHS.size

@@ -46,7 +46,7 @@ Reply = tuple[dict[str, Any], Parts]
 
 
 class GuestServer:
-    """What one guest knows: the tools that it runs and the rows that it was given."""
+    """The state of one guest: its tools and its rows."""
 
     def __init__(self) -> None:
         self.tools: ToolModule | None = None
@@ -157,9 +157,9 @@ class GuestServer:
 
 
 def serve(connection: socket.socket, walls: list[str]) -> None:
-    """Say which walls stand, then answer requests until the worker closes the socket.
+    """Report the walls, then answer requests until the worker closes the socket.
 
-    Each answer carries its request's nonce, so that nothing a tool says on the socket passes for the answer to another.
+    Each answer repeats its request's nonce, so that output of a tool on the socket cannot pass for another answer.
     """
     gc.disable()  # what is collected when shall not depend on what was called before: see calling.call
     guest = GuestServer()

@@ -1,4 +1,4 @@
-"""A Python checkpoint inside a guest of its own: it reads two databases and says True or False."""
+"""A Python checkpoint in a guest of its own: it reads two databases and returns True or False."""
 
 import inspect
 from collections.abc import Callable
@@ -19,7 +19,7 @@ class BrokenCheckpoint(Exception):
 
 
 def reads_only(action: int, _first: str | None, second: str | None, _database: str | None, _by: str | None) -> int:
-    """The authorizer of a checkpoint: it may look, nothing else."""
+    """The authorizer of a checkpoint: reads only."""
     if action == apsw.SQLITE_FUNCTION:
         return apsw.SQLITE_DENY if (second or "").lower() in FORBIDDEN_FUNCTIONS else apsw.SQLITE_OK
     return apsw.SQLITE_OK if action in READ_ACTIONS else apsw.SQLITE_DENY
@@ -30,7 +30,7 @@ def holds(source: str, start: bytes, final: bytes, *, now: str, answer: str, cal
 
     Raises:
         BrokenCheckpoint: there is nothing to run.
-        Whatever the checkpoint raises; TypeError when it does not return True or False.
+        The checkpoint's own errors. TypeError if it does not return True or False.
     """
     clock.set_time(now)
     check = _loaded(source)

@@ -1,4 +1,4 @@
-"""What the text of Python shows, told by a guest that parses it and runs nothing of it."""
+"""Static inspection of Python source in a guest, which parses it and runs nothing."""
 
 import ast
 from typing import Any
@@ -12,7 +12,7 @@ MOST_PROBLEMS = 100
 
 
 def inspect(source: str, gate: str) -> dict[str, Any]:
-    """The functions of a module and what its gate refuses; `not_python` says why it cannot be parsed."""
+    """The functions of a module and the gate's findings. `not_python` says why it cannot be parsed."""
     try:
         tree = parsed(source)
     except NOT_PYTHON as error:

@@ -1,6 +1,6 @@
-"""The system calls that a guest may still make: what memory, time and an open socket need. All others fail with EPERM.
+"""The system calls of a guest: those for memory, time and an open socket. All others fail with EPERM.
 
-The filter is classic BPF, as seccomp takes it: compare the call's number with each allowed one.
+The filter is classic BPF for seccomp: it compares the call's number with each allowed one.
 """
 
 import ctypes
@@ -24,7 +24,7 @@ ALLOW, KILL, FAIL = 0x7FFF0000, 0x80000000, 0x00050000 | errno.EPERM
 
 
 def _program(arch: int, allowed: list[int]) -> bytes:
-    """The filter: another architecture's calls kill, allowed ones pass, all others fail."""
+    """The filter: calls of another architecture kill, allowed ones pass, all others fail."""
     steps = [(LOAD_WORD, 0, 0, ARCH_OFFSET), (JUMP_IF_EQUAL, 1, 0, arch), (RETURN, 0, 0, KILL)]
     steps.append((LOAD_WORD, 0, 0, NUMBER_OFFSET))
     for place, number in enumerate(allowed):
@@ -42,7 +42,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def allow_only_what_is_needed() -> bool:
-    """Load the filter into this process, for good. False where there is none for this machine."""
+    """Install the filter in this process. False if there is none for this machine."""
     if not _BYTES:
         return False
     program = ctypes.create_string_buffer(_BYTES, len(_BYTES))

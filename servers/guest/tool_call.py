@@ -1,4 +1,4 @@
-"""One tool call inside a guest: a transaction on the instance's rows, and what it changed."""
+"""One tool call in a guest: a transaction on the instance's rows, and its changes."""
 
 import gc
 import json
@@ -24,17 +24,17 @@ FULL = f"there is no room for so much: what is kept here may grow by {MOST_GROWT
 TOO_BIG = f"a text or a row is too long: at most {LARGEST_VALUE:,} bytes can be kept"
 TOO_MUCH = f"this would change too much at once: one call changes at most {MOST_ROWS:,} rows; do it in parts"
 YOUNGEST = 0
-"""The generation of objects that the garbage collector has not seen yet: all that a call has made."""
+"""The garbage collector's youngest generation: the objects of this call."""
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class ToolFault(Exception):
-    """The tool broke its contract: what it returned is not what a tool may return."""
+    """The tool returned something that a tool may not return."""
 
 
 @dataclass(frozen=True)
 class CallResult:
-    """What a call came to, before the worker has kept it."""
+    """The outcome of a call, before the worker has stored it."""
 
     outcome: str
     text: bytes
@@ -42,10 +42,10 @@ class CallResult:
 
 
 def call(rows: InstanceRows, tools: ToolModule, head: dict[str, Any], arguments: dict[str, Any]) -> CallResult | None:
-    """Make one call, or return None when this guest does not hold the instance at the revision that is asked for.
+    """Make one call. None if this guest does not have the instance at that revision.
 
-    Whatever is not an `ok` outcome has left the rows as they were. What a call leaves behind in memory ends within it:
-    its namespace is emptied, and its garbage collected.
+    Any outcome but `ok` leaves the rows unchanged. A call's objects end with it: its namespace is cleared, and its
+    garbage collected.
     """
     hydrated = rows.find(head["instance"], head["revision"])
     if hydrated is None:
@@ -113,19 +113,19 @@ def _as_json(result: Any) -> bytes:
 
 
 def _cut(text: str, most: int) -> bytes:
-    """A text as at most so many bytes of UTF-8."""
+    """A text cut to at most `most` bytes of UTF-8."""
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore").encode()
 
 
 def _constraint_text(error: apsw.ConstraintError) -> str:
-    """A trigger's own words, or the constraint that would be broken."""
+    """A trigger's own words, or the broken constraint."""
     if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_TRIGGER:
         return str(error)
     return f"this would break a rule of the database: {error}"
 
 
 def fault_text(error: BaseException) -> str:
-    """For the history and the author, never for the agent: the error and the line of tools.py."""
+    """The error and the line of tools.py, for the history and the author, never for the agent."""
     line, trace = None, error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_code.co_filename == "tools.py":
@@ -136,7 +136,7 @@ def fault_text(error: BaseException) -> str:
 
 
 def timed(run: Callable[[], CallResult | None]) -> tuple[CallResult | None, int]:
-    """What `run` returns, and the microseconds that it took."""
+    """The result of `run`, and its microseconds."""
     begin = time.perf_counter_ns()
     answer = run()
     return answer, (time.perf_counter_ns() - begin) // 1000

@@ -1,7 +1,7 @@
-"""The module of a `tools.py`: executed anew for each call, so that nothing of one call is there in the next.
+"""The module of a `tools.py`, executed for each call, so that no call sees another's leftovers.
 
-A call gets a namespace of its own, in which the definitions that its tool can reach are executed again: functions,
-classes, constants. Only what was imported is the same object, for it belongs to the standard library.
+A call gets a new namespace, with the definitions that its tool can reach: functions, classes, constants. Only imports
+are shared, as they belong to the standard library.
 """
 
 import ast
@@ -15,16 +15,16 @@ IMPORTS = (ast.Import, ast.ImportFrom)
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 DEFINITIONS = (*IMPORTS, *FUNCTIONS, ast.ClassDef, ast.Assign, ast.AnnAssign)
 PLAIN = (ast.Constant, ast.Tuple, ast.UnaryOp, ast.BinOp, ast.JoinedStr, ast.operator, ast.unaryop, ast.expr_context)
-"""What a value that cannot be changed is written with."""
+"""Syntax of immutable literals."""
 BY_TEXT = frozenset({"globals", "locals", "vars", "dir", "eval", "exec", "get_type_hints", "__annotations__"})
-"""Names with which code finds other names by their text, or reads types."""
+"""Names by which code finds other names by text, or reads types."""
 
 
 class ToolModule:
-    """A module of tools. `beside` are names that it finds though it does not define them."""
+    """A module of tools. `beside` are extra names that it can use."""
 
     def __init__(self, tree: ast.Module, beside: Mapping[str, Any] | None = None) -> None:
-        """Run the module once. Raises whatever it raises."""
+        """Run the module once. Raises its error."""
         whole: dict[str, Any] = {"__name__": "tools", **(beside or {})}
         exec(compile(tree, "tools.py", "exec"), whole)  # noqa: S102 - this process exists to run it
         self.functions: dict[str, Tool] = {
@@ -40,7 +40,7 @@ class ToolModule:
 
     @contextmanager
     def fresh(self, name: str) -> Generator[Tool]:
-        """A tool in a namespace that nobody has used, and that is emptied afterwards."""
+        """A tool in a new namespace, which is cleared afterwards."""
         code = self._codes.get(name)
         if code is None:
             code = self._codes[name] = compile(self._parts.reached(name), "tools.py", "exec")
@@ -53,7 +53,7 @@ class ToolModule:
 
 
 class _Parts:
-    """The statements of a module, and which of them a name needs: those that it reaches, however far."""
+    """The statements of a module, and the transitive dependencies of each name."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._tree = tree
@@ -76,12 +76,12 @@ class _Parts:
             self._binders[name].append(number)
 
     def reached(self, name: str) -> ast.Module:
-        """The statements that a name needs, in their order."""
+        """The statements that a name needs, in order."""
         numbers = range(len(self._statements)) if self._is_one else sorted(self._closure({name}))
         return ast.Module([self._statements[number] for number in numbers], self._tree.type_ignores)
 
     def _closure(self, names: set[str]) -> set[int]:
-        """The numbers of the statements that bind these names, and those that they use."""
+        """The indexes of the statements that bind these names, and of their dependencies."""
         found: set[int] = set()
         seen: set[str] = set()
         todo = list(names)
@@ -95,13 +95,13 @@ class _Parts:
         return found
 
     def _changeable(self, number: int) -> set[str]:
-        """The values that a statement could change while it is executed: it calls something with them in reach."""
+        """The values that a statement could change while it runs: they are in reach of a call in it."""
         reached = [self._statements[one] for one in self._closure(self._uses[number]) - {number}]
         return {name for one in reached if not _is_fixed(one) for name in _bound_by(one)}
 
 
 def _is_one(tree: ast.Module) -> bool:
-    """True if a module is only to be had as a whole: it does more than define, or finds its names by their text."""
+    """True if a module cannot be split: it does more than define, or finds its names by text."""
     defines = all(isinstance(one, DEFINITIONS) or _is_text(one) for one in tree.body)
     stars = any(isinstance(one, ast.ImportFrom) and one.names[0].name == "*" for one in tree.body)
     attributes = {one.attr for one in ast.walk(tree) if isinstance(one, ast.Attribute)}
@@ -123,7 +123,7 @@ def _names_in(node: ast.AST) -> set[str]:
 
 
 def _bound_by(statement: ast.stmt) -> set[str]:
-    """The names that a statement gives a value, or whose value it changes: `name.attribute = …`."""
+    """The names that a statement binds, or whose value it changes: `name.attribute = …`."""
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef)):
         return {statement.name}
     targets = statement.targets if isinstance(statement, ast.Assign) else []
@@ -134,14 +134,14 @@ def _bound_by(statement: ast.stmt) -> set[str]:
 
 
 def _is_fixed(statement: ast.stmt) -> bool:
-    """True if what a statement binds cannot be changed by calling something: a function, or a plain value."""
+    """True if nothing can change a statement's value: it is a function or an immutable literal."""
     if isinstance(statement, ast.Assign | ast.AnnAssign):
         return statement.value is None or all(isinstance(one, PLAIN) for one in ast.walk(statement.value))
     return isinstance(statement, FUNCTIONS)
 
 
 def _calls_when_defined(statement: ast.stmt) -> bool:
-    """True if a definition calls something that the module defines or imports while it is executed."""
+    """True if a definition calls something of the module, or an import, while it runs."""
     if isinstance(statement, FUNCTIONS):
         at_once: list[ast.AST] = [*statement.decorator_list, *statement.args.defaults]
         at_once += [one for one in statement.args.kw_defaults if one is not None]
@@ -157,7 +157,7 @@ def _has_call(node: ast.AST) -> bool:
 
 
 class _Untyped(ast.NodeTransformer):
-    """Takes types off functions and their variables: nothing reads them in a call, and building them takes time."""
+    """Removes annotations of functions and variables: a call does not read them, and they take time."""
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
         node.returns = None
@@ -174,7 +174,7 @@ class _Untyped(ast.NodeTransformer):
         return node
 
     def visit_ClassDef(self, node: ast.ClassDef) -> ast.AST:
-        """A class keeps the types of its fields: they are what it is made of."""
+        """Keep the annotations of a class: they define its fields."""
         node.body = [one if isinstance(one, ast.AnnAssign) else self.visit(one) for one in node.body]
         return node
 

@@ -13,11 +13,11 @@ PLAIN: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "
 
 
 class DescribeError(Exception):
-    """A signature or docstring from which no schema can be made."""
+    """No schema follows from a signature or docstring."""
 
 
 def describe(source: str, tools: dict[str, Callable[..., Any]]) -> tuple[list[dict[str, Any]], list[str]]:
-    """The tools' schemas in the order of the source, and what is wrong with the others."""
+    """The schemas of the tools in source order, and the faults of the others."""
     writers = _writers(source)
     described: list[dict[str, Any]] = []
     findings: list[str] = []
@@ -105,7 +105,7 @@ def _object_schema(hint: Any) -> dict[str, Any]:
 
 
 def _union_schema(options: list[dict[str, Any]]) -> dict[str, Any]:
-    """`X | None` of a plain X as a list of types, which models read best; anything else as anyOf."""
+    """`X | None` of a plain X as a list of types, which models read best. Other unions as anyOf."""
     plain = [option for option in options if set(option) == {"type"} and isinstance(option["type"], str)]
     if len(plain) == len(options):
         return {"type": [option["type"] for option in options]}
@@ -113,7 +113,7 @@ def _union_schema(options: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _writers(source: str) -> set[str]:
-    """The functions that use `db.run`, themselves or through functions that they call."""
+    """The functions that use `db.run`, directly or through other functions."""
     uses: dict[str, set[str]] = {}
     direct: set[str] = set()
     for node in ast.parse(source).body:

@@ -1,7 +1,7 @@
-"""The walls around a guest, raised by itself after it was forked and before it hears of any bundle.
+"""The walls around a guest. It raises them itself, after the fork and before it gets any bundle data.
 
-A guest needs memory, time and its one socket; everything else is taken away, by several means that do not rest on each
-other. A wall that this kernel or this user cannot raise is missing from the names that `raise_all` returns.
+A guest needs memory, time and its one socket. Several independent means take everything else away. `raise_all` returns
+the names of the walls that this kernel and this user could raise.
 """
 
 import ctypes
@@ -20,12 +20,12 @@ WALLS = {
     "syscalls": "no exec, no process, no socket, no ptrace, no mount (seccomp)",
     "limits": "1 GiB of memory, 32 open files, no file written, no core dump",
 }
-"""The walls by name, and what each promises."""
+"""The walls by name, and the promise of each."""
 
 MEMORY = 1024 * 1024 * 1024
 """Bytes of address space. A warm guest maps about 100 MB before it loads anything."""
 FIRST_UID = 0x40000000
-"""Guests' user ids count from here, one for each process: above what any system gives out."""
+"""The first user id of guests, one for each process: above those that a system assigns."""
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
 CLONE_NEWNET, CLONE_NEWIPC = 0x40000000, 0x08000000
@@ -38,17 +38,17 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def leave_the_network() -> bool:
-    """Put this process, and those that it forks, where there is no network at all. Needs root."""
+    """Put this process and its forks into a namespace without a network. Needs root."""
     return _libc.unshare(CLONE_NEWNET | CLONE_NEWIPC) == 0
 
 
 def die_with_parent() -> bool:
-    """Have the kernel kill this process when the one that started it dies."""
+    """Have the kernel kill this process when its parent dies."""
     return _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0) == 0
 
 
 def raise_all(*, network_left: bool) -> list[str]:
-    """Raise every wall that can be raised here; the names of those that stand."""
+    """Raise every possible wall, and return their names."""
     die_with_parent()
     steps: dict[str, Callable[[], bool]] = {
         "limits": _limit,
@@ -74,7 +74,7 @@ def _limit() -> bool:
 
 
 def _become_nobody() -> bool:
-    """Take a user id that nothing else has; it owns no file and can signal nobody."""
+    """Take a user id that nothing else has. It owns no file and can signal nobody."""
     if os.geteuid() != 0:
         return False
     uid = FIRST_UID + os.getpid()
@@ -96,7 +96,7 @@ class _Ruleset(ctypes.Structure):
 
 
 def _see_no_files() -> bool:
-    """Landlock with no rule at all: no file, no TCP, no abstract socket, no signal to anybody outside."""
+    """Landlock without any rule: no file, no TCP, no abstract socket, no signal to the outside."""
     version: int = _libc.syscall(LANDLOCK_CREATE_RULESET, None, 0, 1)
     if version < 1:
         return False

@@ -1,8 +1,8 @@
-"""The warm parent of all guests of a worker: it has imported what they need, and forks one in milliseconds.
+"""The warm parent of a worker's guests: it has imported their modules, and forks one in milliseconds.
 
-Its one socket brings requests from the worker: a byte, and with it the socket on which the new guest will be spoken to.
-It answers with the guest's pid, and later says how each guest ended: `{"forked": pid}`, `{"ended": pid, "status": …}`.
-It runs nothing that a bundle holds, and ends when the worker closes the socket or dies.
+A request from the worker is a byte with the new guest's socket attached. The answer has the guest's pid, and a later
+message its end: `{"forked": pid}`, `{"ended": pid, "status": …}`. It runs no code of a bundle, and ends when the worker
+closes the socket or dies.
 """
 
 import gc
@@ -42,7 +42,7 @@ def run(control: socket.socket) -> None:
 
 
 def _wake(_signal: int, _frame: object) -> None:
-    """The wake-up descriptor says it all; the handler is there so that the signal is not ignored."""
+    """A no-op handler: the signal must not be ignored, and the wake-up descriptor does the rest."""
 
 
 def fork(control: socket.socket, guest_end: socket.socket, own: tuple[int, int], *, network_left: bool) -> None:
@@ -66,7 +66,7 @@ def fork(control: socket.socket, guest_end: socket.socket, own: tuple[int, int],
 
 
 def tell_deaths(control: socket.socket) -> None:
-    """Reap the guests that have ended, and say how they did."""
+    """Reap ended guests, and report how they ended."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -78,7 +78,7 @@ def tell_deaths(control: socket.socket) -> None:
 
 
 def silence() -> None:
-    """From here on nothing that is printed goes anywhere: until here a failed import could be read by the worker."""
+    """Discard all further output. Until here the worker could read a failed import."""
     nowhere = os.open(os.devnull, os.O_RDWR)
     for handle in (1, 2):
         os.dup2(nowhere, handle)

@@ -1,4 +1,4 @@
-"""Budgets of memory, processor time, threads and calls, and what measures them.
+"""Budgets of memory, processor time, threads and calls, and their measurement.
 
-The numbers of one part stay in that part.
+Limits of one part only are in that part.
 """

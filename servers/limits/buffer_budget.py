@@ -1,18 +1,18 @@
-"""A bound on what is buffered of messages that are not complete, over all senders."""
+"""A bound on the buffers of incomplete messages, over all senders."""
 
 from typing import Protocol
 
 
 class Buffer(Protocol):
-    """A sender's unfinished message."""
+    """A sender's incomplete message."""
 
     def give_up(self) -> None:
-        """Drop the buffer, and its sender with it."""
+        """Drop the buffer and its sender."""
         ...
 
 
 class BufferBudget:
-    """What all unfinished messages may hold together. When it is exceeded, the largest buffer is given up.
+    """The budget of all incomplete messages. When it is exceeded, the largest buffer is dropped.
 
     So a sender with a small message is never the victim of one with a large message.
     """
@@ -23,7 +23,7 @@ class BufferBudget:
         self.total = 0
 
     def hold(self, buffer: Buffer, size: int) -> None:
-        """Note how large a buffer is now. It, or a larger one, may be given up in this call."""
+        """Set the size of a buffer. This may drop it, or a larger one."""
         self.total += size - self._sizes.get(buffer, 0)
         self._sizes[buffer] = size
         while self.total > self._most:
@@ -32,5 +32,5 @@ class BufferBudget:
             largest.give_up()
 
     def release(self, buffer: Buffer) -> None:
-        """Forget a buffer: its message is complete, or it was dropped."""
+        """Remove a buffer: its message is complete, or it was dropped."""
         self.total -= self._sizes.pop(buffer, 0)

@@ -1,7 +1,7 @@
 """Bounded resources that environments share fairly: a pool of threads, and an amount of memory.
 
-What one environment's bundle, agents or scores ask for waits in that environment's own queue. The queues take turns, so
-a thousand jobs of one environment delay a job of another by the job that runs now, at most.
+Requests of one environment wait in its own queue, and the queues take turns. So a thousand jobs of one environment
+delay another's job by one running job at most.
 """
 
 import asyncio
@@ -14,14 +14,14 @@ from typing import Any, TypeVar
 from servers.errors import CapacityError
 
 MOST_PASSED_OVER = 64
-"""How many others may go before a request that does not fit yet. Then everybody waits until it does."""
+"""The number of later requests that may overtake one that does not fit. Then all wait until it does."""
 MOST_THREADS = 32
 MOST_THREADS_EACH = 2
 T = TypeVar("T")
 
 
 class _Request:
-    """Somebody who waits for an amount."""
+    """A waiting request for an amount."""
 
     def __init__(self, amount: int) -> None:
         self.amount = amount
@@ -32,11 +32,9 @@ class _Request:
 class FairLimit:
     """An amount that environments share: `most` in all, `most_each` for one environment.
 
-        async with limit.taken(environment_id, 3):
-            ...
+        async with limit.taken(environment_id, 3): ...
 
-    A request for more than `most_each` is granted when its environment holds nothing, one for more than `most` when
-    nobody does.
+    A request above `most_each` is granted when its environment holds nothing, one above `most` when nobody does.
     """
 
     def __init__(self, most: int, most_each: int) -> None:
@@ -48,12 +46,12 @@ class FairLimit:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait."""
+        """The number of waiting requests."""
         return sum(map(len, self._queues.values()))
 
     @asynccontextmanager
     async def taken(self, environment: str, amount: int = 1) -> AsyncGenerator[None]:
-        """Wait for an amount, and hold it while inside."""
+        """Wait for an amount, and hold it while the context is open."""
         if self._queues or not self._fits(environment, amount):
             await self._queued(environment, amount)
         else:
@@ -85,7 +83,7 @@ class FairLimit:
         self._grant()
 
     def _grant(self) -> None:
-        """Grant what fits, environment by environment."""
+        """Grant requests that fit, environment by environment."""
         while (environment := self._next()) is not None:
             queue = self._queues[environment]
             request = queue.popleft()
@@ -97,7 +95,7 @@ class FairLimit:
                 request.granted.set_result(None)
 
     def _next(self) -> str | None:
-        """Whose turn it is, among those whose request fits."""
+        """The next environment whose request fits."""
         passed: list[_Request] = []
         for environment, queue in self._queues.items():
             request = queue[0]
@@ -132,14 +130,13 @@ class FairLimit:
 
 
 class FairThreadPool:
-    """Threads for work that takes long: queries, diffs, checkpoints, whatever reads a large state.
+    """Threads for long work: queries, diffs, checkpoints, reads of large states.
 
         answer = await threads.run(environment_id, lambda: reader.select(sql))
 
-    At most `most` threads run at once, at most `most_each` for one environment. A job must be bounded by itself, to
-    about a second; a longer one is split into several, or can be stopped. No job outlives its caller: one that is
-    cancelled before its turn never runs. One that runs is stopped and waited for, however often its caller is
-    cancelled, so what it works on may be closed afterwards.
+    At most `most` threads run concurrently, and `most_each` for one environment. A job must be bounded to about a
+    second, or be split, or be stoppable. No job outlives its caller. One that is cancelled before its turn never runs.
+    One that runs is stopped and awaited, so its data may be closed afterwards.
     """
 
     def __init__(self, most: int = MOST_THREADS, most_each: int = MOST_THREADS_EACH) -> None:
@@ -150,18 +147,18 @@ class FairThreadPool:
 
     @property
     def waiting(self) -> int:
-        """How many jobs wait for a thread."""
+        """The number of jobs that wait for a thread."""
         return self._limit.waiting
 
     @property
     def running(self) -> int:
-        """How many jobs run."""
+        """The number of running jobs."""
         return len(self._running)
 
     async def run(self, environment: str, job: Callable[[], T], *, stop: Callable[[], object] = lambda: None) -> T:
         """Run a job for an environment in a thread, when it is that environment's turn.
 
-        `stop` lets the job end soon, whatever it then returns or raises. It is called when nobody waits any more.
+        `stop` makes the job end soon, whatever it returns or raises. It is called on cancellation.
 
         Raises:
             CapacityError: the pool is closed.
@@ -181,7 +178,7 @@ class FairThreadPool:
                 del self._running[running]
 
     async def close(self) -> None:
-        """Stop what runs, wait for it, and end the threads."""
+        """Stop running jobs, wait for them, and end the threads."""
         self._is_closed = True
         for stop in self._running.values():
             stop()
@@ -191,7 +188,7 @@ class FairThreadPool:
 
 
 async def _ended(running: asyncio.Future[Any]) -> None:
-    """Wait for the end of a job, also when the one who waits is cancelled."""
+    """Wait for the end of a job, also on cancellation."""
     while not running.done():
         with suppress(asyncio.CancelledError):
             await asyncio.wait([running])

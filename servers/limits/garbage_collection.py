@@ -1,4 +1,4 @@
-"""Python's garbage collector at rest while many objects are made that stay."""
+"""A pause of Python's garbage collector while many long-lived objects are made."""
 
 import gc
 from collections.abc import Generator
@@ -9,9 +9,9 @@ MANY_OBJECTS = 50_000
 
 @contextmanager
 def at_rest() -> Generator[None]:
-    """Inside nothing is collected. Many objects that are made here are never looked at again.
+    """Pause collection. Objects that are made meanwhile are never scanned again.
 
-    They die with their last reference. A look at them holds up the event loop for a tenth of a second and longer.
+    They are freed by reference counting. A scan would block the event loop for a tenth of a second and longer.
     """
     was_on = gc.isenabled()
     gc.disable()
@@ -25,10 +25,10 @@ def at_rest() -> Generator[None]:
 
 
 def settle() -> None:
-    """Look at all objects once, and never again at those that are left: a program has started, and they stay.
+    """Collect once, and exempt all remaining objects from later scans: they live as long as the program.
 
-    A program of ours has some 400,000 of them. A look at all of them, which a burst of requests brings about, holds up
-    the event loop for a tenth of a second and longer.
+    A farm has some 400,000 of them. A full scan, which a burst of requests causes, blocks the event loop for a tenth of
+    a second and longer.
     """
     gc.collect()
     gc.freeze()

@@ -1,4 +1,4 @@
-"""What a text of JSON may hold, found before it is validated: so many values, and numbers that every reader takes."""
+"""Bounds on JSON text before validation: a number of values, and numbers that every reader takes."""
 
 import json
 import math
@@ -12,33 +12,33 @@ MOST_VALUES = 10_000
 """Values of one JSON text of a bundle: `environment.json`, or one line of `scenarios.jsonl`."""
 
 LONGEST_INTEGER = 20
-"""Characters of an integer of 64 bits, with its sign."""
+"""Characters of a 64-bit integer with its sign."""
 LONGEST_TOLD = 40
 PERHAPS_ODD = re.compile(r"NaN|Infinity|\d{19}|[eE]\+?\d{3}")
-"""What a text holds that holds an odd number: most do not, and are read once."""
+"""A pattern for text that may hold an invalid number. Most texts do not match, and are parsed once."""
 
 
 def refuse_many_values(where: str, text: str) -> None:
-    """Refuse a text of JSON with more values than anybody writes. What a string holds does not count.
+    """Refuse a JSON text with too many values. The content of strings does not count.
 
     Raises:
-        BundleError: there are more; `where` begins its text.
+        BundleError: there are more. `where` begins its text.
     """
     if _marks(text) > MOST_VALUES and values_in(text) > MOST_VALUES:
         raise BundleError(f"{where}: holds more than {MOST_VALUES:,} values")
 
 
 class _OddNumber(NamedTuple):
-    """A number that is not the same to Python, SQLite and other readers of JSON."""
+    """A number that JSON readers interpret differently."""
 
     text: str
 
 
 def refuse_odd_numbers(where: str, text: str) -> None:
-    """Refuse NaN, Infinity, numbers as large as that, and integers of more than 64 bits.
+    """Refuse NaN, Infinity, numbers that overflow, and integers of more than 64 bits.
 
     Raises:
-        BundleError: there is one, at the place that stands after `where`. Text that is no JSON is left to its reader.
+        BundleError: there is one, with its place after `where`. Text that is not JSON is left to its reader.
     """
     if PERHAPS_ODD.search(text) is None:
         return
@@ -62,7 +62,7 @@ def _integer(text: str) -> int | _OddNumber:
 
 
 def _odd_numbers(whole: object) -> Iterator[tuple[str, _OddNumber]]:
-    """Each odd number with its place, such as `checkpoints.0.expect.value`."""
+    """Each invalid number with its place, such as `checkpoints.0.expect.value`."""
     level: list[tuple[str, object]] = [("", whole)]
     while level:
         place, value = level.pop()
@@ -75,13 +75,13 @@ def _odd_numbers(whole: object) -> Iterator[tuple[str, _OddNumber]]:
 
 
 def values_in(text: str) -> int:
-    """How many values there are, at most. Each step takes time that grows with the text and no further."""
+    """An upper bound on the number of values, in linear time."""
     between = "".join(text.replace("\\\\", "").replace('\\"', "").split('"')[::2])
     return 1 + _marks(between)
 
 
 def has_more_values(body: bytes, most: int) -> bool:
-    """Whether a body of JSON holds more values than `most`. JSON is read in one step, which nothing can interrupt."""
+    """True if a JSON body holds more than `most` values. Parsing JSON is one step that cannot be interrupted."""
     if body.count(b",") + body.count(b"[") + body.count(b"{") <= most:
         return False
     return values_in(body.decode("latin-1")) > most

@@ -1,8 +1,7 @@
-"""How much memory the farm's own process takes, whatever strangers ask of it, and how much all its guests.
+"""Bounds on the memory of the farm's own process, and of all its guests.
 
-Each thing that grows with what strangers send has a budget of its own, in the module that holds it. Together with what
-an idle farm takes they stay below one ceiling; `tests/servers/limits/test_farm_memory.py` adds them up. Of guests, the
-kernel counts.
+Everything that grows with requests has a budget in the module that holds it. Together with an idle farm they stay below
+one ceiling. `tests/servers/limits/test_farm_memory.py` adds them up. For guests, the kernel counts.
 """
 
 import mmap
@@ -12,23 +11,25 @@ from pathlib import Path
 import apsw
 
 CEILING = 600_000_000
-"""Bytes of a process that serves: a worker, or a farm with one worker."""
+"""Bytes of a serving process: a worker, or a farm with one worker."""
 BASE = 175_000_000
-"""Bytes of it when nobody has asked anything: the code, the library, SQLite."""
+"""Bytes of an idle process: the code, the library, SQLite."""
 SQLITE_HEAP = 160 * 1024 * 1024
-"""Bytes that SQLite may take in it, of all connections: what the budgets admit, and room to compile. A statement that
-would take more fails alone; what it took is free again then."""
+"""Bytes of SQLite in the process, over all connections: the sum of the budgets, and room to compile.
+
+A statement that needs more fails alone, and its memory is freed.
+"""
 MOST_GUEST_MEMORY = 2 * 1024 * 1024 * 1024
-"""Bytes of all guests of a worker, beyond what they share with the process that they were forked from."""
+"""Bytes of all guests of a worker, without pages shared with their parent."""
 
 
 def limit_sqlite() -> None:
-    """Have SQLite take no more memory in this process than a farm has for it."""
+    """Set SQLite's memory limit for this process."""
     apsw.hard_heap_limit(SQLITE_HEAP)
 
 
 def private_bytes(pid: int) -> int:
-    """Bytes of a process that no file stands behind; 0 when it has ended."""
+    """Bytes of a process without file-backed pages. 0 if it has ended."""
     try:
         _, resident, shared, *_ = Path(f"/proc/{pid}/statm").read_text().split()
     except (OSError, ValueError):
@@ -39,7 +40,7 @@ def private_bytes(pid: int) -> int:
 def excess(sizes: Mapping[int, int], idle: set[int], most: int) -> list[int]:
     """The processes to end so that the rest takes at most `most` bytes together.
 
-    Only those with more than their equal share: the idle ones first, and of these the largest first.
+    Only those above their equal share: idle ones first, and of these the largest first.
     """
     share = most // max(len(sizes), 1)
     total = sum(sizes.values())

@@ -1,7 +1,6 @@
-"""How much processor time another process has had, and whether it wants any: what the limits of guests are counted in.
+"""The processor time of another process, and its scheduling state: the basis of the limits of guests.
 
-Processor time is the process's own: it does not pass while the machine is busy with others, or while the process or
-its worker is stopped.
+Processor time does not pass while the machine is busy with others, or while the process or its worker is stopped.
 """
 
 import asyncio
@@ -13,49 +12,49 @@ from typing import Literal
 CPU_CLOCK = 2
 """Linux: the clock of all threads of a process, see clock_getcpuclockid(3)."""
 PF_EXITING = 0x4
-"""Linux: in a process's flags while it is put away, whatever ended it."""
+"""Linux: the flag of a process that is exiting."""
 PATIENCE = 12
-"""A guest is waited for this many times its processor time; then it was not let run."""
+"""A guest may wait this many times its processor time. After that it counts as not scheduled."""
 LEAST_LOOK = 0.2
 """Seconds between two looks at a guest that is late, or asleep."""
 LONGEST_LOOK = 1.0
-"""Seconds between two looks at a guest that is not late yet: one that somebody has stopped is given up soon."""
+"""Seconds between two looks at a guest that is not late yet, so that a stopped one is given up soon."""
 MOST_ASLEEP = 10
-"""A guest that is asleep at so many looks in a row waits, even if it wakes now and then."""
+"""Looks in a row at which a guest may be asleep. After that it counts as waiting, even if it wakes now and then."""
 
 Ending = Literal["late", "asleep", "stalled"]
-"""It used up its processor time; it waits for what never comes; it was not let run."""
+"""Why a guest's time ended: it used up its processor time, waits for ever, or was not scheduled."""
 
 
 def cpu_seconds(pid: int) -> float:
-    """The processor time that a process has had. Needs no permission.
+    """The processor seconds of a process. Needs no permission.
 
     Raises:
-        OSError: there is no such process any more.
+        OSError: the process no longer exists.
     """
     return time.clock_gettime(~pid << 3 | CPU_CLOCK)
 
 
 def is_asleep(pid: int) -> bool:
-    """True if a process waits of its own will: it is neither running, nor ready to run, nor stopped, nor swapped."""
+    """True if a process sleeps: it is not running, runnable, stopped or swapped."""
     told = _status(pid)
     return told is not None and told[0] == "S"
 
 
 def is_stopped(pid: int) -> bool:
-    """True if somebody has stopped a process by a signal, or traces it."""
+    """True if a process is stopped by a signal, or traced."""
     told = _status(pid)
     return told is not None and told[0] in "Tt"
 
 
 def is_ending(pid: int) -> bool:
-    """True if a process has ended, or the kernel is putting it away."""
+    """True if a process has ended or is exiting."""
     told = _status(pid)
     return told is None or bool(int(told[6]) & PF_EXITING)
 
 
 def _status(pid: int) -> list[str] | None:
-    """What the kernel says of a process after its name: see proc_pid_stat(5). None if there is no such process."""
+    """The fields of a process after its name, see proc_pid_stat(5). None if it does not exist."""
     try:
         told = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -64,13 +63,13 @@ def _status(pid: int) -> list[str] | None:
 
 
 class Deadline:
-    """Calls `on_end` when a process has had so much processor time for a request, sleeps, or is not let run for long.
+    """Calls `on_end` if a process exceeds its processor time for a request, sleeps, or is not scheduled for long.
 
-    A process is asked one thing after another, so there is one such watch for each process. A request sets no timer
-    while that of an earlier one is still there: it is looked at a little later then.
+    A process answers one request after another, so it has one watch. A request does not set a new timer while an
+    earlier one is pending: it is checked a little later then.
 
-    What was waited for is counted in the waits of this event loop, so that a worker that was stopped does not count
-    the time in which it was. `is_told` returns True once the process has been sent all that it was asked.
+    Waits are counted in ticks of this event loop, so that a stopped worker does not count its own pause. `is_told`
+    returns True once the whole request was sent.
     """
 
     def __init__(self, pid: int, on_end: Callable[[Ending], None], *, is_told: Callable[[], bool]) -> None:
@@ -86,7 +85,7 @@ class Deadline:
         self._handle: asyncio.TimerHandle | None = None
 
     def start(self, seconds: float, begin: float) -> None:
-        """Watch a request that may take so many seconds of processor time beyond those that were had when it began."""
+        """Watch a request that may take `seconds` of processor time beyond `begin`."""
         self._seconds, self._begin = seconds, begin
         self._is_on = self._is_new = True
         if self._handle is None or seconds < self._pause:
@@ -97,7 +96,7 @@ class Deadline:
         self._is_on = False
 
     def close(self) -> None:
-        """Look no more."""
+        """Stop watching."""
         self._is_on = False
         if self._handle is not None:
             self._handle.cancel()

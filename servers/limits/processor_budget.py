@@ -1,4 +1,4 @@
-"""Seconds of processor time that several pieces of work share."""
+"""A budget of processor seconds that several pieces of work share."""
 
 import math
 import time
@@ -10,15 +10,15 @@ from servers.limits.process_clock import PATIENCE
 MOST_STEPS = 50_000_000
 """Steps of SQLite's virtual machine: about half a second of ordinary ones, and the same number on every machine."""
 CALL_SECONDS = 5.0
-"""Processor time of a call, or of a Python checkpoint."""
+"""Processor seconds of a call, or of a Python checkpoint."""
 CALLS_A_JUDGEMENT = 4
-"""All checkpoints of a judgement together may take as long as so many calls: 20 s of processor time."""
+"""The budget of a judgement, as a number of calls: 20 s of processor time."""
 LONGEST_JUDGEMENT = CALLS_A_JUDGEMENT * CALL_SECONDS * PATIENCE
-"""Seconds that a judgement is waited for: then it was not let run."""
+"""Seconds to wait for a judgement. After that it counts as not scheduled."""
 
 
 class ProcessorBudget:
-    """Counts down. What was begun with time left is charged in full, so `left` may end below zero."""
+    """A budget that counts down. Work that began with time left is charged in full, so `left` may become negative."""
 
     def __init__(self, seconds: float = math.inf) -> None:
         self.seconds = seconds
@@ -27,7 +27,7 @@ class ProcessorBudget:
 
     @property
     def left(self) -> float:
-        """The seconds that are left now. While a thread is charged, that thread alone may ask."""
+        """The remaining seconds. While a thread is charged, only that thread may ask."""
         running = 0.0 if self._since is None else time.thread_time() - self._since
         return self.seconds - self._charged - running
 
@@ -40,7 +40,7 @@ class ProcessorBudget:
 
     @contextmanager
     def charging_this_thread(self) -> Generator[None]:
-        """Charge the processor time that this thread takes within, once where such pieces lie in one another."""
+        """Charge the processor time of this thread. Nested charges count once."""
         if self._since is not None:
             yield
             return

@@ -1,11 +1,11 @@
-"""How many calls a second an instance takes, where that is limited."""
+"""An optional limit on the calls a second of an instance."""
 
 import time
 from collections.abc import Callable
 
 
 class Pace:
-    """Lets through so many calls a second, and as many at once after a while without any."""
+    """A token bucket: a number of calls a second, with a burst of the same size."""
 
     def __init__(self, per_second: float, *, clock: Callable[[], float] = time.monotonic) -> None:
         self.per_second = per_second
@@ -15,7 +15,7 @@ class Pace:
         self._seen = clock()
 
     def take(self) -> bool:
-        """Whether one more call may be made now; if so, it counts."""
+        """Take a token. False if there is none."""
         now = self._clock()
         self._left = min(self._most, self._left + (now - self._seen) * self.per_second)
         self._seen = now

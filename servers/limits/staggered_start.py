@@ -1,15 +1,15 @@
-"""Requests that are started in turns, so that a burst of them holds nobody else up for long."""
+"""Requests that start in turns, so that a burst delays nobody else for long."""
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
 
 MOST_STARTED = 8
-"""Requests that are started in one turn of the event loop. Between two turns it serves whatever else is ready."""
+"""Requests that start in one turn of the event loop. Between turns it serves other work."""
 
 
 class Turns:
-    """Starts requests in the order in which they came, `most` in each turn of the event loop."""
+    """Starts requests in order, `most` in each turn of the event loop."""
 
     def __init__(self, most: int = MOST_STARTED) -> None:
         self._most = most
@@ -17,7 +17,7 @@ class Turns:
         self._waiting: deque[Callable[[], None]] = deque()
 
     def start(self, request: Callable[[], None]) -> None:
-        """Start a request now, or in a later turn when this one has started enough."""
+        """Start a request now, or in a later turn if this one is full."""
         if self._started >= self._most:
             self._waiting.append(request)
             return

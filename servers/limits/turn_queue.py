@@ -10,7 +10,7 @@ from collections import deque
 
 
 class TurnQueue:
-    """The right to something that one may have at a time. Who has it passes it on to whoever has waited longest."""
+    """An exclusive right that passes to the longest waiter."""
 
     def __init__(self, patience: float) -> None:
         self._patience = patience
@@ -26,7 +26,7 @@ class TurnQueue:
         return self.since is not None and time.monotonic() - self.since > self._patience
 
     def take(self) -> bool:
-        """Take a turn at once. False if somebody else has it."""
+        """Take the right without waiting. False if somebody else has it."""
         if self.since is not None:
             return False
         self.since = time.monotonic()
@@ -46,7 +46,7 @@ class TurnQueue:
             raise
 
     def pass_on(self) -> None:
-        """End one's turn."""
+        """Release the right."""
         while self._waiting:
             _, next_one = self._waiting.popleft()
             if not next_one.done():

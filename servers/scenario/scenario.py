@@ -14,7 +14,7 @@ from servers.scenario.checkpoints.kinds import Checkpoint
 
 
 class PlannedCall(Record):
-    """One call of a reference solution; its strings may refer to earlier results as `${2.loans[0].loan_id}`.
+    """One call of a reference solution. Its strings may refer to earlier results as `${2.loans[0].loan_id}`.
 
     `free` names the arguments whose value the task leaves to the agent.
     """
@@ -25,21 +25,21 @@ class PlannedCall(Record):
 
 
 class Solution(Record):
-    """A way to do the task that earns everything."""
+    """A way to do the task that earns reward 1."""
 
     calls: tuple[PlannedCall, ...]
     answer: str
 
 
 class Survivor(Record):
-    """A wrong run or a wrong final state that the checkpoints let pass, and why they may."""
+    """A mutant that passes the checkpoints, and the possible reason."""
 
     mutant: str
     why: str
 
 
 class Difficulty(Record):
-    """How long a reference solution is, what it uses, and which tables it changes."""
+    """The length of a reference solution, its tools, and the tables that it changes."""
 
     calls: int
     tools: tuple[str, ...]
@@ -48,9 +48,9 @@ class Difficulty(Record):
 
 
 class Paraphrased(Record):
-    """How many right and wrong answers in other words were tried, and the texts that the judge took for the contrary.
+    """The numbers of right and wrong answers in other words that were tried, and the misjudged texts.
 
-    `refused` are right ones that earned less than everything, `passed` wrong ones that earned it.
+    `refused` are right ones with a reward below 1, `passed` wrong ones with reward 1.
     """
 
     right: int = Field(default=0, ge=0)
@@ -60,9 +60,9 @@ class Paraphrased(Record):
 
 
 class Certificate(Record):
-    """What was shown, by running it, about a scenario. Computed, never typed; `digest` says of what.
+    """The results of running a scenario in many ways. It is computed, and `digest` names what it covers.
 
-    `killed` of `mutants` wrong runs and states fail, and all `variants` of the reference pass.
+    `killed` of `mutants` fail, and all `variants` of the reference pass.
     """
 
     digest: str
@@ -71,28 +71,28 @@ class Certificate(Record):
     survivors: tuple[Survivor, ...] = ()
     variants: int = Field(ge=0)
     told: dict[str, str] = {}
-    """For each value that the task tells and a call passes on, as `2.reason`, the checkpoint that holds it."""
+    """For each value that the task tells and a call uses, such as `2.reason`, the checkpoint that holds it."""
     company: dict[str, float] = {}
-    """What each wrong agent earned at most. One that could do nothing wrong here is not among them."""
+    """The highest reward of each wrong agent. One that could do nothing wrong here is left out."""
     paraphrases: Paraphrased | None = None
-    """None where no answer is judged."""
+    """None if no answer is judged."""
     judge: int = 1
-    """The version of the judge of answers with which it was made."""
+    """The version of the judge of answers at the time."""
     difficulty: Difficulty
 
     @property
     def leak(self) -> float:
-        """What the wrong agents earned together."""
+        """The sum of the rewards of the wrong agents."""
         return round(sum(self.company.values()), 6)
 
     @property
     def kill_score(self) -> float:
-        """The share of the mutants that fail."""
+        """The share of mutants that fail."""
         return self.killed / self.mutants if self.mutants else 0.0
 
 
 class PlayRecord(Record):
-    """How often a model has tried a scenario, and how often it earned everything."""
+    """The number of a model's attempts at a scenario, and of those with reward 1."""
 
     model: str
     attempts: int = Field(ge=1)
@@ -105,7 +105,7 @@ class PlayRecord(Record):
 
 
 class Scenario(Record):
-    """An environment at a start state, with a task that can be judged."""
+    """A start state of an environment, with a task that can be judged."""
 
     id: Name
     title: str = Field(min_length=1)
@@ -116,7 +116,7 @@ class Scenario(Record):
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
     solution: Solution | None = None
-    """None where nobody has shown one, as for an imported scenario: then it may be out of reach."""
+    """None if no solution was shown, as for an imported scenario: the task may be impossible."""
     played: PlayRecord | None = None
     provenance: Provenance | None = None
     certificate: Certificate | None = None

@@ -1,4 +1,4 @@
-"""The scenarios of a bundle: `scenarios.jsonl`, read line by line. For the registry and the judge alone."""
+"""The scenarios of a bundle: `scenarios.jsonl`, read line by line. Only the registry and the judge read it."""
 
 import hashlib
 from collections.abc import Iterator
@@ -14,16 +14,16 @@ from servers.limits.json_size import refuse_many_values, refuse_odd_numbers
 from servers.scenario.scenario import Scenario
 
 LARGEST_LINE = 1024 * 1024
-"""Characters of one scenario: a line is read in one piece."""
+"""Characters of one scenario: a line is read at once."""
 MOST_LINES = 100_000
-"""Lines of `scenarios.jsonl`, blank ones too."""
+"""Lines of `scenarios.jsonl`, blank ones included."""
 
 
 def load_scenarios(environment: Environment) -> dict[str, Scenario]:
     """Read the scenarios of a bundle, by id.
 
     Raises:
-        BundleError: the first thing that is wrong, with file, line and field.
+        BundleError: the first fault, with file, line and field.
     """
     findings, scenarios = read_scenarios(environment.folder, environment)
     if findings:
@@ -32,7 +32,7 @@ def load_scenarios(environment: Environment) -> dict[str, Scenario]:
 
 
 def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[str], list[Scenario]]:
-    """The scenarios that can be read, and everything that is wrong with the others."""
+    """The findings, and the scenarios that can be read."""
     path = folder / "scenarios.jsonl"
     try:
         text = _text_of_scenarios(folder)
@@ -88,7 +88,7 @@ def _lines(text: str) -> Iterator[str]:
 
 
 def reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
-    """Tools and tables that a scenario names and its environment does not have."""
+    """The tools and tables in a scenario that its environment does not have."""
     yield from _call_problems(scenario, environment)
     for checkpoint in scenario.checkpoints:
         yield from (f"checkpoints.{checkpoint.id}: {why}" for why in checkpoint.unknown_names(environment.tables))
@@ -109,13 +109,13 @@ def _call_problems(scenario: Scenario, environment: Environment) -> Iterator[str
 
 
 def digest_of(environment: Environment, scenario: Scenario) -> str:
-    """What tells for which environment and which scenario a certificate was made."""
+    """The digest of environment and scenario that a certificate stores."""
     told = scenario.model_dump_json(exclude={"certificate", "provenance"}, exclude_defaults=True)
     text = f"{environment.digest}\n{told}"
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def is_current(environment: Environment, scenario: Scenario) -> bool:
-    """Whether a scenario has a certificate, and neither it, its environment nor the judge of answers changed since."""
+    """True if a scenario has a certificate for its present text, environment and judge."""
     kept = scenario.certificate
     return kept is not None and kept.judge == JUDGE_VERSION and kept.digest == digest_of(environment, scenario)

@@ -1,7 +1,7 @@
-"""Changesets verified before they are kept, and the rows that they make.
+"""The verification of changesets before they are stored, and the rows that result from them.
 
-Small changes under rules that cost little are verified in this process, within milliseconds. All others go to a guest
-that loads no tools: one for each environment, asked by its instances in turn, and killed when it takes too long.
+Small changes under cheap rules are verified in this process, within milliseconds. Others go to a guest without tools:
+one for each environment, which its instances share in turn, and which is killed if it takes too long.
 """
 
 import math
@@ -25,31 +25,31 @@ from servers.state.start_images import StartImage
 from servers.state.state_file import StateFile
 
 MOST_SECONDS = 0.01
-"""Time for which one verification may hold up this process. What takes longer is begun again in a guest."""
+"""Seconds for which a verification may block this process. A longer one is repeated in a guest."""
 STEPS_BETWEEN_CHECKS = 20
-"""Steps of SQLite, about those that write one row: it looks at the time between rows only."""
+"""SQLite steps between two checks of the time, about those of one row: it looks only between rows."""
 LARGEST_HERE = 16 * 1024
 """Bytes of changes that are verified here."""
 LARGEST_VALUE_HERE = 16 * 1024
 """Bytes of a value, and of a row, that are written here."""
 LARGEST_NET_HERE = 32 * 1024
-"""Bytes of the changes since the start, up to which rows are built here."""
+"""Bytes of the changes since the start up to which rows are built here."""
 MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
-"""Bytes of changes that rows here take one after another. Then they are built anew from the changes since the start."""
+"""Bytes of changes that rows here take before they are rebuilt from the changes since the start."""
 MOST_HELD = 32 * 1024 * 1024
-"""Bytes of rows that are held here: for each instance its start image, its changes, and what a connection costs."""
+"""Bytes of rows held here: for each instance its start image, its changes, and a connection."""
 LARGEST_ON_LOOP = 256 * 1024
 """Bytes of a history that are read on the event loop. A longer one is read in a thread."""
 COPIES_OF_HISTORY = 3
-"""How often the bytes of a history are in memory while it is read."""
+"""Copies of a history in memory while it is read."""
 MOST_HISTORIES = 108 * 1024 * 1024
 MOST_HISTORIES_EACH = 54 * 1024 * 1024
-"""Bytes of the histories that are read at once: of all environments, and of one."""
+"""Bytes of the histories that are read concurrently: of all environments, and of one."""
 T = TypeVar("T")
 
 
 class Verification:
-    """Verifies what guests say that calls changed, and builds the rows of instances."""
+    """Verifies the changes that guests report, and builds the rows of instances."""
 
     def __init__(self, guests: Guests, threads: FairThreadPool) -> None:
         self._guests = guests
@@ -60,12 +60,12 @@ class Verification:
     async def verify(
         self, environment: Environment, start: StartImage, state: StateFile, changes: bytes, *, now: str
     ) -> bytes:
-        """Verify changes to an instance's rows within its turn, and return them as they are to be kept.
+        """Verify changes to an instance's rows within its turn. Returns the stored form.
 
         `now` is the instance's time at the call that made them.
 
         Raises:
-            ChangesError: they do not fit, or leave what the schema does not allow.
+            ChangesError: they do not fit, or break the schema.
             GuestLate: the rules of the schema take too long.
             GuestError: no guest could verify them.
         """
@@ -85,7 +85,7 @@ class Verification:
     async def image(
         self, environment: Environment, start: StartImage, state: StateFile, *, plain: bool = False
     ) -> bytes:
-        """The rows as they are now, as the bytes of a SQLite database. Plain ones are the same for the same rows.
+        """The current rows, as the bytes of a SQLite database. With `plain`, equal rows give equal bytes.
 
         Raises:
             StateError: the history is damaged.
@@ -104,24 +104,24 @@ class Verification:
         return image
 
     async def changes_since_start(self, state: StateFile) -> bytes:
-        """Everything that the calls changed, as one changeset."""
+        """All changes of the calls, as one changeset."""
         if state.net is None:
             return await self.read(state, state.changes_since_start)
         return state.changes_since_start()
 
     async def read(self, state: StateFile, job: Callable[[], T]) -> T:
-        """Do what reads a whole history: in a thread, within a budget of memory, when that history is long."""
+        """Run a job that reads a whole history. A long one runs in a thread, within a memory budget."""
         return await self.read_history(state.origin.environment, state.size, job)
 
     async def read_history(self, environment: str, size: int, job: Callable[[], T]) -> T:
-        """The same, for a history of so many bytes of an environment."""
+        """The same, for a history of `size` bytes of an environment."""
         if size <= LARGEST_ON_LOOP:
             return job()
         async with self._histories.taken(environment, COPIES_OF_HISTORY * size):
             return await self._threads.run(environment, job)
 
     def release(self, start: str, instance: str) -> None:
-        """Forget the rows of an instance that was closed."""
+        """Forget the rows of a closed instance."""
         desk = self._held.get(start)
         if desk is not None:
             desk.release(instance)
@@ -131,7 +131,7 @@ class Verification:
             self._held.popitem()[1].close()
 
     async def _verified_here(self, start: StartImage, state: StateFile, changes: bytes, now: str) -> bytes | None:
-        """Verify changes in this process. None leaves it to a guest, whatever the reason is."""
+        """Verify changes in this process. None leaves them to a guest."""
         instance = state.origin.id
         desk = self._held.get(start.digest)
         is_seated = desk is not None and desk.has(instance, state.revision)
@@ -157,7 +157,7 @@ class Verification:
         return desk
 
     def _keep_to_most_held(self) -> None:
-        """Forget rows of the start that was used least recently, one after another. The last ones are in use."""
+        """Evict rows of the least recently used start. The last ones are in use."""
         held = sum(desk.size for desk in self._held.values())
         while held > MOST_HELD:
             digest, desk = next(iter(self._held.items()))
@@ -179,7 +179,7 @@ class Verification:
         *parts: bytes,
         seconds: float = START_SECONDS,
     ) -> Reply:
-        """Ask the guest that verifies for an environment. One that ends by itself is replaced once."""
+        """Ask the verifying guest of an environment. One that ends by itself is replaced once."""
         head = {**head, "instance": state.origin.id, "revision": state.revision}
         for attempt in range(2):
             guest = await self._guests.verifier(environment)
@@ -196,7 +196,7 @@ class Verification:
         raise GuestError("unreachable")
 
     async def _stand(self, guest: Guest, start: StartImage, state: StateFile) -> None:
-        """Give a guest the rows of an instance."""
+        """Send a guest the rows of an instance."""
         changes = await self.changes_since_start(state)
         head = {"do": "stand", "instance": state.origin.id, "revision": state.revision, "image": start.digest}
         reply, _ = await guest.ask(head, changes, seconds=START_SECONDS)
@@ -207,24 +207,24 @@ class Verification:
 
 @dataclass(slots=True)
 class _Seat:
-    """Rows that stand at one revision of an instance."""
+    """Rows at one revision of an instance."""
 
     rows: VerifiedRows
     revision: str
     changed: int
-    """Bytes of changes that they were given since the start."""
+    """Bytes of the changes applied since the start."""
 
 
 @dataclass
 class _Desk:
-    """Rows of instances of one start. All of them are that start, with changes in a transaction that is never kept."""
+    """Rows of instances with one start. Each is that start plus changes in a transaction that never commits."""
 
     start: StartImage
     until: float = 0.0
     seats: OrderedDict[str, _Seat] = field(default_factory=OrderedDict[str, _Seat])
     free: list[VerifiedRows] = field(default_factory=list[VerifiedRows])
     changed: int = 0
-    """Bytes of changes that the rows of all seats were given."""
+    """Bytes of changes applied to the rows of all seats."""
 
     def __len__(self) -> int:
         return len(self.seats) + len(self.free)
@@ -235,16 +235,16 @@ class _Desk:
 
     @property
     def _each(self) -> int:
-        """Bytes that rows without changes take."""
+        """Bytes of rows without changes."""
         return len(self.start.image) + OWN_BYTES
 
     def has(self, instance: str, revision: str) -> bool:
-        """True if the rows of an instance stand here as they are now, and have not grown too large to stay."""
+        """True if the current rows of an instance are here, and have not grown too large."""
         seat = self.seats.get(instance)
         return seat is not None and seat.revision == revision and seat.changed <= MOST_CHANGED_HERE
 
     def seat(self, instance: str, net: bytes) -> None:
-        """Let rows stand where an instance's changes lead."""
+        """Build the rows of an instance from its changes."""
         self.release(instance)
         if not self.free and self.seats and self.size + self._each > MOST_HELD:
             self.release(next(iter(self.seats)))
@@ -255,10 +255,10 @@ class _Desk:
             rows.restore(net)
 
     def apply(self, instance: str, changes: bytes, revision: str, now: str) -> bytes:
-        """Apply changes to the rows of an instance that stand here. They have a new name then.
+        """Apply changes to the rows of an instance, which then have a new revision.
 
         Raises:
-            ChangesError, apsw.Error: they do not fit, or there is no time. The rows are to be released.
+            ChangesError, apsw.Error: they do not fit, or time is up. The rows must be released.
         """
         seat = self.seats[instance]
         self.seats.move_to_end(instance)
@@ -269,7 +269,7 @@ class _Desk:
         return kept
 
     def release(self, instance: str) -> None:
-        """Take the rows of an instance back to the start, for the next one."""
+        """Roll the rows of an instance back to the start, for reuse."""
         seat = self.seats.pop(instance, None)
         if seat is not None:
             until, self.until = self.until, math.inf  # undoing runs no rule, and is never cut short
@@ -279,7 +279,7 @@ class _Desk:
             self.free.append(seat.rows)
 
     def forget_one(self) -> None:
-        """Close rows that nobody uses, or those that were used least recently."""
+        """Close unused rows, or those used least recently."""
         if not self.free:
             self.release(next(iter(self.seats)))
         self.free.pop().close()
@@ -292,17 +292,17 @@ class _Desk:
 
 
 def _opened(start: StartImage, is_late: Callable[[], bool]) -> VerifiedRows:
-    """Rows that are written in this process, as long as it is not late."""
+    """Rows that this process writes until `is_late`."""
     rows = VerifiedRows(start.image, start.tables, largest_value=LARGEST_VALUE_HERE)
     rows.connection.set_progress_handler(is_late, STEPS_BETWEEN_CHECKS)
     return rows
 
 
 def _rows_here(start: StartImage, net: bytes) -> bytes:
-    """The image of the rows after changes that were verified before, built within the time for it.
+    """The image of the rows after verified changes, built within a time limit.
 
     Raises:
-        ChangesError, apsw.Error: a guest has more room, and more time.
+        ChangesError, apsw.Error: a guest has more room and time.
     """
     if not net:
         return start.image

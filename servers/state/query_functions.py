@@ -1,7 +1,7 @@
-"""How long the values of a query may be, by the SQL functions that it calls.
+"""Limits on the values of a query, by the SQL functions that it calls.
 
-A query can only be stopped between two steps. Most functions take time in proportion to their values. Some take the
-product of two lengths, so that one step with two megabytes would take hours: these are given shorter values.
+A query can only be stopped between two steps. Most functions take linear time. Some take the product of two lengths, so
+that one step with two megabytes would take hours: these get smaller values.
 """
 
 from collections.abc import Iterable
@@ -10,9 +10,9 @@ from servers.guest.sqlite.connection import LARGEST_VALUE
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
 
 LARGEST_SEARCHED = 65_536
-"""Bytes of a value, where a query searches texts."""
+"""Bytes of a value in a query that searches texts."""
 LARGEST_OTHER = 8_192
-"""Bytes of a value, where a query calls any other function, `trim` and `json_patch` among them."""
+"""Bytes of a value in a query with any other function, such as `trim` and `json_patch`."""
 LONGEST_PATTERN = 2_000
 """Bytes of a pattern of LIKE or GLOB."""
 
@@ -104,7 +104,7 @@ SEARCHING = frozenset({"instr", "replace", "like", "glob"})
 
 
 def largest_value(functions: Iterable[str]) -> int:
-    """The bytes that a value may have in a query that calls these functions: all, if they are of `LINEAR`."""
+    """The byte limit for a query with these functions. The full size if all are in `LINEAR`."""
     others = set(functions) - LINEAR
     if not others:
         return LARGEST_VALUE

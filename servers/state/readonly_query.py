@@ -1,6 +1,6 @@
-"""Reading a state with SQL that is not ours: one SELECT over `main` and `start`, bounded in steps, rows and size.
+"""Read-only queries with untrusted SQL: one SELECT over `main` and `start`, with bounds on steps, rows and size.
 
-The state is a private copy in memory, so whatever happens here happens to nothing else.
+The state is a private copy in memory, so a query affects nothing else.
 """
 
 import time
@@ -22,16 +22,18 @@ from servers.state.row_diff import all_as_json, all_of, columns_of, differences
 from servers.state.rows import LARGEST_ANSWER, NUMBER_BYTES, QueryResult, Row, RowChange
 
 MOST_SECONDS = 5.0
-"""Seconds of processor time, for queries whose single steps are long ones."""
+"""Processor seconds, for queries whose single steps are long."""
 MOST_ROWS = 1000
 NO_NAMES = frozenset[str]()
 STEPS_BETWEEN_CHECKS = 1000
 STEPS_BETWEEN_CHECKS_OF_LONG_ONES = 20
-"""The same, where one step may take a tenth of a second."""
+"""The same, for steps that may take a tenth of a second."""
 STOPPED = "the reading was stopped: nobody waits for it any more"
 MOST_NAMES = 10_000
-"""Columns, functions and SELECTs of a query, when every view in it is unfolded. While SQLite compiles, it asks nobody
-else than the authorizer: for each of these."""
+"""Columns, functions and SELECTs of a query after every view is expanded.
+
+While SQLite compiles, it calls only the authorizer: once for each of these.
+"""
 TOO_MANY_NAMES = f"it comes to more than {MOST_NAMES:,} columns, functions and SELECTs, with the views that it reads"
 TOO_LARGE = f"it comes to more than {MOST_INSTRUCTIONS:,} instructions of SQLite, or there is no memory to compile it"
 FORBIDDEN_FUNCTIONS = {"load_extension", "fts3_tokenizer", "random", "randomblob"}
@@ -45,15 +47,15 @@ FAULTS_OF_OURS = (
     apsw.NotADBError,
     MemoryError,
 )
-"""What no query brings about: damage, a full disk, memory that ran out."""
+"""Errors that no query can cause: damage, a full disk, no memory."""
 
 
 class ReadingStopped(InfraError):
-    """A reading that was stopped before its end: nobody waits for it any more. It says nothing about the state."""
+    """A read was stopped because its caller is gone. It says nothing about the state."""
 
 
 class SelectOnly:
-    """The authorizer of one query: look at the environment's rows, nothing else, under a bounded number of names."""
+    """The authorizer of one query: only reads of the environment's rows, with a bounded number of names."""
 
     def __init__(self) -> None:
         self._count = NameCounter(MOST_NAMES)
@@ -77,11 +79,11 @@ class SelectOnly:
 
 
 class Reader:
-    """A state and its start, for bounded reading. Close it when done.
+    """A state and its start, for bounded reads. Close it when done.
 
-    It is opened by the thread that reads first: SQLite parses both schemas then, for as long as a bundle makes it.
-    `now` is what queries see as the time: the instance's, never the machine's. `budget` is what all queries share.
-    Another thread may stop it: what is read then, and whatever would be read afterwards, ends with an error.
+    The first reading thread opens it, since SQLite then parses both schemas. `now` is the time that queries see: the
+    instance's, never the machine's. All queries share `budget`. Another thread may stop it: current and later reads
+    then end with an error.
     """
 
     def __init__(self, final: bytes, start: bytes, *, now: str = clock.BEGINNING) -> None:
@@ -93,7 +95,7 @@ class Reader:
 
     @cached_property
     def connection(self) -> apsw.Connection:
-        """Both, as the databases `main` and `start`. Raises StateError."""
+        """The connection with the databases `main` and `start`. Raises StateError."""
         try:
             connection = connect(sort_files.VFS_NAME)
             connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
@@ -115,7 +117,7 @@ class Reader:
             opened.close(True)
 
     def stop(self) -> None:
-        """Let all reading end soon, from any thread."""
+        """Make all reads end soon. Callable from any thread."""
         self.is_stopped = True
 
     def _watch_for_stop(self, connection: apsw.Connection) -> None:
@@ -129,8 +131,8 @@ class Reader:
         Raises:
             BrokenQuery: it is not one SELECT over rows, or does not fit the schema.
             QueryError: it fails on these rows, or takes too much.
-            StateError: the state is damaged, or this machine has no room to read it.
-            ReadingStopped: nobody waits for the answer any more.
+            StateError: the state is damaged, or there is no memory to read it.
+            ReadingStopped: the caller is gone.
         """
         if self.is_stopped:
             raise ReadingStopped(STOPPED)
@@ -185,11 +187,11 @@ class Reader:
         return differences(self.connection, tables or self.tables())
 
     def changes(self, tables: Sequence[str] = ()) -> list[RowChange]:
-        """The same as a list. Raises QueryError where there are too many."""
+        """The same as a list. Raises QueryError if there are too many."""
         return all_of(self.differences(tables))
 
     def changes_as_json(self) -> str:
-        """All of them as a list in JSON."""
+        """All of them as a JSON list."""
         return all_as_json(self.differences())
 
     def images(self) -> tuple[bytes, bytes]:
@@ -197,7 +199,7 @@ class Reader:
         return self.connection.serialize("start"), self.connection.serialize("main")
 
     def finding(self, sql: str, names: frozenset[str] = NO_NAMES) -> str | None:
-        """Why a text is no SELECT over the rows with these parameters, or None. It is compiled, not run."""
+        """Why a text is not a SELECT over the rows with these parameters, or None. It is compiled, not run."""
         self.connection.authorizer = authorizer = SelectOnly()
         try:
             compiled = apsw.ext.query_info(self.connection, sql)
@@ -217,7 +219,7 @@ class Reader:
         return None
 
     def width(self, sql: str) -> int:
-        """How many columns a SELECT gives. It is compiled, not run."""
+        """The number of columns of a SELECT. It is compiled, not run."""
         self.connection.authorizer = SelectOnly()
         try:
             return len(apsw.ext.query_info(self.connection, sql).description)
@@ -226,7 +228,7 @@ class Reader:
 
 
 def _fault(error: Exception, statement: "_OneStatement", room: sort_files.Room) -> QueryError | StateError:
-    """Whose fault it is that there was no room, or that something is damaged."""
+    """Classify a lack of memory or damage: the query's fault or the farm's."""
     if room.is_used_up:
         return QueryError(f"the query sorts more than {sort_files.MOST_SORTED:,} bytes; narrow it down")
     if isinstance(error, apsw.NoMemError) and not statement.seen:
@@ -246,7 +248,7 @@ def _refusal(error: Exception, authorizer: SelectOnly) -> str:
 
 
 def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> QueryResult:
-    """The rows of a cursor, at most so many."""
+    """At most `most` rows of a cursor."""
     size = 0
     rows: list[Row] = []
     for row in found:
@@ -262,7 +264,7 @@ def _fetched(found: apsw.Cursor, statement: "_OneStatement", most: int) -> Query
 
 
 class _Budget:
-    """Counts the steps of a query. The thread's own processor time is the limit of queries with few long steps."""
+    """Counts the steps of a query. Processor time limits queries with few long steps."""
 
     def __init__(self, steps: int, shared: ProcessorBudget, is_stopped: Callable[[], bool]) -> None:
         self._steps = steps
@@ -287,7 +289,7 @@ class _Budget:
 
 
 class _OneStatement:
-    """Lets the first statement of a text run, and refuses a second one. Knows the columns of the first."""
+    """Runs the first statement of a text, and refuses a second one. Knows the first one's columns."""
 
     def __init__(self, connection: apsw.Connection, budget: _Budget) -> None:
         self._connection = connection

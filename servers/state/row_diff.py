@@ -1,4 +1,4 @@
-"""Which rows differ: between the start and the end of an instance, and in what one call changed."""
+"""Row differences: between start and end of an instance, and of one call."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -12,11 +12,11 @@ from servers.state import sort_files
 from servers.state.rows import LARGEST_ANSWER, NUMBER_BYTES, RowChange, cell
 
 MOST_DIFFERENCES = 20_000
-"""Rows of one difference that is told."""
+"""The most rows in one difference."""
 
 
 def all_of(changes: Iterable[RowChange]) -> list[RowChange]:
-    """Rows that differ, as a list.
+    """The differing rows as a list.
 
     Raises:
         QueryError: there are too many.
@@ -25,7 +25,7 @@ def all_of(changes: Iterable[RowChange]) -> list[RowChange]:
 
 
 def all_as_json(changes: Iterable[RowChange]) -> str:
-    """The same in JSON. One row after another is made and let go of: many at once cost the event loop its time."""
+    """The same as JSON. Rows are converted one at a time, as many at once would block the event loop."""
     return as_json(change.model_dump_json() for change in _not_too_many(changes))
 
 
@@ -41,10 +41,9 @@ def _not_too_many(changes: Iterable[RowChange]) -> Iterator[RowChange]:
 
 
 def differences(connection: apsw.Connection, tables: Iterable[str]) -> Iterator[RowChange]:
-    """The rows that differ between `start` and `main`, computed from the two databases, by table and key.
+    """The rows that differ between `start` and `main`, by table and key, computed from both databases.
 
-    Inserted and deleted rows carry every column; updated ones the columns that differ. Generated columns follow from
-    the others and are left out.
+    Inserted and deleted rows have every column, updated ones the changed columns. Generated columns are left out.
     """
     for table in tables:
         sort_files.begin()
@@ -86,16 +85,16 @@ def _of_table(connection: apsw.Connection, table: str) -> Iterator[RowChange]:
 
 
 def columns_of(connection: apsw.Connection, table: str) -> tuple[list[str], list[str]]:
-    """The columns of a table of `main` but the generated ones, and those of its primary key in the key's order."""
+    """The columns of a table of `main` without generated ones, and those of its primary key in key order."""
     found = connection.execute("SELECT name, pk FROM pragma_table_info(?, 'main')", (table,)).fetchall()
     keys = sorted((int(str(place)), str(name)) for name, place in found if place)
     return [str(name) for name, _ in found], [name for _, name in keys]
 
 
 def _differs(column: str) -> str:
-    """What holds of two rows that differ in a column as a changeset tells it: by the byte, and by the type.
+    """The SQL condition for a changed column as in a changeset: by bytes, and by type.
 
-    A column's own collation may hold different texts for the same, and 1 is 1.0 to SQLite.
+    A column's own collation may treat different texts as equal, and 1 is 1.0 to SQLite.
     """
     return f"(a.{column} IS NOT b.{column} COLLATE BINARY OR typeof(a.{column}) IS NOT typeof(b.{column}))"
 
@@ -105,18 +104,18 @@ def _are_two(was: Any, now: Any) -> bool:
 
 
 def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:
-    """The rows of one call's changeset, which was verified when it was kept."""
+    """The changed rows in one call's verified changeset."""
     return sorted(_of_changeset(changes, tables), key=_place)
 
 
 def changeset_as_json(changes: bytes, tables: dict[str, Table]) -> str:
-    """The same in JSON, made in the same way."""
+    """The same as JSON, converted in the same way."""
     placed = sorted((_place(row), row.model_dump_json()) for row in _of_changeset(changes, tables))
     return as_json(text for _, text in placed)
 
 
 def as_json(texts: Iterable[str]) -> str:
-    """A list in JSON, of texts that are JSON already."""
+    """A JSON list of texts that are JSON already."""
     return f"[{','.join(texts)}]"
 
 

@@ -1,4 +1,4 @@
-"""Rows as they are told: what a query gave, and how one row differs between two states."""
+"""Rows as values: the result of a query, and the difference of one row between two states."""
 
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,14 +10,14 @@ Row = tuple[Any, ...]
 
 Operation = Literal["insert", "update", "delete"]
 LARGEST_ANSWER = 4_000_000
-"""Bytes of the rows of one answer, and of one difference."""
+"""Bytes of the rows in one answer, and in one difference."""
 NUMBER_BYTES = 8
-"""Bytes that a value counts for which is no text: each takes time and memory to tell."""
+"""The bytes that count for a value that is not text."""
 
 
 @dataclass(frozen=True)
 class QueryResult:
-    """What a query gave: the columns' names and at most so many rows."""
+    """The result of a query: column names and a bounded number of rows."""
 
     columns: tuple[str, ...]
     rows: list[Row]
@@ -25,7 +25,7 @@ class QueryResult:
 
 
 class RowChange(Record):
-    """One row that differs: its primary key, and the columns that differ, before and after."""
+    """A row that differs: its primary key, and the changed columns before and after."""
 
     table: str
     operation: Operation
@@ -39,5 +39,5 @@ class RowChange(Record):
 
 
 def cell(value: Any) -> Any:
-    """A value of a row as JSON can hold it."""
+    """A value of a row for JSON."""
     return f"<{len(value)} bytes>" if isinstance(value, bytes) else value

@@ -1,8 +1,8 @@
-"""Whether the rules of a schema are known to cost little: CHECKs, generated columns, indexes over expressions.
+"""The cost of a schema's rules: CHECKs, generated columns, indexes over expressions.
 
-SQLite evaluates them for each row that is inserted, updated or deleted, and looks at the time only between rows. So
-what one row costs is bounded beforehand: by the instructions that SQLite itself compiles for writing it, of which it
-compiles no more than may be. A schema with any other rule is sound too, but only guests write its rows.
+SQLite evaluates them for each written row, and checks the time only between rows. So the cost of one row is bounded in
+advance, by the number of instructions that SQLite compiles for writing it. A schema with other rules is sound too, but
+only guests write its rows.
 """
 
 import re
@@ -42,16 +42,19 @@ CHEAP_FUNCTIONS = frozenset(
         "upper",
     }
 )
-"""Functions that read their values once. A trim with characters to trim reads the value once for each of them."""
+"""Functions that read their values once. `trim` with a set of characters reads the value once for each of them."""
 PATTERN_FUNCTIONS = frozenset({"glob", "like", "strftime"})
-"""Functions that may read a value as often as their first argument is long. They are cheap if that is in the schema."""
+"""Functions that may read a value once for each character of their first argument.
+
+They are cheap if that is in the schema.
+"""
 LONGEST_PATTERN = 16
 MOST_COST = 1000
-"""Instructions that write one row, where a pattern counts once for each of its characters."""
+"""Instructions that write one row. A pattern counts once for each of its characters."""
 LARGEST_COMPILED = 2 * MOST_COST
-"""Instructions up to which SQLite compiles a program here; it makes room for them in powers of two."""
+"""Instructions up to which SQLite compiles a program here. It allocates them in powers of two."""
 LARGEST_SCHEMA = 64 * 1024
-"""Characters of a schema that is parsed here, each time that rows are opened: within milliseconds."""
+"""Characters of a schema that is parsed here each time rows are opened, which takes milliseconds."""
 CALLS = frozenset({"Function", "PureFunc"})
 
 
@@ -69,7 +72,7 @@ class _Instruction(NamedTuple):
 
 
 def is_cheap(image: bytes, tables: Mapping[str, Table]) -> bool:
-    """Whether opening rows and writing one of them cost little. Statements are compiled, and nothing is evaluated."""
+    """True if opening rows and writing one are cheap. Statements are compiled, and nothing is evaluated."""
     connection = connect()
     try:
         connection.deserialize("main", image)
@@ -91,13 +94,16 @@ def _compiled(connection: apsw.Connection, statement: Statement) -> list[_Instru
 
 
 def _cost(program: list[_Instruction]) -> float:
-    """How often a row's values are read at most."""
+    """The most times that a row's values are read."""
     texts = {line.p2: str(line.p4) for line in program if line.operation == "String8"}
     return len(program) + sum(_cost_of_call(line, texts) for line in program if line.operation in CALLS)
 
 
 def _cost_of_call(call: _Instruction, texts: dict[int, str]) -> float:
-    """A call's arguments begin in register p2. The first bit of p1 says that the first one is constant."""
+    """The cost of a function call.
+
+    Its arguments begin in register p2. The first bit of p1 says that the first is constant.
+    """
     signature = str(call.p4)
     name = re.sub(r"\(.*", "", signature)
     if name in CHEAP_FUNCTIONS or signature in CHEAP_FUNCTIONS:

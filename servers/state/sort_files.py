@@ -1,6 +1,6 @@
-"""The temporary files into which SQLite sorts for queries that are not ours, bounded for one and for all of them.
+"""Bounded temporary files for SQLite's sorts in untrusted queries, for one query and for all.
 
-SQLite itself bounds them by nothing, and they lie on the disk that keeps the calls.
+SQLite itself has no bound, and they are on the disk that stores the calls.
 """
 
 import threading
@@ -14,20 +14,20 @@ VFS_NAME = "farm-sorting"
 MOST_SORTED = 64 * 1024 * 1024
 """Bytes of the temporary files of one query."""
 MOST_SORTED_AT_ONCE = 512 * 1024 * 1024
-"""Bytes of the temporary files of all queries that run."""
+"""Bytes of the temporary files of all running queries."""
 CROWDED = "the queries that run now sort too much together; try again"
 
 
 @dataclass
 class Room:
-    """What is left for one query, and whether it wanted more."""
+    """The bytes left for one query, and whether it needed more."""
 
     left: int = MOST_SORTED
     is_used_up: bool = False
 
 
 class _OfThread(threading.local):
-    """The room of the query that a thread runs."""
+    """The room of this thread's query."""
 
     def __init__(self) -> None:
         self.room = Room()
@@ -57,13 +57,13 @@ _sum = _Sum(MOST_SORTED_AT_ONCE)
 
 
 def begin() -> Room:
-    """Give the query that this thread runs next a room of its own."""
+    """Give this thread's next query a room of its own."""
     _of_thread.room = Room()
     return _of_thread.room
 
 
 class _File(apsw.VFSFile):
-    """A temporary file of the query that opens it. It grows as long as there is room."""
+    """A temporary file of a query. It grows while there is room."""
 
     def __init__(self, flags: list[int]) -> None:
         super().__init__(clock.VFS_NAME, None, flags)
@@ -94,7 +94,7 @@ class _File(apsw.VFSFile):
 
 
 class _Sorting(apsw.VFS):
-    """The default VFS, with the instance's time and bounded temporary files."""
+    """The default VFS with the instance's time and bounded temporary files."""
 
     def __init__(self) -> None:
         super().__init__(VFS_NAME, clock.VFS_NAME)

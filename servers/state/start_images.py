@@ -1,6 +1,6 @@
-"""Start images: the first rows of an environment, with a scenario's setup on top, built once and kept by content.
+"""Start images: an environment's first rows with a scenario's setup, built once and stored by content.
 
-They are built in a guest, since schema and setup are text that a model may have written.
+A guest builds them, since a model may have written schema and setup.
 """
 
 import asyncio
@@ -30,13 +30,15 @@ from servers.state.schema_cost import is_cheap
 from servers.state.state_file import DIGEST_BYTES, content_digest
 
 MOST_HELD = 24 * 1024 * 1024
-"""Bytes of start images that are held in memory."""
+"""Bytes of start images in memory."""
 MOST_BUILDS = 16
-"""Builds at once, of as many environments: one environment's endless build holds up nobody else's."""
+"""Concurrent builds, each of another environment: a build that never ends delays nobody else."""
 SUFFIX = ".start"
 MOST_KEPT = 256 * 1024 * 1024
-"""Bytes of start images in the folder up to which all are kept. Of more, those that no instance needs are deleted when
-the worker starts, the oldest first."""
+"""Bytes of start images in the folder up to which all are kept.
+
+Beyond, a starting worker deletes those that no instance needs, the oldest first.
+"""
 DIGEST_LENGTH = 2 * DIGEST_BYTES
 CREATED = re.compile(r"CREATE (UNIQUE INDEX|INDEX|TABLE|TRIGGER|VIEW) ")
 log = logging.getLogger("farm.starts")
@@ -44,7 +46,7 @@ log = logging.getLogger("farm.starts")
 
 @dataclass(frozen=True)
 class StartImage:
-    """Where instances begin: the environment's rows, and what its schema says of them."""
+    """The beginning of instances: the environment's rows, and the properties of its schema."""
 
     digest: str
     image: bytes
@@ -52,11 +54,11 @@ class StartImage:
     """The digest of the image's bytes."""
     tables: dict[str, Table]
     is_cheap: bool
-    """Whether rows can be written in this process: no rule of the schema costs much."""
+    """True if this process may write its rows, since no rule of the schema is expensive."""
 
 
 class Starts:
-    """The start images of a worker, in memory while they are used and in a folder for good."""
+    """The start images of a worker: in memory while used, and in a folder."""
 
     def __init__(self, folder: Path, guests: Guests) -> None:
         self.folder = folder
@@ -66,7 +68,7 @@ class Starts:
         self._building = FairLimit(MOST_BUILDS, 1)  # an environment's image is built once, and one at a time
 
     async def build(self, environment: Environment, setup: str, clock: str) -> StartImage:
-        """The start of an environment with a setup.
+        """The start image of an environment with a setup.
 
         Raises:
             BundleError: schema, seed or setup do not run.
@@ -82,22 +84,22 @@ class Starts:
             return await self._sound(name) or self._hold(await self._built(name, environment, setup, clock))
 
     async def load(self, digest: str, content: str) -> StartImage:
-        """A start that was built before, with the content that it had then. A thread reads it, if it is not held.
+        """An existing start image, with its former content. A thread reads it if it is not in memory.
 
         Raises:
-            StateError: it is not there any more, or it is damaged.
+            StateError: it is gone or damaged.
         """
         return _known(await self._found(digest), digest, content)
 
     def load_here(self, digest: str, content: str) -> StartImage:
-        """The same, read by the one who asks."""
+        """The same, read in the calling thread."""
         start = self._find(digest) or self._read(digest)
         return _known(None if start is None else self._hold(start), digest, content)
 
     def clear(self, needed: Callable[[], Collection[str]]) -> None:
-        """Delete starts that no instance needs, the oldest first, if there are more than may be kept.
+        """Delete start images that no instance needs, the oldest first, if there are too many.
 
-        To be called before anybody launches. `needed` tells the starts that instances need; it is asked if it matters.
+        Call this before any launch. `needed` returns the required ones, and is called only if it matters.
         """
         found = sorted(
             (status.st_mtime, status.st_size, path)
@@ -122,7 +124,7 @@ class Starts:
         return await asyncio.to_thread(self._kept, name, environment, image)
 
     def _kept(self, name: str, environment: Environment, image: bytes) -> StartImage:
-        """A start from an image that a guest built, written into the folder."""
+        """Store an image that a guest built."""
         foreign = beside_the_schema(image, environment.schema)
         if foreign is not None:
             raise GuestError(f"a guest built {foreign!r}, which is not in {environment.folder / 'schema.sql'}")
@@ -131,7 +133,7 @@ class Starts:
         return start
 
     async def _found(self, name: str) -> StartImage | None:
-        """A start that is held, or that a thread has read."""
+        """A start image in memory, or one that a thread has read."""
         held = self._find(name)
         if held is not None:
             return held
@@ -161,7 +163,7 @@ class Starts:
         return started(name, image)
 
     async def _sound(self, name: str) -> StartImage | None:
-        """A start that is there and not damaged. A damaged one is built again for new instances."""
+        """A sound start image. A damaged one is rebuilt for new instances."""
         try:
             return await self._found(name)
         except StateError as error:
@@ -184,7 +186,7 @@ class Starts:
 
 
 def _known(start: StartImage | None, digest: str, content: str) -> StartImage:
-    """A start that was read, if it is there and has the content that it had."""
+    """A start image, if it exists and has its former content."""
     if start is None:
         raise StateError(f"the start image {digest} is gone from the state folder; launch new instances")
     if start.content != content:
@@ -211,9 +213,9 @@ def split(content: bytes) -> tuple[str, bytes]:
 
 
 def beside_the_schema(image: bytes, schema: str) -> str | None:
-    """What a start image holds beside what the text of its schema creates: a table, index, view or trigger.
+    """Objects in a start image that the text of its schema does not create: a table, index, view or trigger.
 
-    SQLite keeps the words of each CREATE, after a beginning of its own. Rows are not compared: they come from scripts.
+    SQLite stores the words of each CREATE after its own beginning. Rows are not compared: they come from scripts.
 
     Raises:
         StateError: the image is not a sound database.
@@ -233,7 +235,7 @@ def beside_the_schema(image: bytes, schema: str) -> str | None:
 
 
 async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:
-    """The image of a start, or what is wrong with its scripts."""
+    """The image of a start, or the faults of its scripts."""
     scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
     try:
         head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)

@@ -1,9 +1,9 @@
-"""The state file of one instance: where it comes from and every call, written by the worker alone.
+"""The state file of one instance: its origin and every call, written by the worker alone.
 
 An instance is its start image and the changesets of its calls, so this file holds no rows. A record is appended with
-one write before its call is answered; a record that a killed process left unfinished is cut off at the next opening.
-Each record carries a digest of itself and of all before it, and the worker's index says where the file must reach: a
-changed byte and a missing record are found, and nothing of the file is used.
+one write before its call is answered. An incomplete record of a killed process is removed at the next opening. Each
+record has a digest of itself and all before it, and the worker's index knows where the file must end. So a changed byte
+or a missing record is found, and then nothing of the file is used.
 """
 
 import errno
@@ -29,20 +29,23 @@ from servers.state.state_index import FileEnd, StateIndex
 
 SUFFIX = ".history"
 FORMER_SUFFIX = ".db"
-"""What state files were called when they were SQLite databases. They are not read any more, only deleted."""
+"""The former suffix of state files, when they were SQLite databases. They are only deleted."""
 FORMAT = 2
 LENGTHS = struct.Struct("<II")
 HEAD = struct.Struct("<III")
-"""Bytes of a record's text, bytes of its changes, and a checksum of these two numbers."""
+"""Bytes of a record's text, bytes of its changes, and a checksum of both numbers."""
 DIGEST_BYTES = 16
 LARGEST_NET_KEPT = 64 * 1024
-"""Bytes of changes that an open state file keeps in memory. Then they are put together, and kept if they are half as
-many: what calls change again and again is not read again from the disk, however long the history is."""
+"""Bytes of changes that an open state file keeps in memory.
+
+They are joined then, and kept if they halve. So repeated changes of the same rows are not read from the disk again,
+however long the history is.
+"""
 ENCODER = json.JSONEncoder(ensure_ascii=False)
 NAMED = count(1)
-"""The revisions that this process has named."""
+"""The number of revisions that this process has named."""
 LARGEST_ORIGIN = 64 * 1024
-"""Bytes of the first record, which holds ids and digests alone."""
+"""Bytes of the first record, which holds ids and digests only."""
 
 
 class Origin(NamedTuple):
@@ -109,7 +112,7 @@ def _named(method: "Callable[Concatenate[StateFile, P], R]") -> "Callable[Concat
 
 @dataclass
 class StateFile:
-    """An open state file. Close it to give its handle back; nothing is lost by not closing it."""
+    """An open state file. Close it to release its handle. Without a close nothing is lost."""
 
     path: Path
     handle: int
@@ -118,27 +121,27 @@ class StateFile:
     last: int
     changed: int
     beginning: FileEnd
-    """Where the first record ends."""
+    """The end of the first record."""
     end: FileEnd
-    """What the file must end with when it is read again."""
+    """The expected end of the file."""
     file: tuple[int, int] | None
     revision: str = field(default_factory=_new_revision)
-    """Names the rows as they are. It changes whenever they do, and never names others."""
+    """The name of the current rows. It changes whenever they do, and is never used for others."""
     next_revision: str = field(default_factory=_new_revision)
-    """Names the rows as the present call leaves them. They are the instance's only if that call is kept."""
+    """The name of the rows after the present call. They become the instance's only if that call is stored."""
     net: list[bytes] | None = field(default=None, repr=False)
-    """Changesets that together are the changes since the start. None if they are large, or were not read yet."""
+    """Changesets that together are the changes since the start. None if they are large or not read yet."""
     net_added: int = 0
     """Bytes of these changesets."""
     net_joined: int = 0
-    """Bytes of the changes since the start when they were put together the last time."""
+    """Bytes of the changes since the start when they were last joined."""
 
     @classmethod
     def create(cls, path: Path, index: StateIndex, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
-        """Write a new state file, whole or not at all. With calls it is a fork.
+        """Write a new state file atomically. With calls it is a fork.
 
         Raises:
-            StateError: the state folder takes none.
+            StateError: the state folder cannot be written.
         """
         whole = _whole(origin, calls)
         try:
@@ -150,10 +153,10 @@ class StateFile:
 
     @classmethod
     def open(cls, path: Path, index: StateIndex) -> "StateFile":
-        """Open a state file, and cut off what a killed process left unfinished.
+        """Open a state file, and remove an incomplete last record.
 
         Raises:
-            StateError: it is not there, it is damaged, or it is not a state file of ours.
+            StateError: it is missing or damaged, or not one of ours.
         """
         state = cls.read(path, index)
         try:
@@ -165,10 +168,10 @@ class StateFile:
 
     @classmethod
     def read(cls, path: Path, index: StateIndex) -> "StateFile":
-        """Open a state file, and write nothing yet: a thread may do this. To be settled before use, or closed.
+        """Open a state file without writing: a thread may do this. Call `settle` before use, or close it.
 
         Raises:
-            StateError: it is not there, it is damaged, or it is not a state file of ours.
+            StateError: it is missing or damaged, or not one of ours.
         """
         with _named_at_opening(path):
             handle = regular(path, os.O_RDWR | os.O_APPEND)
@@ -179,9 +182,9 @@ class StateFile:
                 raise
 
     def settle(self) -> None:
-        """Cut off what a killed process left unfinished, and let the index know where the file ends.
+        """Remove an incomplete last record, and update the index.
 
-        The instance must still be there, and nobody else may have opened it.
+        The instance must still exist, and nobody else may have opened it.
 
         Raises:
             StateError: it cannot be written.
@@ -194,10 +197,10 @@ class StateFile:
 
     @classmethod
     def origin_of(cls, path: Path) -> Origin:
-        """Where the instance of a state file comes from: its first record, and nothing else, is read.
+        """The origin of a state file's instance. Only its first record is read.
 
         Raises:
-            StateError: it is not there, it is damaged, or it is not a state file of ours.
+            StateError: it is missing or damaged, or not one of ours.
         """
         with _named_at_opening(path), os.fdopen(regular(path, os.O_RDONLY), "rb") as file:
             for first in _records(file.read(LARGEST_ORIGIN)):
@@ -236,13 +239,15 @@ class StateFile:
         return self.end.size
 
     def begin_call(self) -> None:
-        """Name the rows that a call will make. Each time that a call is made has a name of its own: what was made
-        and not kept is never found again, whoever holds it."""
+        """Name the rows that a call will make.
+
+        Each attempt at a call has a name of its own: rows that were made and not stored are never found again.
+        """
         self.next_revision = _new_revision()
 
     @_named
     def keep(self, call: KeptCall) -> None:
-        """Append a call to the history, whole or not at all. Its changes must have been verified.
+        """Append a call to the history atomically. Its changes must be verified.
 
         Raises:
             StateError: the file cannot be written.
@@ -261,14 +266,14 @@ class StateFile:
 
     @_named
     def changes_since_start(self) -> bytes:
-        """Everything that the calls changed, as one changeset."""
+        """All changes of the calls, as one changeset."""
         if self.net is not None and len(self.net) == 1:
             return self.net[0]
         return self._put_together(self.net if self.net is not None else [call.changes for call in self._calls()])
 
     @_named
     def calls(self, *, after: int = 0, limit: int = 1000) -> list[KeptCall]:
-        """The history, oldest first, read again from the disk.
+        """The history, oldest first, read from the disk.
 
         Raises:
             StateError: it is not as it was written.
@@ -299,7 +304,7 @@ class StateFile:
         self.revision = opened.revision
 
     def _cut_to_beginning(self) -> None:
-        """Undo calls that changed nothing: the rows, and so their revision, stay as they are."""
+        """Undo calls that changed nothing. The rows, and so their revision, stay."""
         self.index.put(self.origin.id, self.beginning)  # first: a file may have more than the index says, never less
         os.ftruncate(self.handle, self.beginning.size)
         self.last, self.end = 0, self.beginning
@@ -321,7 +326,7 @@ class StateFile:
             raise StateError(f"state file {self.path.name}: {error.strerror}") from None
 
     def _calls(self) -> Iterator[KeptCall]:
-        """Every call, one after another, once all of the file was compared with its digests."""
+        """Every call in order, after the whole file was compared with its digests."""
         try:
             _, *records = _records(_content(self.handle))
             if not records and self.last:
@@ -334,7 +339,7 @@ class StateFile:
             raise StateError(f"state file {self.path.name} is damaged: {error}") from None
 
     def _put_together(self, parts: Sequence[bytes]) -> bytes:
-        """The changes since the start as one changeset; it is kept in memory if more can be added to it."""
+        """The changes since the start as one changeset, kept in memory if there is room for more."""
         net = _joined(parts)
         self.net_joined = len(net)
         is_small = len(net) <= LARGEST_NET_KEPT // 2
@@ -354,13 +359,13 @@ class StateFile:
         self.end = end
 
     def _still_there(self) -> None:
-        """A file that was deleted can still be written to, and nobody would ever read it again."""
+        """Check that the file still exists. A deleted file could be written, and nobody would read it."""
         if identity(self.path) != self.file:
             raise StateError(f"state file {self.path.name} is gone: the state folder was deleted or moved")
 
 
 def _joined(parts: Sequence[bytes]) -> bytes:
-    """What changesets do one after another, as one changeset.
+    """Join consecutive changesets into one.
 
     Raises:
         StateError: SQLite has no memory left for it, or cannot read them.
@@ -377,7 +382,7 @@ def _joined(parts: Sequence[bytes]) -> bytes:
 
 @contextmanager
 def _named_at_opening(path: Path) -> Generator[None]:
-    """Turn what is wrong with a file that is opened into a StateError that names it."""
+    """Turn an error during opening into a StateError that names the file."""
     try:
         yield
     except (OSError, ValueError, TypeError, LookupError) as error:
@@ -388,7 +393,7 @@ def _named_at_opening(path: Path) -> Generator[None]:
 
 
 def _origin(first: _Record) -> Origin:
-    """What the first record says."""
+    """The content of the first record."""
     said = json.loads(bytes(first.text))
     if said.pop("format", None) != FORMAT:
         raise ValueError("it was written by another version of Envfarm")
@@ -396,7 +401,7 @@ def _origin(first: _Record) -> Origin:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path: it stays the same while the file is moved, and is None when there is none."""
+    """The identity of the file at a path. It survives a rename, and is None without a file."""
     try:
         status = os.stat(path)  # noqa: PTH116 - half as long as Path.stat, and each call waits for it
     except OSError:
@@ -405,12 +410,12 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def content_digest(content: bytes) -> str:
-    """The digest by which bytes are recognised that were written before."""
+    """The digest that identifies content."""
     return blake2b(content, digest_size=DIGEST_BYTES).hexdigest()
 
 
 def _whole(origin: Origin, calls: Sequence[KeptCall]) -> bytes:
-    """A state file's bytes."""
+    """The bytes of a state file."""
     record = packed(json.dumps({"format": FORMAT, **origin._asdict()}).encode(), b"", b"")
     records = [record]
     for call in calls:
@@ -420,7 +425,7 @@ def _whole(origin: Origin, calls: Sequence[KeptCall]) -> bytes:
 
 
 def packed(text: bytes, changes: bytes, before: bytes) -> bytes:
-    """A record of a state file, after one with the digest `before`."""
+    """A record of a state file, chained to the digest `before`."""
     lengths = LENGTHS.pack(len(text), len(changes))
     record = b"".join((lengths, zlib.crc32(lengths).to_bytes(4, "little"), text, changes))
     return record + _digest(before, record)
@@ -431,10 +436,10 @@ def _digest(before: bytes, record: bytes | memoryview) -> bytes:
 
 
 def _records(whole: bytes) -> Iterator[_Record]:
-    """The records of a file. An unfinished one at the end is left out.
+    """The records of a file, without an incomplete last one.
 
     Raises:
-        ValueError: a byte is not what was written.
+        ValueError: a byte is not as it was written.
     """
     place, digest, view = 0, b"", memoryview(whole)
     while len(whole) - place >= HEAD.size:

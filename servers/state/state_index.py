@@ -1,8 +1,8 @@
-"""Where each state file of a worker ends: kept beside them, so that a file that was cut is found.
+"""The index of state files: where each one ends, so that a truncated file is found.
 
-A state file proves each of its records, and cannot prove that none is missing at its end. So this file has one slot for
-each instance. It is overwritten in place when a call is kept, before the call is answered: one short write into the
-page cache, which survives `kill -9` as the state file does.
+A state file proves each of its records, but not that none is missing at its end. So this file has one slot for each
+instance. It is overwritten in place when a call is stored, before the call is answered: one short write into the page
+cache, which survives `kill -9` as the state file does.
 """
 
 import os
@@ -16,15 +16,15 @@ from typing import NamedTuple
 from servers.files.private_files import FILE_MODE
 
 CONTENT = struct.Struct("<16sIQ16s")
-"""An instance's id of 16 characters, and where its file ends. A checksum of these follows."""
+"""An instance's id of 16 characters, and the end of its file. A checksum follows."""
 SLOT_BYTES = 64
-"""No slot lies across two pages of memory, so none is written by half."""
+"""Bytes of a slot. No slot crosses a page of memory, so none is written by half."""
 SLOTS_AT_ONCE = 256
-"""Slots by which the file grows. Their room on the disk is taken at once: a call that is kept needs none."""
+"""Slots by which the file grows. Their disk space is allocated immediately, so that storing a call needs none."""
 
 
 class FileEnd(NamedTuple):
-    """Where a state file ends: which writing of the file it is, its bytes, and the digest of its last record."""
+    """The end of a state file: the identity of the file, its size in bytes, and the digest of its last record."""
 
     generation: int
     size: int
@@ -32,7 +32,7 @@ class FileEnd(NamedTuple):
 
 
 class StateIndex:
-    """The ends of the state files of one worker. To be opened before use, and closed."""
+    """The ends of the state files of one worker. Open it before use, and close it."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -42,7 +42,7 @@ class StateIndex:
         self._growing = threading.Lock()  # protects _free, and the size of the file: forks are written in threads
 
     def open(self, instances: Collection[str]) -> None:
-        """Open the file, made if it is new, and forget all but these instances.
+        """Open or create the file, and drop all other instances.
 
         Raises:
             OSError: it cannot be used.
@@ -64,7 +64,7 @@ class StateIndex:
             self._handle = -1
 
     def add(self, instance: str, end: FileEnd) -> None:
-        """Keep the end of a new instance's file.
+        """Add the end of a new instance's file.
 
         Raises:
             OSError: there is no room for it.
@@ -77,7 +77,7 @@ class StateIndex:
             self._slots[instance] = self._free.pop()
 
     def put(self, instance: str, end: FileEnd) -> None:
-        """Keep where an instance's file ends now.
+        """Update the end of an instance's file.
 
         Raises:
             OSError: it cannot be written.
@@ -85,10 +85,10 @@ class StateIndex:
         self._write(self._slots[instance], instance, end)
 
     def find(self, instance: str) -> FileEnd:
-        """Where an instance's file ended when it was last written.
+        """The last known end of an instance's file.
 
         Raises:
-            ValueError: nobody knows.
+            ValueError: it is not known.
         """
         slot = self._slots.get(instance)
         if slot is None:
@@ -101,7 +101,7 @@ class StateIndex:
         return FileEnd(*end)
 
     def remove(self, instance: str) -> None:
-        """Forget an instance whose file is gone. Its slot is free for another, now and after the next start."""
+        """Remove an instance whose file is gone. Its slot can be reused, also after a restart."""
         with self._growing:
             slot = self._slots.pop(instance, None)
             if slot is not None:

@@ -1,1 +1,1 @@
-"""The log, traces and counters of a worker. Nothing here decides anything."""
+"""The log, traces and counters of a worker. They decide nothing."""

@@ -1,4 +1,4 @@
-"""Counting on the path of every call: plain numbers of one thread, which become metrics when somebody asks."""
+"""Counters for the path of every call: plain numbers of one thread, converted into metrics on request."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 
 class CounterCollector(Collector):
-    """How often each thing happened; add to `counts`."""
+    """A collector of counts. Add to `counts`."""
 
     def __init__(self, name: str, documentation: str, labels: Sequence[str]) -> None:
         self._name, self._documentation, self._labels = name, documentation, labels
@@ -24,7 +24,7 @@ class CounterCollector(Collector):
 
 
 class Durations(Collector):
-    """How often something took at most so many seconds."""
+    """A histogram of durations in seconds."""
 
     def __init__(self, name: str, documentation: str, bounds: Sequence[float]) -> None:
         self._name, self._documentation = name, documentation

@@ -1,7 +1,6 @@
-"""The farm's log: one JSON object a line on standard error, for each event its name and its fields.
+"""The farm's log: one JSON object a line on standard error, with an event's name and fields.
 
-An event never waits for whoever reads it: lines are written by a thread of their own, and what it cannot keep up with
-is left out and counted.
+An event never waits for the reader. A thread writes the lines, and drops and counts those that it cannot keep up with.
 """
 
 import json
@@ -24,10 +23,10 @@ OF_EVERY_RECORD = {*vars(logging.makeLogRecord({})), "message", "asctime"}
 
 
 def to_stderr(level: Level, *, process: str, otel: str | None = None) -> None:
-    """Log from here on: our events from `level` up, and the warnings of the libraries that we use.
+    """Start logging: our events from `level` up, and warnings of libraries.
 
-    `process` tells the lines of a farm's processes apart. `otel` is an OTLP endpoint that gets spans, if OpenTelemetry
-    is installed: it is often set for a whole machine, so without the extra there is a warning and no more.
+    `process` identifies a process of the farm. `otel` is an OTLP endpoint that gets spans, if OpenTelemetry is
+    installed. It is often set for a whole machine, so without the extra there is only a warning.
     """
     handlers: dict[str, dict[str, Any]] = {"lines": {"()": JsonLineHandler, "level": level.upper(), "process": process}}
     if otel is not None:
@@ -64,7 +63,7 @@ def as_line(record: logging.LogRecord, process: str) -> str:
 
 
 def fields(record: logging.LogRecord) -> dict[str, Any]:
-    """What an event says beside its name: what was given as `extra`."""
+    """The fields of an event, given as `extra`."""
     return {name: value for name, value in vars(record).items() if name not in OF_EVERY_RECORD and value is not None}
 
 
@@ -99,7 +98,7 @@ class JsonLineHandler(logging.Handler):
             self.handleError(record)
 
     def close(self) -> None:
-        """Write what waits, unless nobody reads it."""
+        """Write pending lines, unless nobody reads them."""
         if self._writer.is_alive():
             try:
                 self._waiting.put(None, timeout=SECONDS_TO_END)
@@ -119,7 +118,7 @@ class JsonLineHandler(logging.Handler):
 
 
 def _write_all(descriptor: int, text: bytes) -> None:
-    """Write to a descriptor. By itself, not through `sys.stderr`, whose lock could be held when the process ends."""
+    """Write to a descriptor directly: the lock of `sys.stderr` could be held when the process ends."""
     try:
         while text:
             text = text[os.write(descriptor, text) :]

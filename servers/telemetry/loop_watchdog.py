@@ -1,7 +1,7 @@
-"""Notices that an event loop stands still, from a thread beside it, and tells the log where it stands.
+"""Detects a blocked event loop from another thread, and logs its stack.
 
-It only tells. A worker process whose loop stands still is killed and started anew by its farm. A farm in one process
-has nobody above it, and to end it would cost every other environment its calls.
+It only logs. The farm kills and restarts a worker process with a blocked loop. A farm in one process has no supervisor,
+and to end it would cost every other environment its calls.
 """
 
 import asyncio
@@ -13,14 +13,14 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 STALLED_SECONDS = 3.0
-"""A loop that does nothing for so long stands still."""
+"""Seconds without progress after which a loop counts as blocked."""
 DEEPEST_SHOWN = 12
 log = logging.getLogger("farm.loop")
 
 
 @contextmanager
 def watched_loop(seconds: float = STALLED_SECONDS) -> Generator[None]:
-    """Watch the running loop while inside."""
+    """Watch the running loop while the context is open."""
     loop, thread = asyncio.get_running_loop(), threading.get_ident()
     over, beaten = threading.Event(), threading.Event()
 
@@ -48,6 +48,6 @@ def watched_loop(seconds: float = STALLED_SECONDS) -> Generator[None]:
 
 
 def _stack(thread: int) -> str:
-    """Where a thread is: the innermost functions, file and line."""
+    """The stack of a thread: the innermost functions, file and line."""
     frames = traceback.extract_stack(sys._current_frames().get(thread))  # pyright: ignore[reportPrivateUsage]
     return " < ".join(f"{frame.name} {frame.filename}:{frame.lineno}" for frame in reversed(frames[-DEEPEST_SHOWN:]))

@@ -1,6 +1,6 @@
-"""OpenTelemetry, for those who want it: every event of the log that took some time becomes a span.
+"""OpenTelemetry: every log event with a duration becomes a span.
 
-A call's span holds a `guest` span, the time that the tool itself ran. Needs the extra `envfarm[otel]`.
+A call's span holds a `guest` span, the time of the tool itself. Needs the extra `envfarm[otel]`.
 """
 
 import logging
@@ -19,9 +19,9 @@ TRACES = "/v1/traces"
 
 
 class Spans(logging.Handler):
-    """Sends spans to an OTLP endpoint, or to an exporter that a test brings.
+    """Sends spans to an OTLP endpoint, or to a test's exporter.
 
-    They are made where the event is told, so the span of a request that the MCP SDK has begun is their parent.
+    Spans are made where the event is logged, so the span of a request that the MCP SDK has begun is their parent.
     """
 
     def __init__(self, endpoint: str, *, process: str, exporter: SpanExporter | None = None) -> None:

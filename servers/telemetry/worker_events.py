@@ -1,4 +1,4 @@
-"""What is noticed of a worker's work: each thing is counted for `/metrics` and told to the log, in one place."""
+"""The events of a worker. Each is counted for `/metrics` and logged, in one place."""
 
 import logging
 
@@ -9,7 +9,7 @@ from servers.messages import OutcomeKind
 from servers.telemetry.counters import CounterCollector, Durations
 
 FAULTS: frozenset[OutcomeKind] = frozenset({"failed", "timeout", "died"})
-"""Outcomes that are no agent's doing."""
+"""Outcomes that are no agent's fault."""
 INSTANCES_A_LINE = 100
 CALL_SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10)
 GUEST_SECONDS = (0.00005, 0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.05, 0.2, 1, 5)
@@ -19,7 +19,7 @@ log = logging.getLogger("farm.worker")
 
 
 class WorkerEvents:
-    """The counters of one worker, in a registry of their own: what two workers count never mixes.
+    """The counters of one worker, in a registry of their own, so that two workers' counts never mix.
 
     Labels take few values: environments of the library, outcomes, HTTP statuses, names of errors.
     """
@@ -86,7 +86,7 @@ class WorkerEvents:
         guest: int | None = None,
         detail: str | None = None,
     ) -> None:
-        """A call was answered. On the path of every call: a microsecond or two."""
+        """A call was answered. This is on the path of every call, and takes a microsecond or two."""
         self._calls.counts[environment, outcome] += 1
         self._call_seconds.add(seconds)
         if micros:
@@ -117,10 +117,10 @@ class WorkerEvents:
 
 
 def call_id(instance: str, seq: int) -> str:
-    """What names a call everywhere: its instance, and its number in that one's history."""
+    """The name of a call: its instance, and its number in the history."""
     return f"{instance}/{seq}"
 
 
 def _parts(instances: list[str]) -> list[list[str]]:
-    """So many that a line stays short."""
+    """Batches that keep a log line short."""
     return [instances[at : at + INSTANCES_A_LINE] for at in range(0, len(instances), INSTANCES_A_LINE)]

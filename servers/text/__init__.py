@@ -1,1 +1,1 @@
-"""Words for people: plurals, suggestions, and what a terminal may be shown. Nothing here knows of environments."""
+"""Words for people: plurals, suggestions, and safe terminal output. Nothing here knows environments."""

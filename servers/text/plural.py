@@ -1,8 +1,8 @@
-"""How many of what, in words that agree: 1 scenario, 2 scenarios."""
+"""Plurals: 1 scenario, 2 scenarios."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """A number and its noun. `many` is the plural form; without it, the noun with an s."""
+    """A number with its noun. `many` is the plural form, by default the noun with an s."""
     return f"{number:,} {noun(number, one, many)}"
 
 

@@ -1,8 +1,7 @@
-"""The one door to a terminal: what bundles, models, agents and endpoints say is shown and never obeyed.
+"""The only way to the terminal: text of bundles, models, agents and endpoints is shown and never interpreted.
 
-Every command prints through a `Terminal`. It cleans what it draws and reads no marks such as `[bold]` in it, so no
-print, table or panel can forget to. What is to be coloured is `marked`; `tests/test_terminals.py` holds that there is
-no other way.
+Every command prints through a `Terminal`. It cleans its output and reads no markup such as `[bold]`, so no print, table
+or panel can forget to. Our own markup is `marked`. `tests/test_terminals.py` forbids any other way.
 """
 
 import json
@@ -23,19 +22,19 @@ from rich.text import Text
 
 KEPT = frozenset("\n\t")
 OBEYED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
-"""Unicode's control and format characters, lone surrogates, and separators of lines: bidi overrides are among them."""
+"""Unicode's control and format characters (bidi overrides among them), lone surrogates, and line separators."""
 GAP = 3
 """Columns between two of a table."""
 LEAST_TEXT = 12
-"""Columns in which a text is still worth a column."""
+"""The least useful width of a text column."""
 LONGEST_RULE = 80
-"""Columns of the line below a table's head, where there is no terminal: texts there are of any length."""
+"""The width of the line below a table's head without a terminal, as texts have any length there."""
 UNCUT = 1_000_000
-"""Columns of a table that is not drawn on a terminal: a file or another program gets whole ids and texts."""
+"""Columns of a table without a terminal: a file or another program gets whole ids and texts."""
 
 
 def clean(text: str) -> str:
-    """A text in which nothing is obeyed by a terminal: each character of control stands there as its number."""
+    """A text without control characters: each is replaced by its number."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(one if one in KEPT or unicodedata.category(one) not in OBEYED else _told(one) for one in text)
@@ -46,9 +45,10 @@ def _told(character: str) -> str:
 
 
 class Listing:
-    """A table with a line for each thing: its name, figures, and last what it is, which alone is cut.
+    """A table with a line for each item: name, figures, and last a description, which may be cut.
 
-    On a narrow terminal the texts are left out; where names and figures do not fit either, each thing has some lines.
+    On a narrow terminal the descriptions are left out. If names and figures do not fit either, each item takes some
+    lines.
     """
 
     def __init__(self, *heads: str) -> None:
@@ -57,7 +57,7 @@ class Listing:
         self._whole = False
 
     def add(self, *cells: str, whole: bool = False) -> None:
-        """Add a thing. Its last cell is cut at the terminal's width, unless the `whole` of it is to be shown."""
+        """Add an item. Its last cell is cut at the terminal's width, unless `whole` is set."""
         self._rows.append(cells)
         self._whole = self._whole or whole
 
@@ -91,22 +91,22 @@ class Listing:
 
 
 def hints(first: str, *commands: tuple[str, str]) -> str:
-    """A line, and below it commands with what each does, one under another."""
+    """A line, and below it commands with their descriptions."""
     width = max(len(command) for command, _ in commands)
     return "\n".join([first, *(f"  {command:{width}}  {what}" for command, what in commands)])
 
 
 class Terminal(Console):
-    """A console that draws clean text as it stands, and follows no link.
+    """A console that prints clean text literally, without links.
 
-    Where it is no terminal (a file, a pipe), no table is cut to a width or filled up with blanks, and no panel framed.
+    Without a terminal (a file, a pipe), tables are neither cut nor padded, and panels have no frame.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """The segments of what is drawn: only those of rich itself hold characters of control."""
+        """The segments of the output. Only rich's own may hold control characters."""
         if isinstance(renderable, LiveRender) and not self.is_terminal:
             renderable = renderable.renderable  # what is drawn live is drawn once here
         if isinstance(renderable, Panel) and not self.is_terminal:
@@ -124,13 +124,13 @@ class Terminal(Console):
                 yield Segment(clean(segment.text), style)
 
     def print(self, *objects: Any, crop: bool = True, soft_wrap: bool | None = None, **options: Any) -> None:
-        """Print; only on a terminal are lines broken or cut at its width."""
+        """Print. Lines are broken or cut only on a terminal."""
         if soft_wrap is None and not self.is_terminal:
             soft_wrap = all(isinstance(one, str | Text) for one in objects)
         super().print(*objects, crop=crop and self.is_terminal, soft_wrap=soft_wrap, **options)
 
     def print_data(self, data: object) -> None:
-        """Print JSON as it is, in lines of any length."""
+        """Print JSON unchanged, in lines of any length."""
         text = json.dumps(data, indent=2, ensure_ascii=False)
         if clean(text) != text:
             text = json.dumps(data, indent=2)  # in which characters of control are written as numbers
@@ -138,12 +138,12 @@ class Terminal(Console):
 
 
 def _unframed(panel: Panel) -> Group:
-    """What a panel holds, below its title."""
+    """The content of a panel, below its title."""
     return Group(*(part for part in (panel.title, panel.renderable, panel.subtitle) if part))
 
 
 def _unfilled(drawn: Iterable[Segment]) -> Iterable[Segment]:
-    """Lines without the blanks at their ends."""
+    """Lines without trailing blanks."""
     for whole in Segment.split_lines(drawn):
         is_rule = not "".join(segment.text for segment in whole).strip(" ─")
         line = Segment.adjust_line_length(whole, LONGEST_RULE, pad=False) if is_rule else whole
@@ -156,10 +156,10 @@ def _unfilled(drawn: Iterable[Segment]) -> Iterable[Segment]:
 
 
 def marked(text: str, *values: object) -> Text:
-    """A text with marks of ours, such as `[red]`, in which each `{}` is a value as it stands."""
+    """A text with our own markup, such as `[red]`. Each `{}` is a literal value."""
     return Text.from_markup(text.format(*(escape(str(value)) for value in values)), emoji=False)
 
 
 def in_one_line(text: str) -> Text:
-    """A text in one line, cut where the terminal ends."""
+    """A text in one line, cut at the terminal's width."""
     return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")

@@ -1,4 +1,4 @@
-"""SQLite inside a guest: connections, tables, rows of instances, changesets.
+"""SQLite in a guest: connections, tables, rows of instances, changesets.
 
-The worker uses parts of it; it knows nothing of the worker.
+The worker uses parts of it. It knows nothing of the worker.
 """

@@ -1,6 +1,6 @@
-"""Changesets as SQLite's session extension writes them, made from rows that were compared.
+"""Changesets in the format of SQLite's session extension, written from compared rows.
 
-What is kept is written here and not copied from a guest: two readers of strange bytes may read different things.
+The stored changeset is written here, not copied from a guest: two readers may read malformed bytes differently.
 """
 
 import struct
@@ -12,11 +12,11 @@ UNCHANGED = b"\0"
 NULL = b"\5"
 INTEGER, REAL = struct.Struct(">Bq"), struct.Struct(">Bd")
 SHORT = [bytes((length,)) for length in range(0x80)]
-"""Numbers of one byte, as SQLite writes them."""
+"""Numbers of one byte in SQLite's encoding."""
 
 
 def header(table: str, columns: int, keys: Sequence[int]) -> bytes:
-    """What stands before the records of a table."""
+    """The header of a table's records."""
     flags = bytearray(columns)
     for number, place in enumerate(keys):
         flags[place] = number + 1
@@ -26,7 +26,7 @@ def header(table: str, columns: int, keys: Sequence[int]) -> bytes:
 def record(
     before: Sequence[Any] | None, after: Sequence[Any] | None, changed: Sequence[int], keys: Sequence[int]
 ) -> bytes:
-    """What happened to one row; nothing if it is as it was. `changed` are the columns that an update changed."""
+    """The record of one row, empty if it is unchanged. `changed` lists the columns that an update changed."""
     if before is None or after is None:
         return bytes((INSERT if before is None else DELETE, 0)) + b"".join(map(_value, after or before or ()))
     if not changed:
@@ -40,12 +40,12 @@ def record(
 
 
 def equal(one: Any, other: Any) -> bool:
-    """Whether two values are the same for SQLite: to Python 1 equals 1.0."""
+    """True if two values are the same for SQLite. To Python 1 equals 1.0."""
     return type(one) is type(other) and one == other
 
 
 def varint(number: int) -> bytes:
-    """A number below 2**28 as SQLite writes it: seven bits in a byte, the highest first."""
+    """A number below 2**28 in SQLite's encoding: seven bits a byte, the highest first."""
     if number < 0x80:
         return SHORT[number]
     found = [number & 0x7F]

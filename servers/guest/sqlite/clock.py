@@ -1,6 +1,6 @@
-"""SQLite's clock for text that is not ours: it tells the instance's time, so that `datetime('now')` repeats.
+"""SQLite's clock for untrusted SQL: it returns the instance's time, so that `datetime('now')` repeats.
 
-The time is set for the thread that runs a statement, before it is run.
+The time is set for the current thread before each statement.
 """
 
 import threading
@@ -22,12 +22,12 @@ class _Time(threading.local):
 
     @property
     def julian_ms(self) -> int:
-        """Read from its text when SQLite asks, which it seldom does."""
+        """The time as SQLite wants it. It is parsed on demand, which is rare."""
         return UNIX_EPOCH_IN_JULIAN_MS + (datetime.fromisoformat(self.now) - EPOCH) // MILLISECOND
 
 
 class _Clock(apsw.VFS):
-    """The default VFS with a time that is set before each call."""
+    """The default VFS with a settable time."""
 
     def __init__(self) -> None:
         self.time = _Time()

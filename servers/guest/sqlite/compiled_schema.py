@@ -1,7 +1,7 @@
-"""What a schema makes of short statements: generated columns and views that nest may double them at each level.
+"""The size of a schema's compiled statements: nested generated columns and views may double it at each level.
 
-SQLite compiles a statement without asking anybody whether it takes too long. So the guest that builds a start, which
-may be killed, compiles what writes and reads each table and view. A schema of which SQLite makes too much is refused.
+SQLite compiles a statement without asking for the time. So the guest that builds a start image, which may be killed,
+compiles the statements that write and read each table and view. A schema with too large programs is refused.
 """
 
 from collections.abc import Generator
@@ -16,11 +16,11 @@ from servers.guest.sqlite.tables import Statement, Table, read_tables, writing_s
 LARGEST_PROGRAM = 20_000
 """Instructions of the program that writes or reads one row of a table, or reads a view."""
 MOST_NAMES = 2_000
-"""Columns and SELECTs that reading a view comes to, when every view in it is unfolded."""
+"""Columns and SELECTs of a view after every view in it is expanded."""
 
 
 class NameCounter:
-    """An authorizer that allows as many columns and SELECTs as may be: SQLite asks it while it compiles."""
+    """An authorizer that bounds the columns and SELECTs of a statement. SQLite calls it during compilation."""
 
     def __init__(self, most: int) -> None:
         self._left = most
@@ -35,7 +35,7 @@ class NameCounter:
 
 
 def view_findings(connection: apsw.Connection) -> list[str]:
-    """The first view that cannot be read, or of which SQLite makes too much. Those after it may be made of it."""
+    """The first view that cannot be read, or is too large. Later ones may depend on it."""
     listed = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'view' ORDER BY rowid").fetchall()
     with _limited(connection):
         for (name,) in listed:
@@ -46,7 +46,7 @@ def view_findings(connection: apsw.Connection) -> list[str]:
 
 
 def row_findings(connection: apsw.Connection) -> list[str]:
-    """The tables with too many columns, and those of whose rows SQLite makes too much. Each has a key."""
+    """The tables with too many columns, and those with too large programs for their rows. Each has a key."""
     try:
         tables = read_tables(connection)
     except (LookupError, ValueError):
@@ -61,7 +61,7 @@ def row_findings(connection: apsw.Connection) -> list[str]:
 
 @contextmanager
 def _limited(connection: apsw.Connection) -> Generator[None]:
-    """Let no larger program be compiled. Those of `seed.sql` and `setup` may be: their rows stand in them."""
+    """Limit the size of compiled programs. `seed.sql` and `setup` are exempt: their rows are in their programs."""
     before = connection.limit(apsw.SQLITE_LIMIT_VDBE_OP, LARGEST_PROGRAM)
     try:
         yield

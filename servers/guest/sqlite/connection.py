@@ -1,6 +1,6 @@
-"""Connections to SQLite that take little memory: a farm holds hundreds of small databases open.
+"""SQLite connections with little memory: a farm has hundreds of small databases open.
 
-Of the 180 kB that a connection in use took, 60 % was what SQLite sets aside for it beforehand.
+Of the 180 kB of an ordinary connection, 60 % is memory that SQLite reserves in advance.
 """
 
 import apsw
@@ -9,14 +9,14 @@ from servers.guest.sqlite import clock
 from servers.guest.sqlite.plain_text import PLAIN_TEXT, plain_text
 
 PAGE_SIZE = 1024
-"""Bytes of a page of a start image, and of all that is made from it. A cache begins with room for 20 of them."""
+"""Bytes of a page of a start image and everything made from it. A cache begins with room for 20 pages."""
 PAGES_CACHED = 10
 LARGEST_VALUE = 1_000_000
-"""Bytes of one text or blob, and of one row: for whoever builds, calls, verifies, reads or judges."""
+"""Bytes of one text or blob, and of one row, wherever they are built, changed, verified, read or judged."""
 MOST_COLUMNS = 500
 """Columns of a table. A difference reads each twice, and compares them in one expression."""
 MOST_INSTRUCTIONS = 50_000
-"""Instructions of one program of SQLite, over a database that is not ours. SQLite asks nobody while it compiles."""
+"""Instructions of one SQLite program over an untrusted database. SQLite cannot be interrupted while it compiles."""
 
 apsw.shutdown()  # nothing is open yet: this module makes all connections
 apsw.config(apsw.SQLITE_CONFIG_LOOKASIDE, 0, 0)
@@ -24,10 +24,10 @@ apsw.initialize()
 
 
 def connect(vfs: str = clock.VFS_NAME) -> apsw.Connection:
-    """A connection to a database in memory. All have the same limits of SQLite, and none sees the machine's time.
+    """A connection to a database in memory. All have the same SQLite limits, and none sees the machine's time.
 
-    So a start that was built can be called, and what a guest wrote can be verified, on any day. Sorting takes memory
-    and no file: a guest can open none.
+    So a start image can be used, and a guest's changes verified, on any day. Sorting uses memory and no file, since a
+    guest can open none.
     """
     connection = apsw.Connection(":memory:", vfs=vfs)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
@@ -37,13 +37,13 @@ def connect(vfs: str = clock.VFS_NAME) -> apsw.Connection:
 
 
 def shrink(connection: apsw.Connection) -> None:
-    """Let a connection's cache be a small one: what it was given at first is only given back when it is empty."""
+    """Shrink a connection's cache. The initial one is only released while it is empty."""
     connection.execute(f"PRAGMA cache_size = {PAGES_CACHED}", can_cache=False).fetchall()
     connection.release_memory()
 
 
 def teach(connection: apsw.Connection) -> None:
-    """Have a connection know the functions that only checkpoints have."""
+    """Register the functions that only checkpoints have."""
 
     def plain(*values: object) -> str | None:
         return plain_text(values[0])
@@ -52,9 +52,9 @@ def teach(connection: apsw.Connection) -> None:
 
 
 def distrust(connection: apsw.Connection) -> None:
-    """Have SQLite run nothing that a database brings along: no triggers, and only plain functions in its schema.
+    """Have SQLite run nothing from the database: no triggers, and only plain functions in its schema.
 
-    What its schema makes too large a program is not compiled: that ends with a NoMemError.
+    A schema with too large programs ends with a NoMemError.
     """
     connection.limit(apsw.SQLITE_LIMIT_VDBE_OP, MOST_INSTRUCTIONS)
     connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)

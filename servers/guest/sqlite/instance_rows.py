@@ -1,6 +1,6 @@
-"""The rows of instances as a guest holds them: in memory, hydrated from a start image and the changes since.
+"""The rows of instances in a guest: in memory, built from a start image and the changes since.
 
-A guest has no file of any instance. It tells its worker what a call changed, and the worker keeps it.
+A guest has no file of any instance. It sends the changes of a call to its worker, which stores them.
 """
 
 from collections import OrderedDict
@@ -12,23 +12,23 @@ from servers.guest.sqlite.connection import PAGE_SIZE, connect, shrink
 from servers.guest.sqlite.tables import Table, UncheckedTables, tables_of
 
 MOST_BYTES = 15 * 1024 * 1024
-"""Bytes of start images that are kept."""
+"""Bytes of cached start images."""
 MOST_GROWTH = 16 * 1024 * 1024
 """Bytes by which the rows of an instance may grow beyond its start image."""
 OWN_BYTES = 40 * 1024
-"""What a connection costs beside its pages, roughly."""
+"""The approximate cost of a connection beside its pages, in bytes."""
 
 FORBIDDEN_FUNCTIONS = {"load_extension", "random", "randomblob", "fts3_tokenizer", "changes", "total_changes"}
-"""The last two count what a connection did, whose calls are not all the instance's."""
+"""Forbidden SQL functions. The last two depend on the connection's history, which is not only the instance's."""
 READ_ACTIONS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE}
 WRITE_ACTIONS = {apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE}
 SESSION_PRAGMAS = {"table_xinfo", "table_info"}
 SESSION_SAVEPOINT = "changeset"
-"""What SQLite's session extension does on its own while it records: it looks at columns, within a savepoint."""
+"""The savepoint of SQLite's session extension, which reads columns while it records."""
 
 
 class RowsOnly:
-    """An authorizer: rows may be read and written; beside that only the guest's own BEGIN and COMMIT may happen."""
+    """An authorizer: rows may be read and written, and the guest itself may BEGIN and COMMIT."""
 
     def __init__(self) -> None:
         self.own = False
@@ -65,7 +65,7 @@ class Hydrated:
         self.connection.authorizer = self._authorizer
 
     def _restore(self, changes: bytes, tables: dict[str, Table]) -> None:
-        """Apply changes whose rules were asked when they were made."""
+        """Apply changes whose rules were checked before."""
         self.connection.config(apsw.SQLITE_DBCONFIG_ENABLE_TRIGGER, 0)
         self.connection.execute("PRAGMA ignore_check_constraints = ON; BEGIN", can_cache=False).fetchall()
         UncheckedTables(self.connection, tables).apply(changes)
@@ -80,7 +80,7 @@ class Hydrated:
         self._own("COMMIT -- farm")
 
     def roll_back(self) -> bool:
-        """Undo what the call wrote, or say that SQLite ended the transaction before, and what came after it stands."""
+        """Roll the call back. False if SQLite ended the transaction earlier, so that later writes remain."""
         if not self.connection.in_transaction:
             return False
         self._own("ROLLBACK -- farm")
@@ -96,7 +96,7 @@ class Hydrated:
 
 @dataclass
 class InstanceRows:
-    """The start images and the instances that this guest knows; the least recently used are forgotten first."""
+    """The start images and instances of this guest. The least recently used are evicted first."""
 
     images: OrderedDict[str, bytes] = field(default_factory=OrderedDict[str, bytes])
     tables: dict[str, dict[str, Table]] = field(default_factory=dict[str, dict[str, Table]])
@@ -112,7 +112,7 @@ class InstanceRows:
             del self.tables[forgotten]
 
     def find(self, instance: str, revision: str) -> Hydrated | None:
-        """The instance's rows, if they are here and at this revision."""
+        """The instance's rows, if they are loaded at this revision."""
         hydrated = self.instances.get(instance)
         if hydrated is None or hydrated.revision != revision:
             return None
@@ -120,7 +120,7 @@ class InstanceRows:
         return hydrated
 
     def hydrate(self, instance: str, revision: str, digest: str, changes: bytes, *, room: int) -> None:
-        """Build an instance's rows afresh; forget others until all take at most `room` bytes."""
+        """Build an instance's rows, and evict others until all take at most `room` bytes."""
         self.forget(instance)
         self.instances[instance] = Hydrated(self.images[digest], self.tables[digest], changes, revision)
         self.held += self.instances[instance].size
@@ -128,7 +128,7 @@ class InstanceRows:
             self.forget(next(iter(self.instances)))
 
     def roll_back(self, instance: str) -> None:
-        """Undo what a call wrote to an instance's rows."""
+        """Roll back a call's writes to an instance's rows."""
         if not self.instances[instance].roll_back():
             self.forget(instance)
 
@@ -140,7 +140,7 @@ class InstanceRows:
 
 
 def opened(image: bytes) -> apsw.Connection:
-    """A database in memory with the content of an image, on the instance's clock."""
+    """A database in memory with the content of an image and the instance's clock."""
     connection = connect()
     connection.deserialize("main", image)
     return connection

@@ -1,4 +1,4 @@
-"""Start images: schema, first rows and a scenario's setup become the bytes of one SQLite database."""
+"""Start images: schema, seed and a scenario's setup as the bytes of one SQLite database."""
 
 import math
 import re
@@ -26,16 +26,16 @@ Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 SCRIPTS = "schema.sql, seed.sql and setup"
 LARGEST_IMAGE = 12 * 1024 * 1024
-"""Bytes of a start: its rows and their indexes."""
+"""Bytes of a start image: its rows and their indexes."""
 MOST_TABLES = 500
 MOST_OTHERS = 500
-"""Views, indexes and triggers: whoever opens a state reads the text of all of them."""
+"""The most views, indexes and triggers: opening a state parses all of them."""
 LONGEST_SHOWN = 80
 """Characters of a value in a finding."""
 
 
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
-    """The start image, and what is wrong with the scripts; the image is empty when something is."""
+    """The start image, and the faults of the scripts. The image is empty if there is a fault."""
     clock.set_time(now)
     connection = connect()
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}").fetchall()
@@ -84,7 +84,7 @@ def schema_only(action: int, _first: str | None, second: str | None, _database: 
 
 
 def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> str | None:
-    """Run a script in one transaction, or say what is wrong with it and leave nothing of it."""
+    """Run a script in one transaction. On an error, return it and roll back."""
     statement = ""
 
     def remember(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
@@ -117,7 +117,7 @@ def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> st
 
 
 def _orphans_text(connection: apsw.Connection, orphans: list[Any]) -> str:
-    """The first row that points nowhere, by its key and by what it points with."""
+    """The first row whose foreign key points nowhere, with its key."""
     table, _, parent, key = orphans[0]
     pairs = connection.execute(
         'SELECT "from", "to" FROM pragma_foreign_key_list(?) WHERE id = ? ORDER BY seq', (table, key)
@@ -144,7 +144,7 @@ def _key_columns(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def table_findings(connection: apsw.Connection) -> list[str]:
-    """What keeps the rows of a schema from coming in the same order, and changing the same way, in every replay."""
+    """Faults of a schema that make the order of rows, or their changes, differ between replays."""
     findings: list[str] = []
     tables = connection.execute(
         "SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND name <> 'sqlite_schema' ORDER BY name"
@@ -166,7 +166,7 @@ def table_findings(connection: apsw.Connection) -> list[str]:
 
 
 def _keys_to_nowhere(connection: apsw.Connection, table: str) -> list[str]:
-    """The foreign keys of a table that point to no table."""
+    """The foreign keys that point to no table."""
     found = connection.execute(
         'SELECT DISTINCT "table" FROM pragma_foreign_key_list(?) AS key WHERE NOT EXISTS '
         "(SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = key.\"table\" COLLATE NOCASE)",
@@ -176,7 +176,7 @@ def _keys_to_nowhere(connection: apsw.Connection, table: str) -> list[str]:
 
 
 def _has_rowid_as_key(connection: apsw.Connection, table: str) -> bool:
-    """Whether a table's key is its rowid. Any other key has an index of its own, and may be NULL."""
+    """True if a table's key is its rowid. Any other key has an index of its own, and may be NULL."""
     keys = connection.execute("SELECT count(*) FROM pragma_table_info(?) WHERE pk > 0", (table,)).get
     own = connection.execute("SELECT count(*) FROM pragma_index_list(?) WHERE origin = 'pk'", (table,)).get
     return keys == 1 and own == 0
@@ -198,7 +198,7 @@ def value_finding(connection: apsw.Connection) -> str | None:
 
 
 def _keys_compared_otherwise(connection: apsw.Connection, table: str) -> list[str]:
-    """The columns of a primary key that are not compared by their bytes: SQLite cannot tell what changed in them."""
+    """The key columns that are not compared by their bytes: SQLite cannot record a change in them."""
     found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk > 0", (table,)).fetchall()
     return [
         f"schema.sql: {table}.{name}: a primary key has no COLLATE; put it on a UNIQUE column beside the key"

@@ -1,7 +1,7 @@
-"""The tables of an environment, and the one way in which a changeset is applied to them.
+"""The tables of an environment, and the one function that applies a changeset to them.
 
-Each row is compared with what the changeset says before it is written and again after it. So whatever was applied can
-be inverted, and applying the inverse restores every row. The worker and guests apply changesets with this class alone.
+Each row is compared with the changeset before and after it is written. So every applied changeset can be inverted, and
+its inverse restores every row. The worker and guests both use this class.
 """
 
 import math
@@ -21,9 +21,9 @@ from servers.guest.sqlite.sql_text import quoted
 LARGEST_CHANGES = 4 * 1024 * 1024
 """Bytes of the changeset of one call."""
 MOST_ROWS = 20_000
-"""Rows that one call changes."""
+"""Rows that one call may change."""
 LEAST_RECORD = 10
-"""Bytes of the smallest record of a changeset, about: fewer bytes cannot hold too many rows."""
+"""The approximate bytes of the smallest record: a bound on the number of rows."""
 MOST_STATEMENTS = 200
 NO_CHANGE = apsw.no_change
 Values = tuple[Any, ...]
@@ -35,14 +35,14 @@ class ChangesError(Exception):
 
 
 class ForeignKey(NamedTuple):
-    """A foreign key of a table: the places of its columns, and the query that finds the row they point to."""
+    """A foreign key: the positions of its columns, and the query for the referenced row."""
 
     places: Places
     sql: str
 
 
 class Referenced(NamedTuple):
-    """Columns of a table that another table's foreign key points to."""
+    """Columns that another table's foreign key references."""
 
     places: Places
     by: str
@@ -65,17 +65,17 @@ class Table:
 
     @cached_property
     def key_set(self) -> set[int]:
-        """The places of the keys, as SQLite names them for each change."""
+        """The positions of the key columns, as SQLite reports them for each change."""
         return set(self.keys)
 
     @cached_property
     def header(self) -> bytes:
-        """What stands before this table's records in a changeset."""
+        """The header of this table's records in a changeset."""
         return changeset.header(self.name, len(self.columns), self.keys)
 
     @cached_property
     def select(self) -> str:
-        """The statement that reads the row of a key."""
+        """The statement that reads a row by key."""
         return f"SELECT {', '.join(map(quoted, self.columns))} FROM {self._named} WHERE {self._where}"
 
     @cached_property
@@ -86,11 +86,11 @@ class Table:
 
     @cached_property
     def delete(self) -> str:
-        """The statement that deletes the row of a key."""
+        """The statement that deletes a row by key."""
         return f"DELETE FROM {self._named} WHERE {self._where}"
 
     def update(self, changed: Places) -> str:
-        """The statement that gives some columns of the row of a key new values."""
+        """The statement that updates some columns of a row by key."""
         sql = self._updates.get(changed)
         if sql is None:
             if len(self._updates) >= MOST_STATEMENTS:
@@ -109,7 +109,7 @@ class Table:
 
 
 class Edit(NamedTuple):
-    """One row before and after a changeset. A row that does not exist is None."""
+    """One row before and after a changeset. None if it does not exist."""
 
     table: Table
     key: Values
@@ -120,7 +120,7 @@ class Edit(NamedTuple):
 
 
 class _Edits(NamedTuple):
-    """The rows that a changeset changes, in its order, and again by what it does to them."""
+    """The changed rows in the changeset's order, and grouped by operation."""
 
     all: list[Edit]
     deletes: list[Edit]
@@ -129,20 +129,20 @@ class _Edits(NamedTuple):
 
 
 class UncheckedTables:
-    """The tables of a connection on which triggers and the enforcement of foreign keys are switched off."""
+    """The tables of a connection with triggers and foreign key enforcement switched off."""
 
     def __init__(self, connection: apsw.Connection, tables: dict[str, Table]) -> None:
         self._connection = connection
         self._tables = tables
 
     def apply(self, changes: bytes) -> bytes:
-        """Apply a changeset within a transaction; the same changeset, written by us.
+        """Apply a changeset within a transaction, and return it in our own encoding.
 
-        After an error the caller rolls the transaction back.
+        After an error the caller rolls back.
 
         Raises:
-            ChangesError: it does not fit, or what it leaves is not allowed.
-            apsw.InterruptError, apsw.NoMemError: the work was cut short.
+            ChangesError: it does not fit, or leaves invalid rows.
+            apsw.InterruptError, apsw.NoMemError: the work was interrupted.
         """
         try:
             edits = self._edits(changes)
@@ -158,7 +158,7 @@ class UncheckedTables:
             raise ChangesError(f"the changeset does not fit the rows: {error}") from None
 
     def _edits(self, changes: bytes) -> "_Edits":
-        """The changed rows, once each record was compared with the row as it is."""
+        """The changed rows, after each record was compared with its row."""
         edits = _Edits([], [], [], [])
         seen: set[tuple[str, Values]] = set()
         for change in apsw.Changeset.iter(changes):
@@ -177,7 +177,7 @@ class UncheckedTables:
         return edits
 
     def _edit(self, table: Table, operation: str, old: Sequence[Any] | None, new: Sequence[Any] | None) -> Edit:
-        """What one record does to its row. What it says of the row before, its key above all, is compared exactly."""
+        """The edit of one record. Its old values, above all its key, are compared exactly."""
         known = old if old is not None else new or ()
         key = tuple(map(known.__getitem__, table.keys))
         if operation == "UPDATE" and old is not None and new is not None:
@@ -199,7 +199,10 @@ class UncheckedTables:
         return edit
 
     def _write(self, edits: "_Edits") -> None:
-        """Deletes first, inserts last. An update that another row is in the way of becomes a delete and an insert."""
+        """Write deletes first and inserts last.
+
+        An update that conflicts with another row becomes a delete and an insert.
+        """
         for edit in edits.deletes:
             self._delete(edit)
         moved: list[Edit] = []
@@ -231,13 +234,13 @@ class UncheckedTables:
         return row
 
     def _is_written(self, edit: Edit) -> bool:
-        """Whether a row is there as an edit leaves it. What it leaves has its key in it."""
+        """True if a row is as its edit leaves it."""
         if edit.after is None:
             return self._row(edit.table, edit.key) is None
         return _is_same(self._connection.execute(edit.table.select, edit.key).fetchone(), edit.after)
 
     def _check_references(self, edits: list[Edit]) -> None:
-        """Look for rows that point nowhere.
+        """Search for foreign keys that point nowhere.
 
         Raises:
             ChangesError: there is one.
@@ -261,7 +264,7 @@ class UncheckedTables:
 
 
 def rows_in(changes: bytes) -> int:
-    """How many rows a changeset changes, if they are many: of a small one they are not counted."""
+    """The number of rows in a changeset. Small ones are not counted."""
     if len(changes) <= LEAST_RECORD * MOST_ROWS:
         return 0
     return sum(1 for _ in apsw.Changeset.iter(changes))
@@ -271,7 +274,7 @@ def tables_of(image: bytes) -> dict[str, Table]:
     """The tables of a start image.
 
     Raises:
-        apsw.Error: it is no sound database.
+        apsw.Error: it is not a sound database.
     """
     connection = connect()
     try:
@@ -283,7 +286,7 @@ def tables_of(image: bytes) -> dict[str, Table]:
 
 
 def read_tables(connection: apsw.Connection) -> dict[str, Table]:
-    """The tables of `main`, by their exact names."""
+    """The tables of `main`, by exact name."""
     listed = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall()
     names = [str(name) for (name,) in listed if not str(name).lower().startswith("sqlite_")]
     columns: dict[str, tuple[str, ...]] = {}
@@ -316,7 +319,7 @@ def read_tables(connection: apsw.Connection) -> dict[str, Table]:
 
 
 def _foreign_keys(connection: apsw.Connection, table: str) -> list[tuple[str, list[tuple[str, str | None]]]]:
-    """The parent of each foreign key of a table, with the columns here and there."""
+    """The parent of each foreign key, with the columns of both sides."""
     found = connection.execute(
         'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?, \'main\') ORDER BY id, seq', (table,)
     ).fetchall()
@@ -327,9 +330,9 @@ def _foreign_keys(connection: apsw.Connection, table: str) -> list[tuple[str, li
 
 
 def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: Sequence[Any]) -> tuple[Edit, bool]:
-    """What an UPDATE does to a row, and whether the row has the values that the UPDATE says it had.
+    """The edit of an UPDATE, and whether its old values match the row.
 
-    It must say what each changed column was, and must leave the key.
+    It must have the old value of each changed column, and keep the key.
     """
     after, changed, fits = list(row), list[int](), True
     for place, was in enumerate(old):
@@ -349,14 +352,14 @@ def _update_of(table: Table, key: Values, row: Values, old: Sequence[Any], new: 
 
 
 class Statement(NamedTuple):
-    """A statement, and how many values it takes."""
+    """A statement, and its number of parameters."""
 
     sql: str
     values: int
 
 
 def writing_statements(table: Table) -> Iterator[Statement]:
-    """The statements that insert a row, delete one, and change every column of one but its key."""
+    """The statements that insert a row, delete one, and update all columns but the key."""
     yield Statement(table.insert, len(table.columns))
     yield Statement(table.delete, len(table.keys))
     given = tuple(place for place in range(len(table.columns)) if place not in table.keys)
@@ -365,7 +368,7 @@ def writing_statements(table: Table) -> Iterator[Statement]:
 
 
 def _written(edits: list[Edit]) -> bytes:
-    """The changeset of some edits, table by table."""
+    """The changeset of some edits, by table."""
     if len(edits) == 1:
         table, _, before, after, changed = edits[0]
         one = changeset.record(before, after, changed, table.keys)
@@ -379,7 +382,7 @@ def _written(edits: list[Edit]) -> bytes:
 
 
 def _check_values(edit: Edit) -> None:
-    """See that the values which a row is given can be kept. Those that it has can be."""
+    """Check that new values of a row can be stored. Unchanged ones can."""
     after = edit.after or ()
     for value in map(after.__getitem__, edit.changed) if edit.before else after:
         if value is None or isinstance(value, int):
@@ -400,5 +403,5 @@ def _at(row: Sequence[Any] | None, places: Sequence[int]) -> Values | None:
 
 
 def _is_same(one: Values | None, other: Values | None) -> bool:
-    """Whether two rows are the same, type by type: to Python 1 equals 1.0."""
+    """True if two rows are equal, type by type. To Python 1 equals 1.0."""
     return one == other and (one is None or other is None or list(map(type, one)) == list(map(type, other)))

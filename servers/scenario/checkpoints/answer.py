@@ -1,4 +1,4 @@
-"""Checkpoints of kind `answer`: the facts that the agent's last words must tell, asked of a state."""
+"""Checkpoints of kind `answer`: the facts that the agent's last words must tell, resolved against a state."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -15,19 +15,19 @@ from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointRe
 
 
 class AnswerCheckpoint(CheckpointKind):
-    """Holds when the agent's last words tell the facts and nothing that could be taken for them."""
+    """Holds if the agent's last words tell the facts, and no value that could be taken for them."""
 
     kind: Literal["answer"]
     facts: tuple[Fact, ...] = Field(default=(), max_length=MOST_FACTS)
     tell: Literal["all", "any"] = "all"
-    """Whether each fact must be told, or one of them."""
+    """Whether all facts must be told, or one of them."""
     given: tuple[Annotated[str, Field(max_length=LONGEST_GIVEN)], ...] = Field(default=(), max_length=MOST_WORDS)
-    """Texts whose values may be told beside the facts: the task gives them, or they are true and related."""
+    """Texts whose values may be told too: the task gives them, or they are true and related."""
     silent: tuple[Word, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that the answer must not contain."""
     silent_sql: str | None = None
     only_if: str | None = None
-    """A SELECT over the final state whose single value must be true, or nothing was worth telling."""
+    """A SELECT over the final state whose single value must be true. Otherwise nothing has to be told."""
 
     cost: ClassVar[int] = 2
     depends_on_others: ClassVar[bool] = True
@@ -43,7 +43,7 @@ class AnswerCheckpoint(CheckpointKind):
 
     @classmethod
     async def asked_together(cls, checkpoints: Sequence[CheckpointKind], case: JudgedRun) -> list[CheckpointResult]:
-        """Ask all: the facts of each may be told beside those of the others."""
+        """Ask all. The facts of each may be told beside those of the others."""
         own = [one for one in checkpoints if isinstance(one, cls)]
         return await case.in_thread(lambda: _asked(own, case))
 
@@ -78,7 +78,7 @@ def _finding(told: FactVerdict) -> CheckpointResult:
 
 
 def _question(checkpoint: AnswerCheckpoint, reader: StateReader) -> AnswerQuestion | CheckpointResult:
-    """The facts of a checkpoint with their values, or why it does not hold whatever is said."""
+    """The facts of a checkpoint with their values, or the verdict if no answer can matter."""
     try:
         if checkpoint.only_if is not None and not _is_true(checkpoint.only_if, reader):
             return CheckpointResult(False, "the state is not one in which there is this to tell")
@@ -112,6 +112,6 @@ def _words(sql: str | None, reader: StateReader) -> list[str]:
 
 
 def _column(sql: str, reader: StateReader) -> list[Cell]:
-    """The values of the first column of a SELECT, each no longer than one that is written in a fact."""
+    """The values of the first column of a SELECT, with the same length limit as written facts."""
     found = [row[0] for row in reader.select(sql).rows if row[0] is not None and not isinstance(row[0], bytes)]
     return [one[:LONGEST_VALUE] if isinstance(one, str) else one for one in found]

@@ -1,8 +1,8 @@
-"""What every kind of checkpoint has, and what the farm asks of it.
+"""The base of every kind of checkpoint, and its interface to the farm.
 
-A kind of checkpoint is a class in a file of its own. It inherits from `RowCheckpoint` if it reads the rows alone, and
-then has to define `cost` and `asked`. Another kind defines `asked_together`. The other methods have a default: a kind
-that holds no SQL, no Python and no names has nothing to say there.
+A kind is a class in a file of its own. It inherits from `RowCheckpoint` if it reads only rows, and then defines `cost`
+and `asked`. Any other kind defines `asked_together`. The other methods have defaults for a kind without SQL, Python and
+names.
 """
 
 import json
@@ -20,17 +20,17 @@ from servers.records import Name, Record
 from servers.state.rows import QueryResult, RowChange
 
 SLICE_SECONDS = 0.05
-"""How long checkpoints over rows are asked one after another in one job of a thread; then others may have a turn."""
+"""Seconds of one thread job with checkpoints over rows. Then others may have a turn."""
 LONGEST_QUESTION = 2_000
 """Characters of a question."""
 NO_CALLS = b"[]"
 Reply = tuple[dict[str, Any], list[bytes]]
-"""What a guest answers: a head, and parts."""
+"""The answer of a guest: a head, and parts."""
 T = TypeVar("T")
 
 
 class CheckpointResult(NamedTuple):
-    """Whether a checkpoint holds, and what was seen. `error` says what this state does to a checkpoint that fails."""
+    """Whether a checkpoint holds, and what it found. `error` is its failure on this state."""
 
     holds: bool
     seen: str = ""
@@ -38,7 +38,7 @@ class CheckpointResult(NamedTuple):
 
 
 def calls_as_json(calls: Iterable[tuple[str, str, str]]) -> bytes:
-    """Calls as checkpoints see them: the tool, the JSON of its arguments, and the outcome of each."""
+    """Calls for checkpoints: tool, JSON of the arguments, and outcome of each."""
     told = (
         f'{{"tool": {json.dumps(tool)}, "arguments": {arguments}, "outcome": {json.dumps(outcome)}}}'
         for tool, arguments, outcome in calls
@@ -53,9 +53,9 @@ class RunInThread(Protocol):
 
 
 class StateReader(Protocol):
-    """A state and its start, to be read by checkpoints (`servers.state.readonly_query.Reader`).
+    """A state and its start, for checkpoints (`servers.state.readonly_query.Reader`).
 
-    Checkpoints know it by this shape alone: what reads a scenario needs no SQLite.
+    A protocol, so that reading a scenario does not import SQLite.
     """
 
     budget: ProcessorBudget
@@ -70,7 +70,7 @@ class StateReader(Protocol):
 
 
 class GuestJobs(Protocol):
-    """Guests, for what untrusted Python is to be run in (`servers.sandbox.guest_pool.Guests`)."""
+    """Guests that run untrusted Python (`servers.sandbox.guest_pool.Guests`)."""
 
     call_seconds: float
 
@@ -86,19 +86,19 @@ class GuestJobs(Protocol):
 
 @dataclass(frozen=True)
 class JudgedRun:
-    """What is judged: a state beside its start, the agent's last words, and its calls."""
+    """The subject of a judgement: a state and its start, the agent's last words, and its calls."""
 
     reader: StateReader
     answer: str
     calls: bytes
-    """JSON of the calls, as `calls_as_json` makes it. Only a guest reads what agents wrote in them."""
+    """JSON of the calls, as `calls_as_json` makes it. Only a guest parses it, since agents wrote parts of it."""
     now: str
     guests: GuestJobs
     in_thread: RunInThread
 
 
 class CheckpointKind(Record, ABC):
-    """A checkpoint: a question to a final state, whether it must hold for any reward, and its share of the reward."""
+    """A checkpoint: a question about a final state, whether any reward requires it, and its weight."""
 
     id: Name
     role: Literal["goal", "guard"]
@@ -108,40 +108,40 @@ class CheckpointKind(Record, ABC):
     cost: ClassVar[int]
     """Kinds of lower cost are asked first."""
     needs_images: ClassVar[bool] = False
-    """Whether it reads the state as an image of its own, not by the judge's connection."""
+    """True if it reads the state as an image of its own, not through the judge's connection."""
     needs_calls: ClassVar[bool] = False
-    """Whether it sees the calls of the agent. Else they are not read."""
+    """True if it reads the agent's calls. Otherwise they are not loaded."""
     depends_on_others: ClassVar[bool] = False
-    """Whether those of this kind must be asked in one judgement: what one says depends on the others."""
+    """True if all of this kind must be asked in one judgement, as their results depend on each other."""
 
     @classmethod
     @abstractmethod
     async def asked_together(cls, checkpoints: Sequence["CheckpointKind"], case: JudgedRun) -> list[CheckpointResult]:
-        """Ask those of the checkpoints that are of this kind; the results in their order.
+        """Ask the checkpoints of this kind. The results are in their order.
 
         Raises:
             CheckpointError: one cannot be asked about any state.
-            InfraError: the farm could not ask one to its end, twice.
+            InfraError: the farm failed to finish one, twice.
         """
 
     def unknown_names(self, tables: frozenset[str]) -> Iterator[str]:
-        """What it names and the environment does not have."""
+        """The names in it that the environment does not have."""
         return iter(())
 
     def sources(self) -> Sequence[str]:
-        """The texts of Python in it."""
+        """The Python sources in it."""
         return ()
 
     def state_findings(self, start: StateReader) -> Iterator[str]:
-        """Why it can never be answered, asked of the first state. SQL is compiled and not run."""
+        """Why it can never be answered, by the first state. SQL is compiled and not run."""
         return iter(())
 
     async def run_findings(self, start: bytes, clock: str, guests: GuestJobs) -> Sequence[str]:
-        """Why it can never be answered, found by running it on the first state as both states."""
+        """Why it can never be answered, by a run with the first state as both states."""
         return ()
 
     def looks_for_words(self) -> bool:
-        """Whether it reads the answer's text, which only facts should."""
+        """True if it reads the answer's text, which only facts should."""
         return False
 
     def hidden_texts(self) -> Sequence[str]:
@@ -149,12 +149,12 @@ class CheckpointKind(Record, ABC):
         return ()
 
     def broken(self, problem: object) -> CheckpointError:
-        """The error of a checkpoint that cannot be asked about any state."""
+        """The error for a checkpoint that cannot be asked about any state."""
         return CheckpointError(f"checkpoint {self.id!r} cannot be asked: {problem}")
 
 
 class RowCheckpoint(CheckpointKind):
-    """A checkpoint over the rows of the final state and the first one. All kinds of it are asked in their order."""
+    """A checkpoint over the rows of the final and the first state. All kinds of it are asked in order."""
 
     @abstractmethod
     def asked(self, case: JudgedRun) -> CheckpointResult:
@@ -176,7 +176,7 @@ class RowCheckpoint(CheckpointKind):
 
 
 def _some_asked(checkpoints: Sequence[RowCheckpoint], case: JudgedRun) -> list[CheckpointResult]:
-    """Of the first checkpoints, as many as a slice of time holds: the way to a thread costs as much as one."""
+    """Ask as many of the first checkpoints as fit into a slice of time: a thread hop costs as much as one."""
     until = time.monotonic() + SLICE_SECONDS
     found: list[CheckpointResult] = []
     for checkpoint in checkpoints:

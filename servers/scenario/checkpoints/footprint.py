@@ -1,7 +1,7 @@
-"""Checkpoints of kind `footprint`: whether every row that differs between the start and the end may differ.
+"""Checkpoints of kind `footprint`: may every row that differs between start and end differ?
 
-Rows are looked at in portions, and each allowance is asked once about a portion. The processor time of the judgement is
-the bound: an agent that changes more rows than can be looked at has changed too many.
+Rows are processed in batches, with one query for each allowance and batch. The judgement's processor time is the bound.
+An agent that changes more rows than can be checked has changed too many.
 """
 
 import json
@@ -23,11 +23,11 @@ from servers.state.rows import Operation, RowChange
 MOST_ALLOWANCES = 100
 ROWS_AT_ONCE = 500
 KEYS_AT_ONCE = 1_000_000
-"""Bytes of the keys of one portion."""
+"""Bytes of the keys in one batch."""
 
 
 class Allowance(Record):
-    """Rows that may change: in which table, how, which columns, which rows, and how many."""
+    """Rows that may change: table, operation, columns, condition, number."""
 
     table: Name
     operation: Operation
@@ -36,7 +36,7 @@ class Allowance(Record):
     rows: int | None = Field(default=None, ge=0)
 
     def findings(self, start: StateReader) -> Iterator[str]:
-        """What it names and the rows do not have."""
+        """The names in it that the rows do not have."""
         if self.table not in start.tables():
             return  # that has been found by its text
         columns, _ = start.columns(self.table)
@@ -50,7 +50,7 @@ class Allowance(Record):
 
 
 class FootprintCheckpoint(RowCheckpoint):
-    """Holds when every row that differs between start and end is covered by an allowance."""
+    """Holds if an allowance covers every row that differs between start and end."""
 
     role: Literal["guard"]  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and records do not change
     kind: Literal["footprint"]
@@ -59,7 +59,7 @@ class FootprintCheckpoint(RowCheckpoint):
     cost: ClassVar[int] = 1
 
     def asked(self, case: JudgedRun) -> CheckpointResult:
-        """Every changed row must have a place in an allowance that covers it, and no allowance may be exceeded."""
+        """Every changed row needs a place in an allowance that covers it, and no allowance may be exceeded."""
         change = uncovered(self.allow, case.reader)
         if change is None:
             return CheckpointResult(holds=True)
@@ -77,10 +77,10 @@ class FootprintCheckpoint(RowCheckpoint):
 
 
 def uncovered(allow: Sequence[Allowance], reader: StateReader) -> RowChange | None:
-    """The first row that differs and for which no allowance has a place left, or nothing.
+    """The first changed row without a place in any allowance. None if all have one.
 
     Raises:
-        QueryError: a `where` fails on these rows, or more rows differ than the processor time suffices for.
+        QueryError: a `where` fails on these rows, or the processor time does not suffice.
     """
     with reader.budget.charging_this_thread():
         placing = _Placing(allow, reader.budget)
@@ -93,7 +93,7 @@ def uncovered(allow: Sequence[Allowance], reader: StateReader) -> RowChange | No
 
 
 def _portions(changes: Iterable[RowChange]) -> Iterator[list[RowChange]]:
-    """Rows of one table that changed in one way, some at a time."""
+    """Batches of rows of one table with the same operation."""
     for _, alike in groupby(changes, key=lambda change: (change.table, change.operation)):
         portion: list[RowChange] = []
         room = KEYS_AT_ONCE
@@ -108,7 +108,7 @@ def _portions(changes: Iterable[RowChange]) -> Iterator[list[RowChange]]:
 
 
 def _covering(allow: Sequence[Allowance], portion: Sequence[RowChange], reader: StateReader) -> list[tuple[int, ...]]:
-    """For each row of a portion, the numbers of the allowances that cover it."""
+    """For each row of a batch, the indexes of the allowances that cover it."""
     covering: list[list[int]] = [[] for _ in portion]
     keys = {tuple(change.key.values()): place for place, change in enumerate(portion)}
     for number, allowance in enumerate(allow):
@@ -124,7 +124,7 @@ def _covering(allow: Sequence[Allowance], portion: Sequence[RowChange], reader: 
 
 
 def _that_may_change(allowance: Allowance, portion: Sequence[RowChange]) -> Sequence[int]:
-    """The places of the rows of which no other columns changed than those that may."""
+    """The indexes of the rows whose changed columns are all allowed."""
     if allowance.columns is None or allowance.operation != "update":
         return range(len(portion))
     columns = set(allowance.columns)
@@ -132,7 +132,7 @@ def _that_may_change(allowance: Allowance, portion: Sequence[RowChange]) -> Sequ
 
 
 def _found(where: str, portion: Sequence[RowChange], reader: StateReader) -> list[tuple[Cell, ...]]:
-    """The keys of those rows of a portion of which a condition holds: at the end, or at the start if they are gone."""
+    """The keys of a batch's rows that meet a condition: at the end, or at the start for deleted ones."""
     one = portion[0]
     database = "start" if one.operation == "delete" else "main"
     names = ", ".join(map(quoted, one.key))
@@ -143,9 +143,9 @@ def _found(where: str, portion: Sequence[RowChange], reader: StateReader) -> lis
 
 
 class _Placing:
-    """Places rows in allowances, moving earlier ones to others that cover them too (a bipartite matching).
+    """Assigns rows to allowances, and moves earlier rows if needed (a bipartite matching).
 
-    Rows that the same allowances cover are alike, so they are counted.
+    Rows that the same allowances cover are interchangeable, so they are counted.
     """
 
     def __init__(self, allow: Sequence[Allowance], budget: ProcessorBudget) -> None:
@@ -154,7 +154,7 @@ class _Placing:
         self._placed: list[Counter[tuple[int, ...]]] = [Counter() for _ in allow]
 
     def place(self, covering: tuple[int, ...]) -> bool:
-        """Place a row in one of the allowances that cover it.
+        """Assign a row to one of the allowances that cover it.
 
         Raises:
             QueryError: the processor time is used up.

@@ -1,4 +1,4 @@
-"""The kinds of checkpoints. A new kind is a file beside this one, and its place in this list."""
+"""The kinds of checkpoints. A new kind is a file beside this one, and an entry in this list."""
 
 from typing import Annotated, get_args
 
@@ -13,7 +13,7 @@ from servers.scenario.checkpoints.sql import SqlCheckpoint
 EveryKind = SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint | AnswerCheckpoint
 
 Checkpoint = Annotated[EveryKind, Field(discriminator="kind")]
-"""A question to the final state with the answer that counts."""
+"""A question about the final state, with the expected answer."""
 
 KINDS: tuple[type[CheckpointKind], ...] = tuple(sorted(get_args(EveryKind), key=lambda kind: kind.cost))
-"""In the order in which a judgement asks them."""
+"""The kinds, in the order of a judgement."""

@@ -18,7 +18,7 @@ from servers.scenario.checkpoints.checkpoint import (
 
 LONGEST_ERROR = 500
 NEVER_RIGHT = ("NameError:", "UnboundLocalError:")
-"""Faults that depend on no state, beside those of its text. Others may say that a goal's row is not there yet."""
+"""Errors that depend on no state, beside those of its text. Others may mean that a goal's row does not exist yet."""
 SEEN_IN_THE_TEXT = ("SyntaxError:", "ImportError:", "ModuleNotFoundError:")
 NO_BOOLEAN = "; a checkpoint returns True or False"
 _READS_ANSWER = re.compile(r"^[^#\n]*\banswer\b", re.MULTILINE)
@@ -40,7 +40,7 @@ class PythonCheckpoint(CheckpointKind):
         return [await one._asked(case) for one in checkpoints if isinstance(one, cls)]
 
     async def _asked(self, case: JudgedRun) -> CheckpointResult:
-        """The finding of a guest. Resources that ran out are believed when they run out again in another."""
+        """The result of a guest. An exhausted resource counts if it happens again in another guest."""
         head = {"do": "judge", "now": case.now, "answer": case.answer}
         budget = case.reader.budget
         images = await case.in_thread(case.reader.images)

@@ -27,13 +27,13 @@ _READS_ANSWER = re.compile(r":answer\b")
 
 
 class Comparison(Record):
-    """What the single value of a checkpoint's SELECT is compared with."""
+    """A comparison for the single value of a SELECT."""
 
     op: Literal["==", "!=", "<", "<=", ">", ">="]
     value: Cell
 
     def holds(self, value: Any) -> bool:
-        """Whether a value compares so; values that cannot be compared do not."""
+        """True if the comparison holds. Values that cannot be compared do not."""
         try:
             return bool(COMPARISONS[self.op](value, self.value))
         except TypeError:
@@ -41,7 +41,7 @@ class Comparison(Record):
 
 
 class SqlCheckpoint(RowCheckpoint):
-    """Holds when a SELECT over the final state (`main`) and the first one (`start`) gives what is expected."""
+    """Holds if a SELECT over the final state (`main`) and the first one (`start`) gives the expected result."""
 
     kind: Literal["sql"]
     sql: str = Field(min_length=1)
@@ -64,7 +64,7 @@ class SqlCheckpoint(RowCheckpoint):
             yield f"sql: {why}"
 
     def _never_expected(self, start: StateReader) -> str | None:
-        """Why the rows of the SELECT can never be those that are expected: they have other columns."""
+        """Why the SELECT can never give the expected rows: the number of columns differs."""
         given = start.width(self.sql)
         expected = {1} if isinstance(self.expect, Comparison) else {len(row) for row in self.expect}
         wrong = sorted(expected - {given})
