@@ -50,7 +50,7 @@ def test_looking_whether_a_file_can_be_written_leaves_it_as_it_was(tmp_path: Pat
 
 
 def test_a_file_that_cannot_be_written_is_named_with_its_option(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"^--html .*/nowhere/page\.html: cannot be written: No such file"):
+    with pytest.raises(RequestError, match=r"^--html .*/nowhere/page\.html: cannot be written: there is no folder"):
         make_sure_of(tmp_path / "nowhere" / "page.html", "--html")
     with pytest.raises(RequestError, match="it is a folder"):
         make_sure_of(tmp_path, "--html")
