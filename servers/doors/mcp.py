@@ -48,7 +48,7 @@ from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 
 LARGEST_BODY = 1024 * 1024
-MOST_VALUES = 20_000
+MOST_VALUES = 4000
 """The most values in one message: each takes time of the event loop."""
 SMALL_BODY = 4096
 """Bytes up to which a body in progress is not counted."""

@@ -4,7 +4,9 @@ import os
 import re
 import secrets
 import stat
+from contextlib import suppress
 from pathlib import Path
+from typing import Literal
 
 from servers.errors import RequestError
 from servers.files.atomic_write import PART, put_in_place
@@ -14,6 +16,8 @@ FOLDER_MODE = 0o700
 FILE_MODE = 0o600
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
 ANYTHING = re.compile(r".*")
+Others = Literal["refused", "left alone"]
+LEFT_ALONE: Others = "left alone"
 
 
 def write_private(path: Path, content: bytes, *, mode: int = FILE_MODE) -> None:
@@ -54,18 +58,25 @@ def regular(path: Path, flags: int) -> int:
     return handle
 
 
-def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING) -> None:
+def remove(path: Path) -> None:
+    """Delete a file, or whatever stands at its place. A folder is none of ours and stays."""
+    with suppress(IsADirectoryError):
+        path.unlink(missing_ok=True)
+
+
+def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING, *, others: Others = "refused") -> None:
     """Make a folder, or close an existing one and its files to other users. Folders below are left as they are.
 
     `known` matches the farm's own file names. An open folder with any other file is refused: it may be somebody's home,
-    or /tmp.
+    or /tmp. `others` says what happens to links, pipes and the like. In a folder with one file for each instance they
+    are left alone: whoever reads one with `regular` finds that it is no file, and the other instances live on.
 
     Raises:
         RequestError: it cannot be used, or others may have written into it.
     """
     try:
         folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        _close(folder, known)
+        _close(folder, known, others)
     except (FileExistsError, NotADirectoryError):
         file = next(one for one in (folder, *folder.parents) if one.exists())
         raise RequestError(f"the state folder {folder} cannot be used: {file} is a file; choose a folder") from None
@@ -73,7 +84,7 @@ def keep_private(folder: Path, known: re.Pattern[str] = ANYTHING) -> None:
         raise RequestError(f"the state folder {folder} cannot be used: {trouble(error)}") from None
 
 
-def _close(folder: Path, known: re.Pattern[str]) -> None:
+def _close(folder: Path, known: re.Pattern[str], others: Others) -> None:
     status = folder.stat()
     with os.scandir(folder) as found:
         entries = sorted(found, key=lambda entry: entry.name)
@@ -93,13 +104,15 @@ def _close(folder: Path, known: re.Pattern[str]) -> None:
         folder.chmod(FOLDER_MODE)
     for entry in entries:
         if known.fullmatch(entry.name):
-            _close_entry(entry)
+            _close_entry(entry, others)
 
 
-def _close_entry(entry: os.DirEntry[str]) -> None:
+def _close_entry(entry: os.DirEntry[str], others: Others) -> None:
     try:
         status = entry.stat(follow_symlinks=False)
     except FileNotFoundError:  # another process of the farm has just renamed or deleted it
+        return
+    if others == LEFT_ALONE and not stat.S_ISREG(status.st_mode):
         return
     if stat.S_ISLNK(status.st_mode):
         raise RequestError(f"{entry.path} is a symbolic link; a state folder holds files and folders of its own")

@@ -135,6 +135,8 @@ class StateFile:
     """Bytes of these changesets."""
     net_joined: int = 0
     """Bytes of the changes since the start when they were last joined."""
+    has_leftover: bool = False
+    """Whether part of a record that could not be written is still behind the end, because it could not be cut off."""
 
     @classmethod
     def create(cls, path: Path, index: StateIndex, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
@@ -347,6 +349,8 @@ class StateFile:
         return net
 
     def _append(self, record: bytes) -> None:
+        if self.has_leftover:
+            self._cut_leftover()
         end = FileEnd(self.end.generation, self.end.size + len(record), record[-DIGEST_BYTES:])
         try:
             written = os.write(self.handle, record)
@@ -354,9 +358,15 @@ class StateFile:
                 written += os.write(self.handle, record[written:])
             self.index.put(self.origin.id, end)
         except OSError:
-            os.ftruncate(self.handle, self.end.size)
+            self.has_leftover = True
+            with suppress(OSError):  # then it is cut off before anything else is written
+                self._cut_leftover()
             raise
         self.end = end
+
+    def _cut_leftover(self) -> None:
+        os.ftruncate(self.handle, self.end.size)
+        self.has_leftover = False
 
     def _still_there(self) -> None:
         """Check that the file still exists. A deleted file could be written, and nobody would read it."""

@@ -24,7 +24,7 @@ import apsw
 from servers.bundle.environment import Environment
 from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
-from servers.files.private_files import keep_private, kept_secret, write_private
+from servers.files.private_files import LEFT_ALONE, keep_private, kept_secret, remove, write_private
 from servers.guest.sqlite.sql_text import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
@@ -98,13 +98,13 @@ class Worker:
         limit_sqlite()
         try:
             keep_private(self.folder, FILES)
-            keep_private(self.folder / "instances")
-            keep_private(self.folder / "starts")
+            keep_private(self.folder / "instances", others=LEFT_ALONE)
+            keep_private(self.folder / "starts", others=LEFT_ALONE)
             self._secret = kept_secret(self.folder / "secret", secrets.token_bytes(32))
             for path in (self.folder / "instances").glob("*.part*"):
-                path.unlink(missing_ok=True)
-            listed = (self.folder / "instances").iterdir()
-            self._ids = {path.stem for path in listed if path.suffix in (SUFFIX, FORMER_SUFFIX)}
+                remove(path)
+            states = (path for path in (self.folder / "instances").iterdir() if path.suffix in (SUFFIX, FORMER_SUFFIX))
+            self._ids = {path.stem for path in states if INSTANCE_ID.fullmatch(path.stem)}
             self._suspended = {path.stem for path in (self.folder / "instances").glob("*.over")} & self._ids
             self.index.open(self._ids)
             await asyncio.to_thread(self.starts.clear, self._needed_starts)
@@ -350,7 +350,7 @@ class Worker:
                 instance.state.close()
                 self.verification.release(instance.start.digest, instance_id)
         for suffix in (SUFFIX, FORMER_SUFFIX, f"{FORMER_SUFFIX}-wal", f"{FORMER_SUFFIX}-shm"):
-            self._path(instance_id, suffix).unlink(missing_ok=True)
+            remove(self._path(instance_id, suffix))
         self.index.remove(instance_id)
         await self.resume(instance_id)
         self.watch.closed(instance_id)

@@ -462,6 +462,62 @@ async def test_a_full_disk_is_an_error_that_changes_nothing_until_there_is_room(
         assert len(await worker.launch(Launch(environment="shop", count=3))) == 3
 
 
+def only_grows(sign: str, path: Path) -> bool:
+    """Whether a file could be made one that is not cut."""
+    return subprocess.run(["chattr", sign, str(path)], check=False, capture_output=True).returncode == 0
+
+
+async def test_what_a_full_disk_left_of_a_call_is_cut_off_before_the_next_one(
+    library: Library, small_disk: Path
+) -> None:
+    async with Worker(library, small_disk / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        instance = worker.find(ticket.instance)
+        assert (await instance.call("make", {"name": "drum"})).kind == "ok"
+        history = small_disk / "state" / "instances" / f"{instance.id}.history"
+        ballast = filled(small_disk)
+        if not only_grows("+a", history):
+            pytest.skip("this file system has no files that only grow")
+        with pytest.raises(StateError, match="the disk of the state folder is full"):
+            await instance.call("make", {"name": "x" * 30_000})
+        assert history.stat().st_size > instance.state.size  # the rest could not be cut off then
+        assert only_grows("-a", history)
+        ballast.unlink()
+        assert (await instance.call("make", {"name": "easel"})).kind == "ok"
+        assert [call.arguments for call in await history_of(worker, instance.id)] == [
+            {"name": "drum"},
+            {"name": "easel"},
+        ]
+
+
+ODD: dict[str, Callable[[Path], object]] = {
+    "a link": lambda path: path.symlink_to("/etc/passwd"),
+    "a link to nothing": lambda path: path.symlink_to("nowhere"),
+    "a pipe": os.mkfifo,
+    "a folder": lambda path: path.mkdir(),
+}
+
+
+@pytest.mark.parametrize("put", ODD.values(), ids=ODD)
+async def test_an_odd_file_among_the_states_is_the_damage_of_its_own_instance(
+    library: Library, tmp_path: Path, put: Callable[[Path], object]
+) -> None:
+    async with Worker(library, tmp_path / "state") as worker:
+        sound, odd = await worker.launch(Launch(environment="shop", count=2))
+    instances = tmp_path / "state" / "instances"
+    (instances / f"{odd.instance}.history").unlink()
+    for name in (f"{odd.instance}.history", "UPPER-case.history", "é.history", "x.part", "no state of ours"):
+        put(instances / name)
+    put(tmp_path / "state" / "starts" / "odd")
+    async with Worker(library, tmp_path / "state") as worker:
+        assert worker.ids() == sorted((sound.instance, odd.instance))
+        assert (await worker.find(sound.instance).call("make", {"name": "drum"})).kind == "ok"
+        with pytest.raises(StateError, match=odd.instance):
+            await worker.diff(odd.instance)
+        await worker.close(odd.instance)
+        assert worker.ids() == [sound.instance]
+
+
 async def test_a_fork_takes_at_most_half_of_the_free_disk(library: Library, small_disk: Path) -> None:
     async with Worker(library, small_disk / "state") as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))

@@ -89,4 +89,4 @@ async def test_an_instance_stays_open_while_its_copy_waits_for_room(library: Lib
             [other] = await worker.launch(Launch(environment="shop"))
             worker.find(other.instance)
             await until(lambda: len(worker.in_use) == 1, "the other one's file is closed")
-        assert await waiting == []
+        assert await waiting == b"[]"
