@@ -87,6 +87,9 @@ def up(
     walls: Annotated[
         Walls | None, typer.Option(help="When one is missing: refuse to start, or go on and say so.")
     ] = None,
+    gate: Annotated[
+        bool, typer.Option(help="Launch only tools that the gate of `farm check` lets pass. The walls stand anyway.")
+    ] = True,
     calls_per_second: Annotated[
         float | None,
         typer.Option(min=0.001, help="The most calls a second that one instance takes. Default: no limit."),
@@ -118,7 +121,9 @@ def up(
         token=token_from(token, token_file),
         public_host=public_host,
         worker=WorkerSettings(
-            walls_required=None if walls is None else walls is Walls.required, calls_per_second=calls_per_second
+            walls_required=None if walls is None else walls is Walls.required,
+            gated=gate,
+            calls_per_second=calls_per_second,
         ),
         log_level=log_level,
         otel=otel,

@@ -77,10 +77,14 @@ class Options:
 
     @property
     def settings(self) -> WorkerSettings:
-        """The settings of its workers. By default a missing wall stops a farm that other machines can reach."""
-        if self.worker.walls_required is not None:
-            return self.worker
-        return self.worker.model_copy(update={"walls_required": not self.loopback_only})
+        """The settings of its workers. By default a missing wall stops a farm that other machines can reach.
+
+        Also by default, tools that the gate refuses are not launched.
+        """
+        given = self.worker
+        required = not self.loopback_only if given.walls_required is None else given.walls_required
+        gated = True if given.gated is None else given.gated
+        return given.model_copy(update={"walls_required": required, "gated": gated})
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from servers.doors.worker_process import serve as serve_worker
 from servers.messages import Launch, Ticket
 from servers.telemetry.logs import to_stderr
 from servers.text.terminal import Terminal
-from servers.worker.settings import WorkerOrder
+from servers.worker.settings import WorkerOrder, WorkerSettings
 from servers.worker.worker import Worker
 
 app = typer.Typer()
@@ -68,7 +68,7 @@ async def _serve(
         scenario = library.scenario(folder.name, scenario_id)
         launch = launch.model_copy(update={"setup": scenario.setup, "clock": scenario.clock})
     with tempfile.TemporaryDirectory(prefix="farm-") as state:
-        async with Worker(library, Path(state)) as worker:
+        async with Worker(library, Path(state), WorkerSettings(gated=True)) as worker:
             [ticket] = await worker.launch(launch)
             await serve_it(worker, ticket)
 

@@ -47,7 +47,8 @@ async def called(lease: Lease, *calls: tuple[str, dict[str, Any]]) -> None:
 @pytest.mark.parametrize("level", ["info", "debug"])
 async def test_what_happens_is_told_and_what_is_secret_is_not(tmp_path: Path, count: int, level: str) -> None:
     await write_frail(tmp_path / "shelf" / "frail")
-    arguments = ("--port", "0", "--workers", str(count), "--library", tmp_path / "shelf", "--log-level", level)
+    served = ("--library", tmp_path / "shelf", "--no-gate")
+    arguments = ("--port", "0", "--workers", str(count), *served, "--log-level", level)
     async with farm_up(tmp_path / "state", *arguments, home=tmp_path) as up:
         async with FarmClient(up.url, up.token) as client:
             first, second = await client.launch("frail", "dearer", count=2)

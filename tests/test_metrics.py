@@ -101,7 +101,8 @@ async def played(lease: Lease) -> None:
 
 @pytest.mark.parametrize("count", [1, 2])
 async def test_what_was_done_is_what_was_counted(frail: Path, tmp_path: Path, count: int) -> None:
-    options = Options(library=(frail,), state=tmp_path / "state", port=0, workers=count)
+    settings = WorkerSettings(gated=False)
+    options = Options(library=(frail,), state=tmp_path / "state", port=0, workers=count, worker=settings)
     async with running(options) as address, FarmClient(address.url, address.token) as client:
         leases = await client.launch("frail", "dearer", count=4)
         for lease in leases:

@@ -23,10 +23,10 @@ from registry.client import FarmClient
 from registry.farm import Options, address_of, private, running
 from registry.messages import Lease
 from servers.bundle_library import OWN_LIBRARY, Library
-from servers.errors import NotFound, RequestError
+from servers.errors import BundleError, NotFound, RequestError
 from servers.limits.process_clock import cpu_seconds
 from servers.worker.settings import WorkerSettings
-from tests.bundles import SOUND_SCENARIO, with_description, write, write_bundle
+from tests.bundles import SOUND_SCENARIO, TOOLS, with_description, write, write_bundle
 from tests.processes import (
     AS_ANYBODY,
     LONG,
@@ -410,3 +410,18 @@ async def test_a_process_that_does_not_end_by_itself_is_ended() -> None:
     process.terminate()
     async with asyncio.timeout(LONG):
         assert await process.wait() == 1
+
+
+async def test_a_farm_launches_no_tools_that_the_gate_refuses(tmp_path: Path) -> None:
+    """What `typing` remembers of one instance's call, another instance's could find."""
+    keeps = "import typing\n\n\ndef _keep(text: str) -> None:\n    typing.overload(lambda: text)\n"
+    folder = await write_bundle(tmp_path / "shelf" / "shop", tools=keeps + TOOLS, scenarios=())
+    options = Options(library=(folder.parent,), state=tmp_path / "state", port=0)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        with pytest.raises(BundleError, match=r"tools\.py: .*overload"):
+            await client.launch("shop")
+    async with (
+        running(replace(options, worker=WorkerSettings(gated=False))) as address,
+        FarmClient(address.url, address.token) as client,
+    ):
+        assert len(await client.launch("shop")) == 1

@@ -60,13 +60,15 @@ async def _inspected(source: SourceText, guests: Guests) -> SourceInspection:
         return _unparsed("the process that parsed it ended; is it very long, or deeply nested?")
 
 
-async def agree(environment: Environment, guests: Guests) -> None:
-    """See that the tools of an environment are the functions of its `tools.py`.
+async def agree(environment: Environment, guests: Guests, *, gated: bool) -> None:
+    """See that the tools of an environment are the functions of its `tools.py`; `gated`: and that the gate takes them.
 
     Raises:
-        BundleError: the first place where they are not.
+        BundleError: the first place where they are not, or what the gate refuses.
     """
     [inspection] = await inspected([SourceText(environment.source, gate_of(environment))], guests)
+    for problem in inspection.problems if gated else ():
+        raise BundleError(f"{environment.folder / 'tools.py'}: {problem}")
     for finding in function_findings(environment.folder, inspection, environment.tools):
         raise BundleError(finding)
 

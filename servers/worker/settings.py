@@ -21,6 +21,8 @@ class WorkerSettings(Record):
     """The most calls a second that one instance takes; None: no limit."""
     walls_required: bool | None = None
     """Whether a missing wall around guests stops the start. None: a farm decides by its address."""
+    gated: bool | None = None
+    """Whether tools that the gate refuses are not launched. None: a farm refuses them, a worker by itself does not."""
     call_seconds: float = CALL_SECONDS
     most_instances: int = 100_000
     most_held: int = MOST_HELD

@@ -182,9 +182,9 @@ class Worker:
         return tickets
 
     async def _see_that_it_agrees(self, environment: Environment) -> None:
-        """See once that the tools which agents are shown are those of the code. Raises BundleError."""
+        """See once that the tools which agents are shown are those of the code, and may run. Raises BundleError."""
         if environment.digest not in self._agreed:
-            await agree(environment, self.guests)
+            await agree(environment, self.guests, gated=self.settings.gated is True)
             self._agreed.add(environment.digest)
 
     def find(self, instance_id: str) -> Instance:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
+from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT, MOST_PLACES
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
@@ -165,6 +165,17 @@ def test_of_many_accents_on_a_letter_the_first_are_read() -> None:
 def test_an_answer_is_as_long_as_a_person_would_write() -> None:
     assert tells("12 places. " + "Thank you for asking. " * 80, PLACES)
     assert not tells("12 places. " + "a" * (LONGEST + LONGEST_PER_FACT), PLACES)
+
+
+def test_a_sentence_is_as_long_and_names_one_as_often_as_a_person_would() -> None:
+    """All of a sentence is read for each name in it: 7,400 characters of one name took seconds."""
+    people = ["Ada Moe", "Mira Okafor", "Bob Hill", "Ann Lee", "Tom Ray", "Sue Day", "Kim Orr", "Joe Fay", "Lea Roy"]
+    names = [{"type": "name", "value": name} for name in people]
+    all_of_them = ", ".join(people)
+    assert tells(f"They are {all_of_them}.", *names)
+    assert not tells(f"They are {all_of_them}. " + "And so on, as I said before, and so on" * 60, *names)
+    assert tells(f"They are {all_of_them}. " + "It was Ada Moe. " * (MOST_PLACES - 1), *names)
+    assert not tells(f"They are {all_of_them}. " + "It was Ada Moe. " * MOST_PLACES, *names)
 
 
 @pytest.mark.parametrize(

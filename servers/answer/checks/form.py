@@ -7,6 +7,10 @@ from typing import Any, NamedTuple, cast
 LONGEST = 2_000
 LONGEST_PER_FACT = 600
 """An answer has at most so many characters, and so many more for each fact that is asked for."""
+LONGEST_SENTENCE = 2_000
+"""One sentence of it has at most so many: all of a sentence is read for each name and value in it."""
+MOST_PLACES = 60
+"""It has one name at so many places at most: each is held against what stands around it."""
 MOST_VALUES = 24
 MOST_VALUES_PER_FACT = 8
 """It tells at most so many different numbers and dates that nobody asked for."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 
+from servers.answer.checks.form import MOST_PLACES
 from servers.answer.checks.labels import is_of_another
 from servers.answer.checks.told import FactTold
 from servers.answer.names import named, occurrences, stem
@@ -54,6 +55,9 @@ class NameTold(FactTold):
         told: list[Place] = []
         for group in groups:
             places = [place for name in group for place in self._places(name, wanted)]
+            if len(places) > MOST_PLACES:
+                yield f"{group[0]!r} is named at {len(places)} places; a person would name it at {MOST_PLACES} at most"
+                return
             if any(self.reply.stance(*place) in ("doubted", "asked") for place in places):
                 yield "it hedges"
             sure = [place for place in places if self.reply.stance(*place) == "told"]

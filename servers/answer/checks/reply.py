@@ -65,11 +65,30 @@ class FoldedReply:
 
     def stance(self, start: int, end: int, *, is_name: bool = True) -> Stance:
         """How it stands to what it mentions at a place."""
-        return stance(self.text, start, end, is_name=is_name)
+        return self._stood(start, end, is_name=is_name)
 
     def stands(self, mention: Mention, *, is_rival: bool = False, is_reason: bool = False) -> Stance:
         """How it stands to a value. "Not until 6 pm" tells six, and denies it where another hour is told."""
-        return stance(self.text, mention.start, mention.end, is_name=False, is_rival=is_rival, is_reason=is_reason)
+        return self._stood(mention.start, mention.end, is_name=False, is_rival=is_rival, is_reason=is_reason)
+
+    def _stood(self, start: int, end: int, *, is_name: bool, is_rival: bool = False, is_reason: bool = False) -> Stance:
+        """The same, found once for all facts: its whole sentence is read for it."""
+        asked = (start, end, is_name, is_rival, is_reason)
+        if asked not in self._stances:
+            self._stances[asked] = stance(
+                self.text, start, end, is_name=is_name, is_rival=is_rival, is_reason=is_reason
+            )
+        return self._stances[asked]
+
+    @cached_property
+    def _stances(self) -> dict[tuple[int, int, bool, bool, bool], Stance]:
+        return {}
+
+    @cached_property
+    def longest_sentence(self) -> int:
+        """Characters of its longest sentence: so many are read for each value in it."""
+        starts = [*self.text.starts, len(self.folded)]
+        return max(last - first for first, last in itertools.pairwise(starts))
 
     def said(self, mention: Mention) -> str:
         """A value as it is written."""

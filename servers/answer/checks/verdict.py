@@ -7,7 +7,7 @@ what it told or is longer than a person would write does not tell the fact, what
 from collections.abc import Sequence
 from datetime import datetime
 
-from servers.answer.checks.form import read_form, unreadable
+from servers.answer.checks.form import LONGEST_SENTENCE, read_form, unreadable
 from servers.answer.checks.labels import Asked
 from servers.answer.checks.names import UNDECIDED, NameTold
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
@@ -28,6 +28,9 @@ def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) ->
     form = read_form(answer, {one.fact.name for _, one in asked})
     text = folded(answer)
     reply = FoldedReply(Text.of(form.text), now, tuple(one for _, one in asked))
+    if reply.longest_sentence > LONGEST_SENTENCE:
+        problem = f"a sentence has {reply.longest_sentence} characters; a person would write {LONGEST_SENTENCE} at most"
+        return [FactVerdict(False, problem) for _ in questions]
     return [
         FactVerdict(False, f"it tells {word!r}, which nobody may be told")
         if (word := _secret(question, text))
