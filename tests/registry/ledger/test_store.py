@@ -10,6 +10,7 @@ from registry.ledger.database import LedgerError
 from registry.ledger.store import KeptLease, Ledger
 from registry.ledger.tables import REVISIONS
 from registry.migrations.__main__ import config
+from servers.errors import FarmError, RequestError
 
 LEASE = KeptLease("a" * 16, "local", "/i/x/mcp", "shop", None, 2**63 - 1, 60, "live", 1_000.0, 1_060.0)
 
@@ -119,15 +120,15 @@ def test_a_ledger_that_cannot_be_written_is_refused_at_once(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("where", "why"),
+    ("where", "kind", "why"),
     [
-        ("sqlite:////nowhere/ledger.db", "No such file or directory"),
-        ("nonsense", "not one of SQLAlchemy"),
-        ("nobase://x", "not in nobase"),
+        ("sqlite:////nowhere/ledger.db", LedgerError, "No such file or directory"),
+        ("nonsense", RequestError, "not one of SQLAlchemy"),
+        ("nobase://x", RequestError, "not in nobase"),
     ],
 )
-def test_a_ledger_that_is_not_there_is_refused_with_its_reason(where: str, why: str) -> None:
-    with pytest.raises(LedgerError, match=why):
+def test_a_ledger_that_is_not_there_is_refused_with_its_reason(where: str, kind: type[FarmError], why: str) -> None:
+    with pytest.raises(kind, match=why):
         Ledger.open(where)
 
 
@@ -138,5 +139,5 @@ def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_database_of_another_kind_is_told_which_there_are() -> None:
-    with pytest.raises(LedgerError, match=r"SQLite \(sqlite:///FILE\) or PostgreSQL \(.*\), not in mysql$"):
+    with pytest.raises(RequestError, match=r"SQLite \(sqlite:///FILE\) or PostgreSQL \(.*\), not in mysql$"):
         Ledger.open("mysql://farm@db/farm")
