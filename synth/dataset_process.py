@@ -1,7 +1,7 @@
-"""The rows of a Hugging Face data set as JSON Lines: `python -m synth.dataset_process NAME SPLIT ROWS.jsonl`.
+"""Converts a Hugging Face data set to JSON Lines: `python -m synth.dataset_process NAME SPLIT ROWS.jsonl`.
 
-NAME is that of a data set on the hub, or a folder that the package saved. Needs the extra `envfarm[datasets]`; it is a
-program of its own, so that nothing else needs `datasets`. That package runs no code that a data set brings.
+NAME is a data set on the hub, or a folder that the package saved. Needs the extra `envfarm[datasets]`. It is a program
+of its own, so that nothing else imports `datasets`. That package runs no code of a data set.
 """
 
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false
@@ -15,7 +15,7 @@ import datasets
 
 
 def written(name: str, split: str, rows: Path) -> None:
-    """Write the rows. Exits with the reason where there is no such data set, or no such split."""
+    """Write the rows. Exits with the reason if there is no such data set or split."""
     package = cast("Any", datasets)
     package.disable_progress_bars()
     try:

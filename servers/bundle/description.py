@@ -30,7 +30,7 @@ class Tool(Record):
 
 
 class Provenance(Record):
-    """The origin of an artefact."""
+    """What made an artefact."""
 
     source: str
     licence: str

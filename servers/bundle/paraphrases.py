@@ -33,7 +33,7 @@ VALUE_HOLE = re.compile(r"\{(?P<which>value|other)(?:\|(?P<form>\w+))?\}")
 
 
 class OtherWords(Record):
-    """Right and wrong answers to one question: whole messages, or templates with holes for the value."""
+    """Right and wrong answers to the same question: whole ones, or templates with holes for the value."""
 
     right: tuple[str, ...] = Field(default=(), max_length=MOST_TEXTS)
     wrong: tuple[str, ...] = Field(default=(), max_length=MOST_TEXTS)
@@ -45,7 +45,7 @@ class OtherWords(Record):
 
 
 class Paraphrases(Record):
-    """Templates by tool and value, for the questions of phrases. Whole last messages by scenario."""
+    """Templates for what phrases ask to be told, by tool and value; whole last messages, by scenario."""
 
     tells: dict[str, dict[str, OtherWords]] = {}
     scenarios: dict[Name, OtherWords] = {}

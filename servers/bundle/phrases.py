@@ -26,14 +26,14 @@ PRONOUNS = {"name", "me", "my", "I"}
 
 
 class Voice(Record):
-    """The opening and the closing of a request."""
+    """How a request begins and how it ends."""
 
     open: tuple[str, ...] = Field(min_length=1)
     close: tuple[str, ...] = ("",)
 
 
 class Tell(Record):
-    """A question about a call's result, and how the answer says it."""
+    """Something that may be asked about a call's result, and how the answer says it."""
 
     value: str
     ask: str
@@ -41,10 +41,10 @@ class Tell(Record):
 
 
 class Sender(Record):
-    """People who may ask for back-office work: rows of a table, or listed names.
+    """People who may ask for what is nobody's own errand: rows of a table, or others whose names stand here.
 
-    `name` is what a row's person is called, and `only` the required column values. Without `tools` they may ask for
-    anything.
+    `name` says what a row's person is called, `only` the column values that its row must have; without `tools` they
+    may ask for anything.
     """
 
     table: Name | None = None
@@ -55,7 +55,7 @@ class Sender(Record):
 
 
 class Phrases(Record):
-    """The phrases for an environment's rows and tools."""
+    """The words for an environment's rows and tools."""
 
     speaker: Name | None = None
     speaker_if: dict[str, tuple[Any, ...]] = {}

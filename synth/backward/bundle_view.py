@@ -19,11 +19,10 @@ TRIES_AT_FIRST = 40
 
 
 class BundleView:
-    """One instance that is walked over and over, and what is known of its environment.
+    """One instance that all walks use, and what is known of its environment.
 
-    `at_first` finds rows as they are before anything has happened. It has a scene of its own, so that what it has been
-    asked before makes no difference to a walk. `never` says of the tools of which no call has gone well what the last
-    came to.
+    `at_first` finds rows as they were at the start. It has a session of its own, so that earlier queries do not
+    influence a walk. `never` has the last result of each tool that has never succeeded.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class BundleView:
 
     @classmethod
     async def of(cls, stage: Playground, phrases: Phrases) -> "BundleView":
-        """The setting of a bundle, with its tools tried out."""
+        """The view of a bundle, after trial calls of its tools."""
         scenes = (await stage.launch(), await stage.launch())
         async with scenes[0].reading() as reader:
             shape = shape_of(reader)
@@ -64,16 +63,16 @@ class BundleView:
 
     @property
     def scene(self) -> Session:
-        """The instance that is walked."""
+        """The instance of the walks."""
         return self.trying.scene
 
     async def world(self) -> RowRelations:
-        """The rows as they stand now."""
+        """The current rows."""
         async with self.scene.reading() as reader:
             return RowRelations(self.first.shape, view_of(reader, self.first.shape))
 
     async def _try_out(self, random: Random) -> None:
-        """Learn how rows stand that the tools take."""
+        """Learn which states of rows the tools accept."""
         world = self.first
         people: list[Place | None] = list(world.places(self.phrases.speaker)) if self.phrases.speaker else []
         drawer = CommandSampler(world, self.arguments, self.phrases, self.at_first, self.clock, random, self.said)
@@ -96,7 +95,7 @@ class BundleView:
 
 
 def standing(world: RowRelations, place: Place) -> str:
-    """How a row stands: what its columns for that say."""
+    """The state of a row: the values of its columns of few values."""
     row = world.rows.get(place, {})
     return str([row.get(name) for name in ("status", "state") if name in row])
 
@@ -105,9 +104,9 @@ Calls = dict[str, list[dict[str, Any]]]
 
 
 def sayings(examples: Sequence[BundleExample], arguments: Arguments) -> Calls:
-    """For each command, what its examples give: words, choices, and whatever they need not have given.
+    """For each command, values from its examples: words, choices, and optional arguments.
 
-    Dates and amounts belong to the rows that an example is about, so those that a command needs are drawn anew.
+    Dates and amounts belong to the rows of an example, so required ones are sampled.
     """
     found: Calls = {}
     for example in examples:

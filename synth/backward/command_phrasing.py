@@ -1,4 +1,4 @@
-"""Phrases a command so that the words mean it and nothing else, and adds it to the plan of the solution."""
+"""Phrases a command so that its words mean exactly one call, and adds it to the solution plan."""
 
 from random import Random
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class PhrasedCommand(NamedTuple):
 
 
 class ErrandPhrasing:
-    """The words of one walk."""
+    """The phrasing of one walk."""
 
     def __init__(
         self, setting: BundleView, plan: SolutionPlan, person: Place | None, name: str, voice: Speaking, random: Random
@@ -43,9 +43,9 @@ class ErrandPhrasing:
         self._used: set[str] = set()
 
     async def say(self, drawn: Drawn, finder: RowLookup, world: RowRelations) -> PhrasedCommand | None:
-        """Add a command to the plan, with what must be looked up before it.
+        """Add a command to the plan, after the queries that it needs.
 
-        None, and the plan as it was, if it cannot be said so that it means one thing.
+        None, with the plan unchanged, if no words mean exactly this call.
         """
         before = self._plan.standing()
         said = await self._say(drawn, finder, world)
@@ -75,13 +75,13 @@ class ErrandPhrasing:
         return PhrasedCommand(self._plan.command(drawn, drawn.prose - told - _exact(drawn)), clause, values.words)
 
     def _leaves_out(self, template: str, drawn: Drawn) -> bool:
-        """Whether a template says nothing of an argument that the person cannot leave to whoever is asked."""
+        """True if a template omits an argument that the person must specify."""
         told = {hole["name"] for hole in HOLE.finditer(template)} | {part[2] for part in OPTIONAL.finditer(template)}
         told |= {name for example in self._setting.phrases.examples.get(drawn.tool, ()) for name in example}
         return any(name not in told and drawn.places.get(name) != self._person for name in drawn.arguments)
 
     async def _rows(self, drawn: Drawn, finder: RowLookup, world: RowRelations, own: set[str]) -> dict[str, str] | None:
-        """Words for the rows of a command, each of which can be found by them."""
+        """Words for the rows of a command. Each row can be found by its words."""
         spoken: dict[str, str] = {}
         if not await self._plan.find_person(finder, world):
             return None
@@ -107,12 +107,12 @@ class ErrandPhrasing:
 
 
 def _is_person(world: RowRelations, place: Place) -> bool:
-    """Whether a row tells of a person: it has a name, and how to reach them or when they were born."""
+    """True if a row describes a person: it has a name, and contact data or a date of birth."""
     columns = world.rows.get(place, {}).keys()
     named = any(name in columns for name in ("name", "full_name", "first_name"))
     return named and any(part in column for column in columns for part in ("email", "phone", "birth", "born"))
 
 
 def _exact(drawn: Drawn) -> set[str]:
-    """Prose that is to be taken word for word: names and numbers of people."""
+    """Texts that must be used word for word: names and numbers of people."""
     return {name for name in drawn.prose if "name" in name or "phone" in name}

@@ -1,4 +1,4 @@
-"""Samples arguments for a command that a person could mean: about their own rows, or about nobody's."""
+"""Samples arguments for a command that a person could mean: about their own rows, or rows that belong to nobody."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -23,7 +23,7 @@ STAYS = (1, 2, 2, 3, 3, 4, 5, 6)
 
 @dataclass(frozen=True)
 class Derived:
-    """A number that nobody says: it is looked up by a query, and spoken of in words."""
+    """A number that the task does not state: a query shows it, and words refer to it."""
 
     query: Query
     path: str
@@ -32,7 +32,7 @@ class Derived:
 
 @dataclass(frozen=True)
 class Drawn:
-    """A command that may be tried: its arguments, the rows that they name, and which numbers are looked up."""
+    """A sampled command: its arguments, the rows that they name, and the numbers to look up."""
 
     tool: str
     arguments: dict[str, Any]
@@ -42,7 +42,7 @@ class Drawn:
 
 
 class CommandSampler:
-    """Draws commands for one story, as the rows stand now."""
+    """Samples commands for one errand, given the current rows."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class CommandSampler:
         self._random = random
 
     async def draw(self, tool: Tool, person: Place | None, lately: list[Place]) -> Drawn | None:
-        """Arguments for a tool; None where this person has nothing that it could be about."""
+        """Arguments for a tool. None if it fits nothing of this person."""
         example, needed = self._example_for(tool)
         arguments: dict[str, Any] = {}
         places: dict[str, Place] = {}
@@ -89,7 +89,7 @@ class CommandSampler:
         return Drawn(tool.name, {name: arguments[name] for name in order if name in arguments}, places, derived, prose)
 
     def _example_for(self, tool: Tool) -> tuple[dict[str, Any], set[str]]:
-        """Values that go together, and the arguments to be given, among them the rows that such a call names."""
+        """Example values that go together, and the arguments to be given, among them those for rows."""
         told = self._phrases.examples.get(tool.name)
         if told:
             return dict(self._random.choice(told)), tool.required
@@ -100,7 +100,7 @@ class CommandSampler:
         return {name: value for name, value in whole.items() if name not in rows}, tool.required | whole.keys()
 
     def _wished(self, tool: Tool) -> set[str]:
-        """Some of the arguments that may be left out: a change that says nothing new is none."""
+        """Some of the optional arguments. An update needs at least one."""
         asks = self._phrases.asks.get(tool.name)
         sayable = "" if asks is None else str(asks)
         may = [
@@ -114,7 +114,7 @@ class CommandSampler:
         return set(self._random.sample(may, self._random.randint(1, min(2, len(may))))) if may else set()
 
     def _place(self, table: str, person: Place | None, lately: list[Place], *, names_person: bool) -> Place | None:
-        """A row for an argument: the person, something of theirs, something of late, or something of nobody's."""
+        """A row for an argument: the person, something of theirs, something recent, or something of nobody's."""
         if person is not None and table == person[0]:
             return person
         recent = [place for place in lately if place[0] == table]
@@ -131,7 +131,7 @@ class CommandSampler:
         return self._random.choice(free) if free and (names_person or not near) else None
 
     def _of_nobody(self, table: str) -> list[Place]:
-        """The rows of a table that belong to no person in particular."""
+        """The rows of a table that belong to no person."""
         speaker = self._phrases.speaker
         places = self._world.places(table)
         if speaker is None or not places:
@@ -140,7 +140,7 @@ class CommandSampler:
         return [] if owned or table == speaker else places
 
     def _is_about(self, person: Place, places: dict[str, Place], lately: list[Place]) -> bool:
-        """Whether a command that does not name the person is about something that they have to do with."""
+        """True if a command that does not name the person is about something of theirs."""
         around = self._world.around(person)
         return any(place in around or place in lately for place in places.values())
 
@@ -153,7 +153,7 @@ class CommandSampler:
         arguments: dict[str, Any],
         places: dict[str, Place],
     ) -> dict[str, Derived] | None:
-        """Fill in what is no row. None where a number cannot be known."""
+        """Fill in all other arguments. None if a number cannot be known."""
         derived: dict[str, Derived] = {}
         name = f"{self._random.choice(FIRST_NAMES)} {self._random.choice(LAST_NAMES)}"
         for argument, schema, source in rest:
@@ -171,7 +171,7 @@ class CommandSampler:
         return derived
 
     async def _amount(self, place: str, places: dict[str, Place]) -> tuple[Derived, int] | None:
-        """A number that is found in what a query shows of a row of this command."""
+        """A number that a query shows of a row of this command."""
         found: list[tuple[Derived, int]] = []
         for query in self._queries_about(places):
             result = await self._finder.answer(query)
@@ -191,7 +191,7 @@ class CommandSampler:
                 yield Query(tool.name, {name: places[name][1]}, {name: places[name]})
 
     def _plain(self, name: str, schema: dict[str, Any], source: ValueSource, places: dict[str, Place]) -> Any:
-        """A value for an argument of which nothing is known but its schema and its name."""
+        """A value for an argument of which only schema and name are known."""
         choices = [choice for choice in enum_of(schema) if choice is not None]
         if choices:
             return self._random.choice(choices)
@@ -212,7 +212,7 @@ class CommandSampler:
         return self._random.choice(texts or ["As discussed"])
 
     def _put_in_order(self, rest: list[tuple[str, dict[str, Any], ValueSource]], arguments: dict[str, Any]) -> None:
-        """Let two dates follow each other as their arguments do, some days apart."""
+        """Put two dates in the order of their arguments, some days apart."""
         names = [name for name, _, source in rest if source.kind == "date" and name in arguments]
         if len(names) == 2:
             first = day_in(arguments[names[0]])

@@ -23,16 +23,16 @@ from synth.solutions.row_relations import Place, RowRelations
 
 TRIES_A_TOOL = 6
 MOST_BEHIND = 2
-"""A tool that was used less often than others by more than this is preferred no more for it: it may be of no use."""
+"""A tool is preferred for being used less than others, up to this difference. Beyond it, it may be useless."""
 STRIDE = 7
-"""Each walk begins with the tool so many places after the last walk's first."""
+"""The step from one walk's first tool to the next walk's."""
 SPEAKER = "{speaker}"
-"""In `only_if`: the key of whoever speaks."""
+"""In `only_if`: the key of the person who speaks."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """One command of a story: what was drawn, what came of it, its number in the solution, and its words."""
+    """One command of an errand: the sampled call, its outcome, its number in the solution, and its words."""
 
     drawn: Drawn
     number: int
@@ -43,12 +43,12 @@ class Command:
     spoken: dict[str, str]
 
     def own_places(self, person: Place | None) -> set[Place]:
-        """The rows that it names, apart from the person."""
+        """The rows that it names, except the person."""
         return set(self.drawn.places.values()) - {person}
 
 
 class Errand:
-    """One walk from the start: who it is about, and the commands so far."""
+    """One walk from the start: its person, and the commands so far."""
 
     def __init__(
         self, setting: BundleView, world: RowRelations, person: Place | None, voice: Speaking, name: str, random: Random
@@ -69,7 +69,7 @@ class Errand:
 
     @classmethod
     async def begin(cls, setting: BundleView, tally: UsageCounts, random: Random) -> "Errand | None":
-        """Choose who this is about: whoever was spoken of least."""
+        """Choose the least used person."""
         phrases = setting.phrases
         world = setting.first
         voices: list[Speaking] = list(phrases.voices) or ["chores"]
@@ -92,7 +92,7 @@ class Errand:
         return walk
 
     async def stays_refused(self) -> bool:
-        """Whether what was refused is refused for the same reason before and after everything else."""
+        """True if the refused command is refused for the same reason before and after everything else."""
         trying = self.setting.trying
         refused = [command for command in self.commands if command.kind == "refused"]
         for command in refused:
@@ -108,12 +108,12 @@ class Errand:
         return outcome.kind == "refused" and values_of(outcome.text) == values_of(command.text)
 
     def is_alive(self, tool: str, argument: str, place: Place) -> bool:
-        """Whether a row stands so that a tool has ever taken such a one."""
+        """True if a tool has ever accepted a row in this state."""
         known = self.setting.alive.get((tool, argument))
         return known is None or standing(self.world, place) in known
 
     async def go(self, wish: Wish) -> None:
-        """Take commands until the story is as long as it is wished for, or nothing more can be added."""
+        """Add commands until the errand has the wished length, or nothing more fits."""
         refusal_at = self.random.randrange(wish.commands) if wish.refusal else -1
         while len(self.commands) < wish.commands:
             wanted = "refused" if len(self.commands) == refusal_at else "ok"
@@ -162,7 +162,7 @@ class Errand:
         return False
 
     async def _take(self, drawn: Drawn, wanted: str, finder: RowLookup) -> bool:
-        """Try a command; keep it if it came to what is wanted, and can be asked for."""
+        """Try a command. Keep it if its outcome is wanted and words can ask for it."""
         if not self._fits(drawn):
             return False
         trying = self.setting.trying
@@ -193,7 +193,7 @@ class Errand:
         return await self._followed(drawn)
 
     def _is_wanted(self, drawn: Drawn, wanted: str, outcome: CallOutcome, changes: list[RowChange]) -> bool:
-        """Whether a command came to what is wanted, for a reason that makes a task of it."""
+        """True if a command has the wanted outcome, for a reason that makes a task."""
         if outcome.kind != wanted:
             return False
         if wanted == "ok":
@@ -202,13 +202,13 @@ class Errand:
         return alive and bool(values_of(outcome.text, " ".join(str(one) for one in drawn.arguments.values())))
 
     def _finder(self) -> RowLookup:
-        """Whoever looks rows up as they are after the last command that changed any."""
+        """The lookup of rows after the last command that changed any."""
         if self._known is None:
             self._known = RowLookup(self.setting.trying, self.world, self.setting.arguments)
         return self._known
 
     async def _followed(self, drawn: Drawn) -> bool:
-        """What the rules want done at once after a command that made it possible is part of the errand."""
+        """Add the command that a rule requires immediately after this one."""
         follower = self.setting.phrases.then.get(drawn.tool)
         if follower is None:
             return True
@@ -226,7 +226,7 @@ class Errand:
         return taken
 
     def _fits(self, drawn: Drawn) -> bool:
-        """Whether a command is about something else than those before it, or follows from them."""
+        """True if a command is about other rows than the earlier ones, or follows from them."""
         mine = self.about(drawn)
         for command in self.commands:
             same = {place for place in drawn.places.values() if place in self.about(command.drawn)}
@@ -240,7 +240,7 @@ class Errand:
         return True
 
     def about(self, drawn: Drawn) -> set[Place]:
-        """The rows of a command, and those that these belong to."""
+        """The rows of a command, and the rows that these belong to."""
         own = set(drawn.places.values())
         return own | {one for place in own - {self.person} for one in self.world.ancestors(place)} - {self.person}
 
@@ -251,7 +251,7 @@ class Errand:
         )
 
     def _is_news(self, drawn: Drawn, changes: list[RowChange]) -> bool:
-        """Whether a command changes rows, and undoes nothing of what came before."""
+        """True if a command changes rows, and reverts no earlier command."""
         touched = {
             (change.table, str(change.key)): command.drawn.tool
             for command in self.commands
@@ -270,9 +270,9 @@ class Errand:
         )
 
     def _takes_up_again(self, change: RowChange, drawn: Drawn) -> bool:
-        """Whether a row would tie the same things together as one that an earlier command changed or deleted.
+        """True if a row links the same things again as one that an earlier command changed or deleted.
 
-        Nobody has a booking cancelled and the same room booked again for the same person in one errand.
+        Nobody cancels a booking and books the same room again for the same person in one errand.
         """
         tied = self._tied(change.table, change.after)
         return len(tied) > 1 and any(

@@ -1,7 +1,7 @@
-"""Generates scenarios without a model: an errand becomes a scenario, and a scenario that is certified is kept.
+"""Generates scenarios without a model: an errand becomes a scenario, and a certified one is kept.
 
-The same bundle, seed and number give the same bytes, however many processes walk. What is there already is counted, so
-an interrupted run goes on.
+The same bundle, seed and number give the same bytes for any number of processes. Existing scenarios count, so an
+interrupted run continues.
 """
 
 import asyncio
@@ -34,16 +34,16 @@ from synth.play.playground import Playground
 from synth.processes.process_pool import PoolSettings, process_pool
 
 MOST_BARREN = 60
-"""So many walks in a row from which no scenario comes, and the run ends."""
+"""Consecutive walks without a scenario that end the run."""
 AHEAD = 12
-"""So many walks may be under way, or waiting for a process, at once."""
+"""Walks that may run concurrently or wait for a process."""
 ID = re.compile(r"back(\d+)_(\d+)")
 Walk = Callable[[Stretch], Awaitable[ErrandOutcome]]
 
 
 @dataclass
 class Yield:
-    """What became of the walks of a run."""
+    """The outcomes of a run's walks."""
 
     walks: int = 0
     told: int = 0
@@ -56,7 +56,7 @@ class Yield:
     seconds: float = 0.0
 
     def take(self, attempt: ErrandOutcome) -> None:
-        """Count what became of a walk."""
+        """Count the outcome of a walk."""
         self.walks += 1
         self.told += attempt.fate != "dropped"
         self.twice += attempt.fate == "twice"
@@ -68,7 +68,7 @@ class Yield:
 
 
 class _Generation:
-    """The walks of a run in their order: what is there already, what is under way, and what was learnt of them."""
+    """The walks of a run in order: the existing ones, the running ones, and what was learned."""
 
     def __init__(self, walk: Walk, known: dict[int, Scenario], tools: set[str]) -> None:
         self._walk = walk
@@ -84,7 +84,7 @@ class _Generation:
             self._learn(at, known.get(at))
 
     async def next(self) -> ErrandOutcome:
-        """What came of the next walk."""
+        """The outcome of the next walk."""
         attempt = await self._under_way.popleft()
         if attempt.scenario is not None and signature(attempt.scenario) in self.tally.told:
             attempt = ErrandOutcome(attempt.at, "twice")
@@ -92,7 +92,7 @@ class _Generation:
         return attempt
 
     async def give_up(self) -> None:
-        """Let go of the walks that are under way."""
+        """Cancel the running walks."""
         for task in self._under_way:
             task.cancel()
         await asyncio.gather(*self._under_way, return_exceptions=True)
@@ -119,10 +119,10 @@ async def backward(
     profile: Profile = EVERYTHING,
     pool: PoolSettings = PoolSettings(1),  # noqa: B008 - it does not change
 ) -> Yield:
-    """Make scenarios until there are `n` of this seed, those that are there already included.
+    """Generate scenarios until there are `n` of this seed, existing ones included.
 
-    A walk knows what came of the walks up to `AHEAD` before it: so many can be under way at once, and what comes of
-    them does not hang on how many were.
+    A walk knows the outcomes of the walks up to `AHEAD` before it. So that many can run concurrently, and the result
+    does not depend on how many did.
 
     Raises:
         BundleError: no scenario can be made of this bundle.
@@ -160,13 +160,13 @@ async def backward(
 
 
 def _known(there: Iterable[Scenario], seed: int) -> dict[int, Scenario]:
-    """The scenarios of this seed that there are, by the number of their walk."""
+    """The existing scenarios of this seed, by the number of their walk."""
     found = [(ID.fullmatch(scenario.id), scenario) for scenario in there]
     return {int(match[2]): scenario for match, scenario in found if match is not None and int(match[1]) == seed}
 
 
 async def _unused(stage: Playground, tally: UsageCounts, profile: Profile) -> dict[str, str]:
-    """The commands that no scenario is about, with what stood in the way."""
+    """The commands without a scenario, each with the reason."""
     writers = [tool.name for tool in stage.environment.tools.values() if tool.writes]
     left = [name for name in writers if not tally.tools[name] and (not profile.tools or name in profile.tools)]
     if not left:
@@ -178,7 +178,7 @@ async def _unused(stage: Playground, tally: UsageCounts, profile: Profile) -> di
 
 
 def _same_profile(environment: Environment, known: Iterable[Scenario], profile: Profile) -> None:
-    """Refuse to go on with a seed by which something else was made.
+    """Refuse to continue with a seed that was used with another profile.
 
     Raises:
         BundleError: it was.
@@ -198,7 +198,10 @@ def _reasons(made: Yield) -> str:
 
 
 class Shelf:
-    """The file that scenarios are written to, whole each time: a run that is stopped leaves no half of a line."""
+    """The output file of scenarios.
+
+    Each write replaces the whole file, so that an interrupted run leaves no partial line.
+    """
 
     def __init__(self, path: Path, stage: Playground) -> None:
         self.path = path
@@ -211,7 +214,7 @@ class Shelf:
             self.there = [_read(path, number, line) for number, line in enumerate(self._lines, start=1)]
 
     def add(self, scenario: Scenario) -> None:
-        """Write one scenario more."""
+        """Add one scenario."""
         self._lines.append(line_of(scenario))
         self.write()
 

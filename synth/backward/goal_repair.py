@@ -1,7 +1,7 @@
-"""Repairs a scenario whose checkpoints miss values of its task: makes its row goals anew from its solution.
+"""Repairs a scenario whose checkpoints miss values of its task: makes its row goals again from its solution.
 
-A scenario that was made backward gets all of them anew, and what is judged of the reasons for its refusals, with the
-task's question for them. To any other one goals are added, over the rows that hold the values; what it has stays.
+A backward scenario gets all of them again, and the goals over reasons of its refusals with the task's question. Any
+other one keeps its goals, and gets further ones over the rows that hold the values.
 """
 
 import re
@@ -34,10 +34,10 @@ WHY = re.compile(r"why_\d+")
 
 
 async def mended(stage: Playground, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
-    """A scenario whose checkpoints hold what its task tells, as far as that can be seen in rows, and its examination.
+    """A scenario whose checkpoints hold what its task tells, as far as rows show it, and its examination.
 
     Raises:
-        BundleError: it does not start, or its solution leads nowhere.
+        BundleError: it does not start, or its solution fails.
     """
     scenario = await _closed(stage, scenario)
     if BACKWARD in scenario.tags:
@@ -47,7 +47,7 @@ async def mended(stage: Playground, scenario: Scenario, others: Sequence[WrongAg
 
 
 async def _closed(stage: Playground, scenario: Scenario) -> Scenario:
-    """The scenario with nothing called free that its task tells."""
+    """The scenario without `free` arguments that its task tells."""
     reference = await played(stage, scenario)
     await reference.close()
     told = {one.place for one in reference.told if not one.is_row}
@@ -60,7 +60,7 @@ async def _closed(stage: Playground, scenario: Scenario) -> Scenario:
 
 
 async def _rivalled(stage: Playground, scenario: Scenario) -> Scenario:
-    """The scenario with rivals for its names. What a right answer tells that they make wrong is no rival."""
+    """The scenario with rivals for its names, except those that a right answer mentions."""
     reference = await played(stage, scenario)
     try:
         better = scenario.model_copy(update={"checkpoints": with_rivals(reference)})
@@ -92,7 +92,7 @@ async def _rebuilt(stage: Playground, scenario: Scenario) -> Scenario:
 
 
 async def _explained(stage: Playground, scenario: Scenario) -> Scenario:
-    """The scenario with the goals over the reasons of its refusals made anew.
+    """The scenario with new goals over the reasons of its refusals.
 
     Raises:
         BundleError: nothing that can be judged is left of it.
@@ -120,7 +120,7 @@ async def _explained(stage: Playground, scenario: Scenario) -> Scenario:
 
 
 def _with_given(checkpoint: Checkpoint, given: tuple[str, ...]) -> Checkpoint:
-    """A checkpoint; one over the answer lets some values be told beside its facts."""
+    """A checkpoint. One over the answer allows some values beside its facts."""
     return checkpoint.model_copy(update={"given": given}) if isinstance(checkpoint, AnswerCheckpoint) else checkpoint
 
 
@@ -135,7 +135,7 @@ def _whole(reference: ReferenceRun) -> Changed:
 
 
 async def _added(stage: Playground, seen: Examined) -> Scenario:
-    """The scenario with a goal more for each command whose told values nothing held."""
+    """The scenario with a further goal for each command whose told values were not held."""
     reference = await played(stage, seen.scenario)
     try:
         whole = _whole(reference)
@@ -172,6 +172,6 @@ def _goals_for(
 
 
 def _only(change: RowChange, values: Sequence[object]) -> RowChange | None:
-    """A change with nothing but the columns that hold one of the values; None where none does."""
+    """A change reduced to the columns that hold one of the values. None if there is none."""
     after = {name: there for name, there in change.after.items() if any(has_value(there, value) for value in values)}
     return change.model_copy(update={"after": after}) if after and change.operation != "delete" else None

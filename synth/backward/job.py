@@ -1,4 +1,4 @@
-"""The job of one process that generates scenarios: it plays an errand and certifies the scenario that it makes."""
+"""The job of a process that generates scenarios: it plays an errand and certifies its scenario."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -19,14 +19,14 @@ from synth.play.playground import Playground
 
 
 class Stretch(NamedTuple):
-    """One walk to take: its number, and what the scenarios so far use."""
+    """One walk to take: its number, and the usage counts so far."""
 
     at: int
     tally: UsageCounts
 
 
 class ErrandOutcome(NamedTuple):
-    """What came of a walk: nothing, a scenario that was told before, one without a certificate, or one with it."""
+    """The outcome of a walk: nothing, a duplicate, a scenario without a certificate, or one with it."""
 
     at: int
     fate: Literal["dropped", "twice", "rejected", "certified"]
@@ -44,7 +44,7 @@ class Walking:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[Stretch], Awaitable[ErrandOutcome]]]:
-        """Set the stage."""
+        """Open the playground."""
         async with AsyncExitStack() as stack:
             with self.bundle.on_worker():
                 stage = await stack.enter_async_context(Playground(self.bundle.folder))
@@ -71,10 +71,10 @@ class Walking:
 
 
 def phrases_of(stage: Playground) -> Phrases:
-    """The words of a bundle.
+    """The phrases of a bundle.
 
     Raises:
-        BundleError: something is wrong with them.
+        BundleError: they have a fault.
     """
     problems, phrases = read_phrases(stage.environment.folder, stage.environment)
     if problems:

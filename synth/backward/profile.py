@@ -1,4 +1,4 @@
-"""The profile of a run: how long its errands are, and whether they have refusals and questions."""
+"""The profile of a run: the lengths of its errands, and whether they have refusals and questions."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ EVERY_REFUSAL = 5
 
 @dataclass(frozen=True)
 class Wish:
-    """What kind of story is wanted of one walk. No `tools` are all of them."""
+    """The wanted kind of one walk. No `tools` means all."""
 
     id: str
     at: int
@@ -24,10 +24,10 @@ class Wish:
 
 @dataclass(frozen=True)
 class Profile:
-    """What is wished of the walks of a run, one after another.
+    """The wanted kinds of a run's walks.
 
-    `lengths` are numbers of commands, in turn. No `tools` are all of them. With `refusals`, every fifth walk keeps a
-    command that is refused; with `tells`, most tasks ask to be told something.
+    `lengths` are numbers of commands, used in turn. No `tools` means all. With `refusals`, every fifth walk keeps a
+    refused command. With `tells`, most tasks ask to be told something.
     """
 
     lengths: tuple[int, ...] = LENGTHS
@@ -36,7 +36,7 @@ class Profile:
     tells: bool = True
 
     def wish(self, seed: int, at: int) -> Wish:
-        """What is wished of a walk."""
+        """The wanted kind of a walk."""
         refusal = self.refusals and at % EVERY_REFUSAL == EVERY_REFUSAL - 1
         return Wish(f"back{seed}_{at:04d}", at, self.lengths[at % len(self.lengths)], refusal, self.tools, self.tells)
 
@@ -47,10 +47,10 @@ EVERYTHING = Profile()
 def profile_of(
     environment: Environment, lengths: str | None, tools: list[str] | None, *, refusals: bool, tells: bool
 ) -> Profile:
-    """A profile from words: lengths as `1,2,2`.
+    """A profile from options: lengths as `1,2,2`.
 
     Raises:
-        RequestError: they are no lengths, or the environment has no such commands.
+        RequestError: the lengths are not valid, or a command does not exist.
     """
     commands = [tool.name for tool in environment.tools.values() if tool.writes]
     if unknown := [tool for tool in tools or () if tool not in commands]:

@@ -8,7 +8,7 @@ from synth.solutions.row_relations import Place, RowRelations
 
 
 def sender_of(walk: Errand, random: Random) -> str | None:
-    """The name of whoever asks for the commands of a walk; None where nobody may."""
+    """The name of a requester for a walk's commands. None if nobody is allowed to ask."""
     tools = {command.drawn.tool for command in walk.commands}
     about = {place for command in walk.commands for place in command.drawn.places.values()}
     found = [
@@ -21,7 +21,7 @@ def sender_of(walk: Errand, random: Random) -> str | None:
 
 
 def names_of(sender: Sender, world: RowRelations) -> list[str]:
-    """What those who may ask are called."""
+    """The names of the people who may ask."""
     return [*sender.names, *_rows(sender, world, set())]
 
 

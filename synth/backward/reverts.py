@@ -6,14 +6,14 @@ from servers.state.rows import RowChange
 
 STANDING = ("status", "state")
 ENDED = ("cancel", "reject", "declin", "refus", "withdr", "void", "revok", "discard")
-"""How words begin for what has come to nothing."""
+"""Prefixes of words for a cancelled state."""
 
 
 def undoes(change: RowChange, before: Sequence[RowChange]) -> bool:
-    """Whether a change takes back any of those before it, which are in their order.
+    """True if a change reverts an earlier one.
 
-    A row that they made is deleted, or ends as something that came to nothing; or a value that they changed is again
-    what it was. That a column is empty again is no sign: who was waiting for a copy is let go as soon as it is lent.
+    A row that they made is deleted or cancelled, or a value that they changed is restored. An empty column is no sign:
+    a waiting list entry ends as soon as the copy is lent.
     """
     own = [one for one in before if one.table == change.table and one.key == change.key]
     if any(one.operation == "insert" for one in own):

@@ -20,23 +20,23 @@ TO_THE_MINUTE = "strftime('%Y-%m-%d %H:%M', {})"
 
 @dataclass(frozen=True)
 class Changed:
-    """What a whole run changed, with what is needed to speak of it."""
+    """The changes of a whole run, with the context to describe them."""
 
     changes: Sequence[RowChange]
     of_the_clock: frozenset[str] = frozenset()
-    """Its times that are others when the same calls are made later."""
+    """Times that differ if the same calls are made later."""
     left_open: frozenset[str] = frozenset()
-    """The texts of its commands that the task leaves to the agent."""
+    """Texts of its commands that the task leaves open."""
     prose: frozenset[str] = frozenset()
-    """The texts of several words that the task gives, in plain text."""
+    """Texts of several words in the task, as plain text."""
 
     def is_prose(self, value: str) -> bool:
-        """Whether a value is words that the task gives, or was put together of such."""
+        """True if a value is, or consists of, words of the task."""
         words = f" {plain(value)} "
         return " " in value.strip() and any(f" {one} " in words for one in self.prose)
 
     def made_in(self, value: Any) -> RowChange | None:
-        """The added row whose key a value is."""
+        """The added row that has a value as its key."""
         return next(
             (one for one in self.changes if one.operation == "insert" and list(one.key.values()) == [value]), None
         )
@@ -48,7 +48,7 @@ def changed(
     left_open: Collection[ArgumentPlace],
     of_the_clock: frozenset[str],
 ) -> Changed:
-    """What a run changed. Texts of several words among its arguments are prose, but for those that are left open."""
+    """The changes of a run. Arguments of several words are prose, except those that are left open."""
     given = {
         (ArgumentPlace(one.step.number, name) in left_open, text)
         for one in made
@@ -65,7 +65,7 @@ def changed(
 
 
 def is_there(change: RowChange, whole: Changed, depth: int = 0) -> str:
-    """What must hold for a row that was added or changed, as an SQL condition."""
+    """An SQL condition for an added or changed row."""
     if change.operation == "delete":
         return " AND ".join(f"{quoted(name)} IS {literal(value)}" for name, value in change.key.items())
     parts: list[str] = []
@@ -82,7 +82,7 @@ def is_there(change: RowChange, whole: Changed, depth: int = 0) -> str:
 
 
 def goal(name: str, question: str, changes: Sequence[RowChange], whole: Changed) -> SqlCheckpoint:
-    """One goal over the rows that a command changed, as they are in the end."""
+    """One goal over the rows that a command changed, in their final form."""
     wanted: dict[str, tuple[str, int]] = {}
     for change in changes:
         condition = f"SELECT count(*) FROM {quoted(change.table)} WHERE {is_there(change, whole)}"
@@ -100,7 +100,7 @@ def goal(name: str, question: str, changes: Sequence[RowChange], whole: Changed)
 
 
 def goals_of_rows(questions: Mapping[int, str], made: Sequence[PlayedCall], whole: Changed) -> list[SqlCheckpoint]:
-    """One goal for each command, by its number in the solution, over the rows that it was the last to change."""
+    """One goal for each command, by its number in the solution, over the rows that it changed last."""
     last = {(change.table, str(change.key)): one.step.number for one in made for change in one.changes}
     goals: list[SqlCheckpoint] = []
     for at, (number, question) in enumerate(questions.items(), start=1):
@@ -111,12 +111,12 @@ def goals_of_rows(questions: Mapping[int, str], made: Sequence[PlayedCall], whol
 
 
 def counted(goals: Sequence[SqlCheckpoint], reader: Reader) -> list[SqlCheckpoint]:
-    """Goals that count all rows of a kind, also those that were like the new ones before."""
+    """Goals with counts, so that earlier rows of the same content count too."""
     return [goal.model_copy(update={"expect": [list(row) for row in reader.select(goal.sql).rows]}) for goal in goals]
 
 
 def footprint(whole: Changed) -> FootprintCheckpoint:
-    """Nothing but these rows may differ, and in them nothing but these columns."""
+    """A footprint: only these rows may differ, and only in these columns."""
     allowed: dict[str, Allowance] = {}
     for change in whole.changes:
         columns = tuple(sorted(change.after)) if change.operation == "update" else None
@@ -159,7 +159,7 @@ def _holds(name: str, value: Any, whole: Changed, depth: int) -> str:
 
 
 def _is_text(name: str, value: str, whole: Changed) -> str:
-    """A text as it is; a time to the minute; words that the task gives in any writing of theirs."""
+    """A literal text, a time to the minute, or words of the task in any spelling."""
     if MOMENT.fullmatch(value):
         return f"{TO_THE_MINUTE.format(quoted(name))} = {literal(value[:16])}"
     if whole.is_prose(value):

@@ -1,4 +1,4 @@
-"""Builds a scenario from an errand: its task, its checkpoints, its reference solution. It is not certified yet."""
+"""Builds a scenario from an errand: task, checkpoints, reference solution. It is not certified yet."""
 
 from random import Random
 
@@ -24,7 +24,7 @@ HOW_MUCH_TO_TELL = (0, 1, 1, 1, 2)
 
 
 async def told(setting: BundleView, wish: Wish, tally: UsageCounts, random: Random) -> Scenario | str:
-    """Walk once; the scenario that came of it, or why there is none."""
+    """Walk once. The scenario, or the reason why there is none."""
     await setting.trying.begin()
     walk = await Errand.begin(setting, tally, random)
     if walk is None:
@@ -44,7 +44,7 @@ async def told(setting: BundleView, wish: Wish, tally: UsageCounts, random: Rand
 
 
 async def _unfit(walk: Errand, wish: Wish) -> str | None:
-    """Why no scenario can be made of a walk."""
+    """Why a walk makes no scenario. None if it does."""
     refused = [command for command in walk.commands if command.kind == "refused"]
     if walk.is_broken:
         return "what must follow could not be put into words"
@@ -58,7 +58,7 @@ async def _unfit(walk: Errand, wish: Wish) -> str | None:
 
 
 async def _played(walk: Errand) -> list[PlayedCall] | None:
-    """The plan, played from the start; None where it does not do what the walk did."""
+    """The plan after a run from the start. None if its effect differs from the walk's."""
     scene = walk.setting.scene
     await scene.rewind(0)
     made = await play(scene, steps_of(_solution(walk, "-")))
@@ -116,7 +116,7 @@ async def _changed(walk: Errand, made: list[PlayedCall], changes: list[RowChange
 
 
 def _chosen(walk: Errand, made: list[PlayedCall], random: Random) -> list[Telling]:
-    """What the task asks to be told: of results that nothing later in the errand could change."""
+    """The questions of the task: about results that nothing later in the errand could change."""
     given = " ".join(command.clause for command in walk.commands)
     options: list[Telling] = []
     for index, command in enumerate(walk.commands):

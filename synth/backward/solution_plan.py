@@ -1,4 +1,4 @@
-"""The plan of a reference solution: queries that find what a person names, and the commands that they ask for."""
+"""The plan of a reference solution: queries that find the rows a person names, and the commands."""
 
 import json
 from collections.abc import Callable
@@ -22,14 +22,14 @@ PROSE = ("description", "note", "notes", "comment")
 
 @dataclass(frozen=True)
 class RowMention:
-    """How a row is spoken of, and how it was seen."""
+    """The words for a row, and the query that shows it."""
 
     text: str
     sight: Sight | None
 
 
 class SolutionPlan:
-    """The calls of a solution so far, and where the keys of rows are known from."""
+    """The calls of a solution so far, and the sources of row keys."""
 
     def __init__(
         self,
@@ -55,7 +55,7 @@ class SolutionPlan:
     async def speak(
         self, drawn: Drawn, argument: str, finder: RowLookup, world: RowRelations, *, own: bool
     ) -> RowMention | None:
-        """Words for the row of an argument that mean this row and no other; None if there are none."""
+        """Words for the row of an argument that mean only this row. None if there are none."""
         place = drawn.places[argument]
         if place in self.made:
             return RowMention(self._phrases.made.get(place[0], f"the new {place[0].rstrip('s')}"), None)
@@ -75,7 +75,7 @@ class SolutionPlan:
         return None
 
     async def find(self, place: Place, sight: Sight, finder: RowLookup, world: RowRelations) -> bool:
-        """Add the queries that find a row as it was seen. False if what they need cannot be found."""
+        """Add the queries that find a row as it was seen. False if their arguments cannot be found."""
         if place in self.known:
             return True
         for needed in sight.needs.values():
@@ -90,7 +90,7 @@ class SolutionPlan:
         return self._person is None or await self._find_needed(self._person, self._person_name, finder, world)
 
     def query(self, query: Query) -> int:
-        """Add a query, unless it was asked since the last change; its number."""
+        """Add a query, unless it was made since the last change. Returns its number."""
         arguments = {**query.arguments, **{name: self.known[place] for name, place in query.needs.items()}}
         name = json.dumps([query.tool, arguments], sort_keys=True)
         if name not in self._asked:
@@ -99,7 +99,7 @@ class SolutionPlan:
         return self._asked[name]
 
     def command(self, drawn: Drawn, free: frozenset[str]) -> int:
-        """Add a command; its number."""
+        """Add a command. Returns its number."""
         arguments = dict(drawn.arguments)
         for name, place in drawn.places.items():
             arguments[name] = self.known[place]
@@ -110,16 +110,16 @@ class SolutionPlan:
         return len(self.calls)
 
     def standing(self) -> tuple[list[PlannedCall], dict[Place, str]]:
-        """Where the plan stands, to go back to."""
+        """The current plan, for a later `go_back`."""
         return list(self.calls), dict(self.known)
 
     def go_back(self, standing: tuple[list[PlannedCall], dict[Place, str]]) -> None:
-        """Take out what came after; every query is asked anew."""
+        """Restore an earlier plan. Every query is made again."""
         self.calls, self.known = standing
         self._asked.clear()
 
     def came_about(self, place: Place, number: int, result: Any) -> None:
-        """Take note of a row that a command has made."""
+        """Note a row that a command has made."""
         path = path_to(result, place[1])
         if path is not None:
             self.known[place] = f"${{{number}{path}}}"
@@ -154,14 +154,14 @@ class SolutionPlan:
         return text
 
     def _is_by_person(self, sight: Sight, world: RowRelations) -> bool:
-        """Whether a row was seen among the things of the person."""
+        """True if a row was found among the person's own things."""
         if self._person is None:
             return False
         own = world.own(self._person)
         return any(place == self._person or place in own for place in sight.needs.values())
 
     async def _can_be_asked(self, sight: Sight, text: str, finder: RowLookup, world: RowRelations) -> bool:
-        """Whether everything that a query takes was said, or can be found by what was said."""
+        """True if every argument of a query was said, or can be found from what was said."""
         words = f"{text} {self._person_name}".casefold()
         given = [value for name, value in sight.query.arguments.items() if name not in sight.needs]
         if any(isinstance(value, str) and value.casefold() not in words for value in given):
@@ -190,7 +190,7 @@ class SolutionPlan:
         return False
 
     async def _means_one(self, drawn: Drawn, argument: str, template: str, sight: Sight, sights: list[Sight]) -> bool:
-        """Whether the command works for no other row of which the same could be said."""
+        """True if the command works for no other row with the same description."""
         names = holes(template)
         alike = {
             other[one.key]
@@ -209,12 +209,12 @@ class SolutionPlan:
 
 
 def _tells_apart(name: str, value: Any) -> bool:
-    """Whether people would tell a thing from another by a property."""
+    """True if people distinguish things by a property."""
     return not (name.endswith("id") or name in PROSE or isinstance(value, bool | dict | list))
 
 
 def _bare(name: str, noun: str, *, is_own: bool) -> str:
-    """What people call a thing whose name stands in a property."""
+    """The name of a thing in a property, without its noun."""
     if name in NAMES:
         return f"{{{name}}}"
     if name == "number":
@@ -226,6 +226,6 @@ def _bare(name: str, noun: str, *, is_own: bool) -> str:
 
 
 def _said(sight: Sight, words: str) -> bool:
-    """Whether the words of a query are among what was said."""
+    """True if the words of a query are among what was said."""
     given = [value for name, value in sight.query.arguments.items() if name not in sight.needs]
     return all(not isinstance(value, str) or value.casefold() in words for value in given)

@@ -1,4 +1,4 @@
-"""Counts what the scenarios so far use, so that the next ones use something else."""
+"""Usage counts of existing scenarios, so that new ones use something else."""
 
 import re
 from collections import Counter
@@ -12,7 +12,7 @@ LITERAL = re.compile(r"'(\w+)'")
 
 @dataclass
 class UsageCounts:
-    """What the scenarios so far use, so that the next ones use something else."""
+    """Counts of tools, rows and people in the scenarios so far."""
 
     tools: Counter[str] = field(default_factory=Counter[str])
     people: Counter[str] = field(default_factory=Counter[str])
@@ -22,11 +22,11 @@ class UsageCounts:
     refusals: int = 0
 
     def copy(self) -> "UsageCounts":
-        """The same counts, to be added to apart from these."""
+        """An independent copy."""
         return UsageCounts(self.tools.copy(), self.people.copy(), self.told.copy())  # all that a walk goes by
 
     def take(self, scenario: Scenario, tools: Collection[str]) -> None:
-        """Count a scenario that was accepted."""
+        """Count an accepted scenario."""
         self.tools.update(tag for tag in scenario.tags if tag in tools)
         self.people[scenario.title.partition(":")[0]] += 1
         self.told.add(signature(scenario))
@@ -37,7 +37,7 @@ class UsageCounts:
 
 
 def signature(scenario: Scenario) -> str:
-    """What tells whether two scenarios ask for the same: their tools, whose they are, and the rows that they judge."""
+    """A key that is equal for scenarios that ask for the same: tools, person, and judged rows."""
     keys = sorted({key for one in scenario.checkpoints for key in LITERAL.findall(one.model_dump_json())})
     told = sorted(one.model_dump_json() for one in scenario.checkpoints if one.kind == "answer")
     only_told = len(told) == len(scenario.checkpoints) - 1

@@ -1,4 +1,4 @@
-"""Writes certificates into a bundle's `scenarios.jsonl`. Everything else in a line stays as its author wrote it."""
+"""Writes certificates into a bundle's `scenarios.jsonl`. The rest of a line stays unchanged."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ from servers.scenario.scenario import Certificate, Scenario
 
 
 def write_certificate(folder: Path, scenario: str, certificate: Certificate | None) -> None:
-    """Put a certificate into the line of its scenario, or take away the one that is there. The file is written whole.
+    """Write a certificate into its scenario's line, or remove it. The write is atomic.
 
     Raises:
         BundleError: it cannot be written.
@@ -20,7 +20,7 @@ def write_certificate(folder: Path, scenario: str, certificate: Certificate | No
 
 
 def write_scenario(folder: Path, scenario: Scenario) -> None:
-    """Put a scenario's task, checkpoints and solution into its line. The file is written whole.
+    """Write a scenario's task, checkpoints and solution into its line. The write is atomic.
 
     Raises:
         BundleError: it cannot be written.

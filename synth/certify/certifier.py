@@ -26,7 +26,7 @@ FEW = f"only {{}} right and {{}} wrong answers in other words; {ENOUGH} of each 
 
 @dataclass
 class Examined:
-    """What was seen of a scenario. Without a finding, it has a certificate."""
+    """The results about a scenario. Without a finding, it has a certificate."""
 
     scenario: Scenario
     findings: list[str] = field(default_factory=list[str])
@@ -44,7 +44,7 @@ class Examined:
 
     @property
     def misjudged(self) -> list[str]:
-        """What to mend about its answer: texts that were taken for the contrary, or that there are too few."""
+        """Advice about its answer: misjudged texts, or too few texts."""
         tried = self.paraphrases
         if tried is None:
             return []
@@ -56,7 +56,7 @@ class Examined:
 
 
 async def examine(stage: Playground, scenario: Scenario, others: Sequence[WrongAgent] = ()) -> Examined:
-    """Play a scenario in every way that tells what its checkpoints are worth; `others` join the wrong agents."""
+    """Play a scenario in all ways that test its checkpoints. `others` join the wrong agents."""
     begin = time.perf_counter()
     seen = Examined(scenario)
     try:
@@ -101,7 +101,7 @@ async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, o
 
 
 def _weigh(reference: ReferenceRun, seen: Examined) -> None:
-    """Turn what was tried into findings, or into a certificate."""
+    """Turn the results into findings, or into a certificate."""
     strict = [tried.what for tried in seen.tried if not tried.must_fail and tried.fails]
     seen.findings += [f"too strict: a right run fails: {what}" for what in strict]
     alive = [tried for tried in seen.mutants if not tried.fails]
@@ -149,7 +149,7 @@ async def _checkpoint_findings(reference: ReferenceRun) -> list[str]:
 
 
 async def _start_findings(reference: ReferenceRun) -> list[str]:
-    """Goals are false at the start and guards true; an agent that does nothing, or refuses everything, earns 0."""
+    """Goals must be false at the start and guards true. Doing nothing, or refusing everything, must earn 0."""
     found: list[str] = []
     with reference.states.at_start() as reader:
         for name, answer in (("does nothing", IDLE), ("refuses everything", REFUSAL)):
@@ -172,7 +172,7 @@ async def _start_findings(reference: ReferenceRun) -> list[str]:
 
 
 async def _reference_findings(reference: ReferenceRun) -> list[str]:
-    """The reference passes everything."""
+    """The reference must pass everything."""
     found = [
         f"solution.calls.{one.step.number}: {one.outcome.kind}: {one.outcome.detail or one.outcome.text}"
         for one in reference.made
@@ -190,7 +190,7 @@ async def _reference_findings(reference: ReferenceRun) -> list[str]:
 
 
 async def _repeated(stage: Playground, reference: ReferenceRun) -> list[str]:
-    """Played twice, the reference leaves the same state and reads the same texts."""
+    """Played twice, the reference must leave the same state and read the same texts."""
     again = await played(stage, reference.scenario)
     await again.close()
     found = [
@@ -204,7 +204,7 @@ async def _repeated(stage: Playground, reference: ReferenceRun) -> list[str]:
 
 
 async def _another_seed(stage: Playground, reference: ReferenceRun) -> list[Tried]:
-    """The same calls where the instance makes other ids: nothing may hang on them."""
+    """The same calls with other generated ids: nothing may depend on them."""
     other = await played(stage, reference.scenario, seed=1)
     tried = Tried("with other made-up ids", False, await _fails(other, other.answer))
     await other.close()
@@ -212,7 +212,7 @@ async def _another_seed(stage: Playground, reference: ReferenceRun) -> list[Trie
 
 
 async def _answers(reference: ReferenceRun) -> list[Tried]:
-    """The right state with wrong last words, where the task wants to be told something."""
+    """The right state with wrong last words, if the task asks to be told something."""
     deaf = not await _fails(reference, IDLE)
     if deaf and not asks(reference.scenario.task):
         return []
@@ -236,7 +236,7 @@ async def _other_words(reference: ReferenceRun) -> list[Tried]:
 
 
 async def paraphrased(reference: ReferenceRun) -> Paraphrased | None:
-    """The right state with right and wrong last words of other people."""
+    """The right state with other people's right and wrong last words."""
     if not judged_answers(reference):
         return None
     tried = [(one, await _fails(reference, one.text)) for one in paraphrases_of(reference)]

@@ -1,4 +1,4 @@
-"""Leaks: values in a task or a tool that the agent should have to find out, and the words of checkpoints."""
+"""Leaks: values in a task or a tool that the agent should find out, and words of checkpoints."""
 
 import re
 
@@ -11,7 +11,7 @@ SHORTEST = 2
 
 
 def of_text(reference: ReferenceRun) -> list[str]:
-    """What the texts of a scenario and of its environment give away."""
+    """Leaks in the texts of a scenario and of its environment."""
     task = reference.scenario.task
     found = [f"the task names the tool {name}" for name in reference.environment.tools if "_" in name and name in task]
     for one in reference.made:
@@ -29,7 +29,7 @@ def of_text(reference: ReferenceRun) -> list[str]:
 
 
 async def of_answers(reference: ReferenceRun) -> list[str]:
-    """Whether the task's own words would do for an answer where the task wants to be told something."""
+    """A finding if the task's own words pass as an answer."""
     if not await reference.refuses(IDLE) or await reference.refuses(reference.scenario.task):
         return []
     return ["the task tells what the answer is to tell: its own words pass as an answer"]

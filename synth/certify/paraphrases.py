@@ -1,7 +1,7 @@
-"""A scenario's answer in other words: right paraphrases must earn the full reward, wrong ones must not.
+"""A scenario's answer in other words: right paraphrases must earn reward 1, wrong ones less.
 
-Whole answers stand in the bundle's `paraphrases.json`. Where there are none for a scenario, answers are put together of
-templates: of those for what phrases ask to be told, else of everyday ones for the type of the fact.
+Whole answers are in the bundle's `paraphrases.json`. A scenario without them gets answers from templates: those for
+questions of phrases, else everyday ones for the type of the fact.
 """
 
 import re
@@ -28,7 +28,7 @@ EVERYDAY = Path(__file__).with_name("everyday.json")
 QUESTION = re.compile(r"Does the answer tell (?P<asked>.+): .+\?")
 REASON = "What stands in the way"
 NEARBY = (1, -1, 2, -2, 3, 10)
-"""How far wrong counts, whole amounts, days and hours lie from the right ones, in the order in which they are tried."""
+"""Distances of wrong counts, whole amounts, days and hours from the right ones, in order of trial."""
 
 
 class Paraphrase(NamedTuple):
@@ -40,7 +40,7 @@ class Paraphrase(NamedTuple):
 
 @dataclass(frozen=True)
 class ParaphrasedFact:
-    """One fact that is asked for: its templates, a value that is wrong, and what the value is of."""
+    """One fact that is asked for: its templates, a wrong value, and its subject."""
 
     fact: Fact
     words: OtherWords
@@ -48,7 +48,7 @@ class ParaphrasedFact:
     asked: str
 
     def filled(self, template: str, forms: ValueForms, *, labelled: bool) -> str:
-        """A template with its values; it says what they are of where other facts stand beside them."""
+        """A template with its values. It names its subject if there are other facts."""
         values = {"value": _value(self.fact), "other": self.other}
         text = VALUE_HOLE.sub(lambda hole: forms.written(self.fact.type, values[hole["which"]], hole["form"]), template)
         return f"- {self.asked}: {text}" if labelled else text
@@ -60,10 +60,10 @@ def judged_answers(reference: ReferenceRun) -> list[AnswerCheckpoint]:
 
 
 def paraphrases_of(reference: ReferenceRun) -> list[Paraphrase]:
-    """The right and wrong answers to a scenario, none where nobody wrote any.
+    """Right and wrong answers to a scenario. Empty if nobody wrote any.
 
     Raises:
-        BundleError: the bundle's paraphrases cannot be read, or a template has a form that its value has not.
+        BundleError: the bundle's paraphrases cannot be read, or a template has an invalid form.
     """
     problems, written = read_paraphrases(reference.environment.folder)
     if problems:
@@ -76,7 +76,7 @@ def paraphrases_of(reference: ReferenceRun) -> list[Paraphrase]:
 
 
 def _composed(reference: ReferenceRun, written: Paraphrases) -> OtherWords:
-    """Answers of templates: one for each fact in a right answer, and in a wrong one all but one right."""
+    """Answers from templates: a right one has each fact right, and a wrong one all but one."""
     checkpoints = judged_answers(reference)
     asked = [_question(one, checkpoints, reference, written) for one in checkpoints]
     questions = [one for one in asked if one is not None]
@@ -99,7 +99,7 @@ def _composed(reference: ReferenceRun, written: Paraphrases) -> OtherWords:
 
 
 def _turned(question: ParaphrasedFact, at: int, *, is_wrong: bool) -> str:
-    """The template of a wrong answer's turn: a wrong one, or a right one for what stands beside it."""
+    """The template for a fact in a wrong answer: wrong for one fact, right for the others."""
     of = question.words.wrong if is_wrong else question.words.right
     return of[at % len(of)]
 
@@ -107,7 +107,7 @@ def _turned(question: ParaphrasedFact, at: int, *, is_wrong: bool) -> str:
 def _question(
     checkpoint: AnswerCheckpoint, beside: Sequence[AnswerCheckpoint], reference: ReferenceRun, written: Paraphrases
 ) -> ParaphrasedFact | None:
-    """What a checkpoint asks for, if it is one value that stands in it, or one of several reasons."""
+    """The question of a checkpoint, if it is one literal value, or one of several reasons."""
     is_reason = checkpoint.tell == "any"
     fact = next(iter(checkpoint.facts), None)
     if fact is None or checkpoint.silent or checkpoint.silent_sql or (checkpoint.facts[1:] and not is_reason):
@@ -130,7 +130,7 @@ def _words_for(
 
 
 def _tell_of(fact: Fact, question: str, made: Sequence[PlayedCall], phrases: Phrases) -> tuple[str, Tell] | None:
-    """What of the phrases asks for a fact: a call gave its value there, and its words are the likest."""
+    """The phrase that asks for a fact: a call returned its value there, and its words match best."""
     likely = [
         (SequenceMatcher(None, HOLE.sub("", tell.ask), question).ratio(), one.step.tool, tell)
         for one in made
@@ -155,7 +155,7 @@ def _value(fact: Fact) -> Cell:
 
 
 def _wrong_value(fact: Fact, beside: Sequence[Fact], given: Sequence[str]) -> Cell:
-    """A value that is told instead: one for which the right one could be taken, else one nearby.
+    """A wrong value: one that could be confused with the right one, else one nearby.
 
     It is no value of another fact, and none that the task gives.
     """

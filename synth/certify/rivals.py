@@ -1,6 +1,6 @@
 """Rival names: the other values of the column from which an answer's name comes.
 
-Without them the judge of answers cannot know that a second name is a rival, and whoever lists all names is right.
+Without them the judge of answers cannot see that a second name is a rival, and a list of all names would pass.
 """
 
 import re
@@ -16,13 +16,13 @@ from synth.solutions.reference_run import ReferenceRun
 
 MOST_RIVALS = 40
 MOST_WORDS_AROUND = 3
-"""A name is looked for at the ends of cells of at most so many words: a surname, a table's code."""
+"""The most words in a cell at whose ends a name is searched: a surname, a table's code."""
 
 
 def with_rivals(reference: ReferenceRun, right: Sequence[str] = ()) -> tuple[Checkpoint, ...]:
     """The checkpoints of a scenario, with rivals for each name that has none.
 
-    What the task or the reference tells is no rival, nor what shares a word with one of some other right answers.
+    Names in the task or the reference are no rivals, nor those that share a word with some other right answers.
     """
     checkpoints = reference.scenario.checkpoints
     answers = [one for one in checkpoints if isinstance(one, AnswerCheckpoint)]
@@ -50,19 +50,19 @@ def _rivalled(fact: Fact, rows: RowSample, told: str, words: set[str]) -> Fact:
 
 
 def _words(text: str) -> set[str]:
-    """The words of a text, without the endings of plurals, and without the shortest."""
+    """The words of a text, without plural endings, and without the shortest."""
     return {stem(word) for word in re.findall(r"\w{3,}", folded(text))}
 
 
 def _values(fact: Fact) -> tuple[Cell, ...]:
-    """The values that stand in a fact: all items of a list, none where a SELECT gives them."""
+    """The literal values of a fact: all items of a list. Empty if a SELECT gives them."""
     if isinstance(fact.value, tuple):
         return fact.value
     return () if fact.value is None else (fact.value,)
 
 
 def _rivals(name: str, rows: RowSample) -> Iterator[str]:
-    """The other texts of each column in which a name stands."""
+    """The other texts of each column that holds a name."""
     for table, lines in rows.rows.items():
         for column in rows.columns[table]:
             values = {row[column] for row in lines if isinstance(row[column], str)}
@@ -71,7 +71,7 @@ def _rivals(name: str, rows: RowSample) -> Iterator[str]:
 
 
 def _is_called(cell: str, name: str) -> bool:
-    """Whether a cell is a name, or a short one that begins or ends with it. A word like `waiting` is no such name."""
+    """True if a cell is a name, or a short text that begins or ends with it. A word like `waiting` is no name."""
     words, wanted = folded(cell).split(), folded(name).split()
     if len(words) > MOST_WORDS_AROUND or name[:1].islower():
         return words == wanted

@@ -1,6 +1,6 @@
-"""The second stage of `farm synth phrases`: a writer gives right and wrong answers to what people ask.
+"""The second stage of `farm synth phrases`: a writer gives right and wrong answers to people's questions.
 
-The writer sees the questions, and nothing of how answers are judged.
+The writer sees the questions, and nothing of the judge.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ MOST_EXAMPLES = 4
 
 
 class Asked(NamedTuple):
-    """Something that phrases ask to be told, with the type of its value and examples."""
+    """A question from phrases, with the type of its value and examples."""
 
     tool: str
     tell: Tell
@@ -31,19 +31,19 @@ class Asked(NamedTuple):
     examples: tuple[str, ...]
 
     def line(self) -> str:
-        """It, as the writer reads it."""
+        """The question as the writer reads it."""
         examples = ", ".join(self.examples)
         return f"- {self.tool}, {self.tell.value} ({self.kind}): “{self.tell.ask}”; “{self.tell.say}”; {examples}"
 
 
 class TemplateStage:
-    """The stage that asks, and what it accepts."""
+    """The stage: what it asks, and what it accepts."""
 
     def __init__(self, bundle: Playground) -> None:
         self._bundle = bundle
 
     async def make(self, made: Artefacts, asker: Asker) -> Paraphrases:
-        """Ask for the templates; for none where nothing is asked to be told of which there are examples."""
+        """Ask for the templates, unless there is no question with examples."""
         asked = await self._asked(made[Phrases])
         if not asked:
             return Paraphrases()
@@ -75,7 +75,7 @@ class TemplateStage:
 
 
 def _asked_of(tool: str, tell: Tell, rows: RowSample, currency: str, clock: str) -> Asked | None:
-    """A thing to be told, if the rows have values of its name that can be told."""
+    """A question, if the rows have usable values of its name."""
     name = tell.value.rpartition(".")[2]
     there = [row[name] for lines in rows.rows.values() for row in lines if name in row]
     values = [value for value in dict.fromkeys(there) if kind_of(name, value) is not None]
@@ -88,7 +88,7 @@ def _asked_of(tool: str, tell: Tell, rows: RowSample, currency: str, clock: str)
 
 
 def findings(answer: Paraphrases, asked: Sequence[Asked]) -> Iterator[str]:
-    """What of the templates cannot serve, a sentence each."""
+    """The faults of templates, a sentence each."""
     wanted = {(one.tool, one.tell.value): one.kind for one in asked}
     if answer.scenarios or answer.provenance is not None:
         yield "`tells` is the only key: leave the others out"

@@ -14,7 +14,7 @@ FULL_WIDTH = str.maketrans("0123456789", "０１２３４５６７８９")
 
 
 class Currency(NamedTuple):
-    """How amounts of a currency are written beside its usual form."""
+    """The alternative forms for amounts of a currency."""
 
     sign: str
     code: str
@@ -29,19 +29,19 @@ CURRENCIES = {
     "NOK": Currency("kr ", "NOK", "kroner", "øre"),
     "kr": Currency("kr ", "kr", "kroner", "øre"),
 }
-"""By the word or sign with which phrases write it."""
+"""Currencies, by the word or sign in phrases."""
 UNKNOWN = Currency("", "", "", "")
 
 
 @dataclass(frozen=True)
 class ValueForms:
-    """Writes values: `currency` is how phrases write an amount, `clock` says which year need not be told."""
+    """Writes values. `currency` is the form of amounts in phrases, `clock` gives the year that may be omitted."""
 
     currency: str
     clock: str
 
     def written(self, kind: FactType, value: Cell, form: str | None) -> str:
-        """A value of a type in a form, or as people write it mostly.
+        """A value of a type in a form, or in its usual one.
 
         Raises:
             BundleError: the type has no such form.

@@ -9,19 +9,19 @@ from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.told_values import ToldValue
 
 BY_THE_TOOLS = "-"
-"""In the place of a checkpoint: no near miss leaves other rows, for the tools refuse it or make nothing of it."""
+"""In place of a checkpoint: the tools refuse each near miss, or it has no effect."""
 
 
 @dataclass(frozen=True)
 class Held:
-    """A value that the task tells, the checkpoint that holds it, and the near misses that pass all the same."""
+    """A value that the task tells, the checkpoint that holds it, and the near misses that pass nevertheless."""
 
     told: ToldValue
     by: str
     alive: tuple[str, ...] = ()
 
     def finding(self) -> str:
-        """What is wrong about it."""
+        """The finding about it."""
         place = self.told.place
         return (
             f"no checkpoint holds {place.argument} of call {place.call} ({self.told.tool}), which the task tells: "
@@ -30,7 +30,7 @@ class Held:
 
 
 def held(reference: ReferenceRun, mutants: Sequence[Tried]) -> list[Held]:
-    """What holds each value that the task tells."""
+    """The checkpoint that holds each value of the task."""
     found: list[Held] = []
     for told in reference.told:
         mine = [tried for tried in mutants if tried.place == told.place]

@@ -1,4 +1,4 @@
-"""What only the person can tell: values that the reference takes from the task, and no query decides upon."""
+"""The values that only the person can tell: the reference takes them from the task, and no query shows them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,16 +18,16 @@ Values = dict[str, Any]
 
 @dataclass(frozen=True)
 class PersonChoice:
-    """A value that the person gives, or a row that was picked among `others` by what they say of it."""
+    """A value that the person gives, or a row that their words select among `others`."""
 
     told: Values
-    """By the name of the argument or the property."""
+    """The told values, by name of the argument or the property."""
     words: str
     others: tuple[Values, ...] = ()
-    """The rows beside it of which something else holds."""
+    """The other rows, with different values."""
 
     def is_open(self, text: str) -> bool:
-        """Whether somebody who knows only a text cannot tell what is meant."""
+        """True if a text leaves the choice open."""
         known = {name: value for name, value in self.told.items() if is_told(name, value, text)}
         if not self.others:
             return not known
@@ -36,16 +36,16 @@ class PersonChoice:
 
 @dataclass(frozen=True)
 class Needed:
-    """What the reference of a scenario needs from its task."""
+    """The values that a scenario's reference needs from its task."""
 
     values: Values
-    """All values that the task tells and a call uses, by where they stand."""
+    """All values that the task tells and a call uses, by place."""
     choices: tuple[PersonChoice, ...]
     clock: str
 
     @property
     def is_enough(self) -> bool:
-        """Whether there is something to ask for, and something beside it."""
+        """True if there is a value to ask for, and another beside it."""
         return len(self.choices) >= FEWEST
 
     def lost(self, text: str) -> list[str]:
@@ -55,7 +55,7 @@ class Needed:
 
 
 def needed(reference: ReferenceRun) -> Needed:
-    """What the reference needs, seen by what its calls were given and what their results showed."""
+    """The needed values, from the arguments of calls and the results before them."""
     task = reference.scenario.task
     values: Values = {}
     choices: dict[str, PersonChoice] = {}
@@ -75,7 +75,7 @@ def needed(reference: ReferenceRun) -> Needed:
 
 
 def is_told(name: str, value: Any, text: str) -> bool:
-    """Whether a text tells a value, in any form that people use."""
+    """True if a text tells a value, in any form that people use."""
     fact = fact_of(_name(name), value)
     return fact is not None and gives(text, fact)
 
@@ -89,7 +89,7 @@ def _shown(one: PlayedCall) -> Iterator[tuple[str, Any]]:
 
 
 def _literals(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, Any]]:
-    """The values that a call does not take from another; by which state a query sifts is the agent's own affair."""
+    """The literal values of a call. Filters of queries by state are the agent's own choice."""
     tool = reference.environment.tools[one.step.tool]
     for name, value in one.step.arguments.items():
         schema = tool.properties.get(name, {})
@@ -100,7 +100,7 @@ def _literals(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, A
 
 
 def _picked(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, PersonChoice]]:
-    """The rows from which a call takes something, each with what the task tells of it and the rows beside it."""
+    """The rows that a call uses, each with what the task tells of it and the other rows."""
     for text in (text for _, text in leaves(one.step.arguments, "") if isinstance(text, str)):
         for found in REFERENCE.finditer(text):
             number, path = int(found[1]), found[2]
@@ -121,7 +121,7 @@ def _picked(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, Per
 
 
 def _at(result: Any, head: str) -> Any:
-    """What stands at a path of names; None where it leads through another list."""
+    """The value at a path of names. None if it leads through another list."""
     for name in head.strip(".").split("."):
         result = cast("dict[str, Any]", result).get(name) if isinstance(result, dict) else None
     return result

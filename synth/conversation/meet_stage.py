@@ -1,4 +1,4 @@
-"""The stages `meet`, where a solver talks with a simulated user, and `certify`, which nothing but a proof passes."""
+"""The stages `meet`, where a solver talks with a simulated user, and `certify`, which only a proof passes."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ from synth.play.playground import Playground
 
 
 class Met(Record):
-    """How the conversations went; the whole of each lies in its `file`."""
+    """The results of the conversations. Each whole conversation is in its `file`."""
 
     solver: str
     user: str
@@ -32,21 +32,21 @@ class Met(Record):
 
     @property
     def played(self) -> PlayRecord:
-        """How often it was tried, and how often everything was earned."""
+        """The number of attempts, and of those with reward 1."""
         passed = sum(attempt.passed for attempt in self.attempts)
         return PlayRecord(model=self.solver, attempts=len(self.attempts), passed=passed)
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Runs are kept as soon as they have ended: who is stopped and begins again talks only where nobody did."""
+    """Runs are stored as soon as they end, so an interrupted stage repeats none."""
 
     bundle: Playground
     solver: Solver
     origin: Scenario
 
     async def make(self, made: Artefacts, _asker: Asker) -> Record:
-        """Let them talk. Raises GoBack where nobody passes, WriterUnreachable where one of the models is down."""
+        """Play the conversations. Raises GoBack if none passes, WriterUnreachable if a model is down."""
         scenario = conversation(self.origin, made[Talk])
         user = self.solver.user.name if self.solver.user else ""
         runs = Runs(made, self._key(scenario, user))
@@ -65,13 +65,13 @@ class Meeting:
 
 @dataclass(frozen=True)
 class CertificateGate:
-    """The gate of every scenario, here too."""
+    """The certificate that every scenario needs."""
 
     bundle: Playground
     origin: Scenario
 
     async def make(self, made: Artefacts, _asker: Asker) -> Record:
-        """Examine it. Raises Rejected where it gets no certificate."""
+        """Examine it. Raises Rejected if it gets no certificate."""
         scenario = conversation(self.origin, made[Talk]).model_copy(update={"played": made[Met].played})
         seen = await examine(self.bundle, scenario)
         if seen.certificate is None:

@@ -1,4 +1,4 @@
-"""A run of conversations: scenarios that have a certificate, each taken until it is a conversation or dropped."""
+"""A run of conversations: certified scenarios, each processed until it is a conversation or dropped."""
 
 import asyncio
 import shutil
@@ -25,31 +25,31 @@ from synth.play.playground import Playground
 from synth.solutions.reference_run import played
 
 MOST_AT_ONCE = 6
-"""So many scenarios become conversations at the same time."""
+"""Scenarios that become conversations concurrently."""
 MOST_BARREN = 2
-"""So many handfuls in a row of which nothing is certified, and the run ends."""
+"""Consecutive batches without a certified scenario that end the run."""
 TAG = "conversation"
 
 
 @dataclass
 class Converse:
-    """One bundle, one folder of artefacts; a run that was stopped goes on. Give it the bundle's stage, entered."""
+    """One bundle, one folder of artefacts. An interrupted run continues. The bundle's playground must be entered."""
 
     folder: Path
     bundle: Playground
     lines: ScenarioChains
     solver: Solver
     only: Sequence[str] = ()
-    """The scenarios that may become one; all where none is named."""
+    """The scenarios that may become one. Empty means all."""
 
     async def run(self, n: int) -> RunOutcome:
-        """Make conversations until there are `n` on the shelf, those that were there included, or nothing is left.
+        """Make conversations until there are `n` in the output, existing ones included, or none is left.
 
         Raises:
             BundleError: no scenario of the bundle can become one.
-            NotFound: a scenario that is named is not there.
+            NotFound: a named scenario does not exist.
             Conflict: another run works in the folder.
-            WriterRefused: nobody will get an answer.
+            WriterRefused: the endpoint refuses requests.
         """
         with SynthesisFolder(self.folder).locked("--work"):
             origins = [origin for origin in self._origins() if await self._is_fit(origin)]
@@ -69,11 +69,11 @@ class Converse:
         return self.lines.outcome
 
     def _there(self) -> int:
-        """How many conversations there are."""
+        """The number of conversations."""
         return sum(TAG in one.tags for one in self.lines.shelf.there)
 
     def _origins(self) -> Iterator[Scenario]:
-        """The scenarios that are not conversations yet, and were not given up as such."""
+        """The scenarios that are not conversations yet, and were not dropped."""
         there = {one.id for one in self.lines.shelf.there}
         every = load_scenarios(self.bundle.environment)
         unknown = [name for name in self.only if name not in every]

@@ -1,4 +1,4 @@
-"""A conversation as it was written: who asks, how they begin, what they tell when; and what speaks against one."""
+"""A written conversation: who asks, how they begin, what they tell when; and its faults."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -34,11 +34,11 @@ class Talk(Record):
 
     @property
     def told(self) -> str:
-        """All that the person may say."""
+        """Everything that the person may say."""
         return "\n".join([self.opening, *(fact.what for fact in self.facts)])
 
     def whole(self) -> str:
-        """The persona as a simulated user is given it."""
+        """The persona for a simulated user."""
         listed = "\n".join(f"- {fact.what} ({_cue(fact)})" for fact in self.facts)
         return (
             f"{self.persona}\n\nYou begin with these words, and no more: {self.opening}\n\n"
@@ -52,12 +52,12 @@ def _cue(fact: PersonFact) -> str:
 
 
 def findings(talk: Talk, task: str, needed: Needed, stage: Playground, rows: RowSample) -> list[str]:
-    """What is wrong with a conversation, for who wrote it."""
+    """The faults of a conversation, for its writer."""
     return [*_words(talk, task, stage, rows), *_lost(talk, task, needed), *_withheld(talk, needed)]
 
 
 def _words(talk: Talk, task: str, stage: Playground, rows: RowSample) -> Iterator[str]:
-    """Words that a person would not say, or not know."""
+    """Words that a person would not say or know."""
     texts = {"persona": talk.persona, "opening": talk.opening}
     for at, fact in enumerate(talk.facts):
         texts |= {f"facts.{at}.what": fact.what, f"facts.{at}.cue": fact.cue}
@@ -77,14 +77,14 @@ def _words(talk: Talk, task: str, stage: Playground, rows: RowSample) -> Iterato
 
 
 def columns_in(text: str, stage: Playground, rows: RowSample) -> list[str]:
-    """The names of columns and arguments that a text holds, apart from those that are plain words."""
+    """The names of columns and arguments in a text, except plain words."""
     named = {name for columns in rows.columns.values() for name in columns}
     named |= {name for tool in stage.environment.tools.values() for name in tool.properties}
     return sorted(name for name in named if "_" in name and re.search(rf"\b{name}\b", text))
 
 
 def _lost(talk: Talk, task: str, needed: Needed) -> Iterator[str]:
-    """What the task tells and the person does not, and the other way round."""
+    """Values of the task that the person does not tell, and the reverse."""
     for value in needed.lost(talk.told):
         yield f"facts: nobody tells {value!r}, which the task tells and doing it takes; use the task's own words for it"
     for number in sorted(_numbers(task)):
@@ -96,7 +96,7 @@ def _lost(talk: Talk, task: str, needed: Needed) -> Iterator[str]:
 
 
 def _withheld(talk: Talk, needed: Needed) -> Iterator[str]:
-    """Whether something is left to ask for after the opening."""
+    """A fault if nothing is left to ask for after the opening."""
     left = [choice for choice in needed.choices if choice.is_open(talk.opening)]
     if not left:
         known = "; ".join(choice.words for choice in needed.choices)
@@ -107,7 +107,7 @@ def _withheld(talk: Talk, needed: Needed) -> Iterator[str]:
 
 
 def _asked_for(choice: PersonChoice, facts: Sequence[PersonFact]) -> bool:
-    """Whether what decides a choice comes only when it is asked for."""
+    """True if the deciding fact of a choice is told only when asked for."""
     of_itself = "\n".join(fact.what for fact in facts if fact.when == "after")
     asked = [fact.what for fact in facts if fact.when == "asked"]
     return choice.is_open(of_itself) and any(
@@ -120,5 +120,5 @@ def _numbers(text: str) -> set[str]:
 
 
 def _counts(number: str, text: str) -> bool:
-    """Whether a text has a number, also as a word."""
+    """True if a text has a number, also as a word."""
     return number in _numbers(text) or (number.isdecimal() and is_told("count", int(number), text))

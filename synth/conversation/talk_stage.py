@@ -1,4 +1,4 @@
-"""The stage `talk`: a writer says who asks, how they begin and what they tell when."""
+"""The stage `talk`: a writer gives the person, the opening, and the facts."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ LONGEST_ID = 64
 
 @dataclass(frozen=True)
 class Writing:
-    """Asks for the conversation of one scenario, and for a better one where nobody came to its end."""
+    """Asks for the conversation of one scenario, and for a better one if nobody completed it."""
 
     bundle: Playground
     origin: Scenario
@@ -47,7 +47,7 @@ class Writing:
 
 
 def _earlier(made: Artefacts) -> str:
-    """What was written before, and how it went; nothing at the first time."""
+    """The earlier text and its result. Empty the first time."""
     if not made.evidence or made.before is None:
         return ""
     before = made.before.model_dump_json(indent=1)
@@ -57,12 +57,12 @@ def _earlier(made: Artefacts) -> str:
 
 
 def name_of(origin: Scenario) -> str:
-    """The id of the conversation that is made of a scenario."""
+    """The id of a scenario's conversation."""
     return origin.id[: LONGEST_ID - len(MARK)] + MARK
 
 
 def conversation(origin: Scenario, talk: Talk) -> Scenario:
-    """The scenario as a conversation: start, checkpoints and reference are those that it was made of."""
+    """The scenario as a conversation: start, checkpoints and reference are the origin's."""
     return origin.model_copy(
         update={
             "id": name_of(origin),

@@ -1,4 +1,4 @@
-"""Assembly: everything that was made becomes a bundle, which the farm checks as it checks every bundle."""
+"""Assembly: the artefacts become a bundle, which the farm checks like any other."""
 
 import json
 from dataclasses import replace
@@ -20,12 +20,12 @@ from synth.pipeline.stage import Artefacts, Stage
 
 LICENCE = "MIT"
 EXCHANGES_FILE = "exchanges.json"
-"""Every question that was asked for a bundle and every answer, by their digests: what its provenance rests on."""
+"""Every request for a bundle and every answer, by digest: the basis of its provenance."""
 HERE = Path(__file__).parent
 
 
 class Assembly(Record):
-    """The bundle: where it lies in the environment's folder, and how much there is of what."""
+    """The bundle: its place in the environment's folder, and its counts."""
 
     bundle: str
     files: dict[str, str]
@@ -36,7 +36,7 @@ async def assemble(made: Artefacts, _asker: Asker) -> Assembly:
     """Write the bundle.
 
     Raises:
-        Rejected: the farm's own check finds something, which no earlier stage did.
+        Rejected: the farm's own check has a finding that no earlier stage had.
     """
     source = made[Code].source
     async with guests_here() as guests:
@@ -69,7 +69,7 @@ STAGE = Stage("assemble", Assembly, assemble, needs_model=False, counts=lambda v
 
 
 def examples_of(inspection: Inspection) -> tuple[BundleExample, ...]:
-    """The calls that were made and found right, for the proof to make again and for scenarios to begin from."""
+    """The calls that inspection found right. The proof repeats them, and scenarios begin from them."""
     return tuple(
         BundleExample(tool=case.call.tool, arguments=arguments, setup=case.call.setup, outcome=case.call.expect)
         for case in inspection.cases
@@ -97,7 +97,7 @@ def prompts() -> dict[str, str]:
 
 
 def exchanges_of(folder: Path) -> str:
-    """Which questions its artefacts rest on, with their digests, and why answers were refused. JSON."""
+    """The requests behind its artefacts, with digests, and the reasons of refused answers, as JSON."""
     told = [
         {
             "stage": artefact.stage,

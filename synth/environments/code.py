@@ -1,4 +1,4 @@
-"""Code: the tools' bodies, some tools a request, each accepted when it passes the gate and its own examples."""
+"""Code: the tools' bodies, a group of tools a request. Each must pass the gate and its own examples."""
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
@@ -50,7 +50,7 @@ class Written(Record):
 
 
 class Code(Record):
-    """The whole tools.py, the examples that it passed, and the rules that no call can try to break."""
+    """The whole tools.py, its passed examples, and the rules that no call can try to break."""
 
     source: str
     examples: tuple[Example, ...]
@@ -59,7 +59,7 @@ class Code(Record):
 
 
 async def code(made: Artefacts, asker: Asker) -> Code:
-    """Ask for the bodies, group by group; or, with evidence, for those alone that were found wanting."""
+    """Ask for the bodies, group by group. With evidence, only for the faulty ones."""
     plans = made[Interface].tools
     async with guests_here() as guests:
         image, _ = await image_of(
@@ -85,7 +85,7 @@ STAGE = Stage("code", Code, code)
 
 
 def groups(plans: Sequence[Plan], most: int = MOST_IN_A_GROUP) -> list[list[Plan]]:
-    """The tools in groups of about the same size, queries first: commands use what those need."""
+    """The tools in groups of similar size, queries first, since commands depend on them."""
     ordered = sorted(plans, key=lambda plan: plan.kind == "command")
     count = -(-len(ordered) // most)
     edges = [len(ordered) * number // count for number in range(count + 1)]
@@ -93,18 +93,18 @@ def groups(plans: Sequence[Plan], most: int = MOST_IN_A_GROUP) -> list[list[Plan
 
 
 class Bench:
-    """Where the tools of one environment are written and tried."""
+    """The workplace for one environment's tools: they are written and tried here."""
 
     def __init__(self, made: Artefacts, guests: Guests, rows: str) -> None:
         self.made, self.guests, self.rows = made, guests, rows
         self.holders = {rule.id: rule for rule in made[Schema].rules}
         self.kept: tuple[Example, ...] = ()
-        """Examples that were passed before, and are passed again by whatever is mended."""
+        """Examples that passed before. Every repair must pass them again."""
 
     async def written(
         self, asker: Asker, module: Module, group: Sequence[Plan], evidence: Sequence[str]
     ) -> tuple[Module, Written]:
-        """The module with a group of tools more, and the answer that was accepted."""
+        """The module with another group of tools, and the accepted answer."""
         made = self.made
         messages = PROMPT.fill(
             title=made[Setting].title,
@@ -131,7 +131,7 @@ class Bench:
     async def mended(
         self, asker: Asker, module: Module, earlier: Code, group: Sequence[Plan], evidence: Sequence[str]
     ) -> Code:
-        """The code with some tools written again because of what was seen."""
+        """The code after some tools were written again on evidence."""
         names = {plan.name for plan in group}
         kept = earlier.model_copy(
             update={"examples": tuple(example for example in earlier.examples if example.tool not in names)}
@@ -145,7 +145,7 @@ class Bench:
         return _as_code(module, passed, kept.examples, kept.unbreakable)
 
     async def stale(self, earlier: Code) -> list[str]:
-        """Examples of code that was accepted before, which the first rows as they are now no longer bear out."""
+        """Examples of accepted code that fail on the current first rows."""
         tools, _ = await described(earlier.source, self.guests)
         did = await self._played(earlier.source, tools, earlier.examples)
         return [
@@ -160,7 +160,7 @@ class Bench:
         return await played(texts, [Ask(one.tool, one.arguments, one.setup) for one in examples])
 
     async def findings(self, answer: Written, module: Module, group: Sequence[Plan], *, again: bool) -> list[str]:
-        """What is wrong with what was written for a group."""
+        """The faults of the answer for a group."""
         names = frozenset(plan.name for plan in group)
         whole, found = module.with_code(answer.code_py, names=names, again=again)
         found = [f"code_py: {finding}" for finding in found]
@@ -187,7 +187,7 @@ class Bench:
         ]
 
     def _mark_findings(self, examples: Sequence[Example], source: str) -> Iterator[str]:
-        """Rules that examples show and no refusal of the module bears, and marks of rules that there are not."""
+        """Rules in examples that no refusal in the module names, and comments with unknown rules."""
         marks = {one for line in marked(source).values() for one in line}
         for one in sorted(marks - self.holders.keys()):
             yield f"code_py: a refusal is marked `# rule: {one}`, and there is no such rule"
@@ -196,7 +196,7 @@ class Bench:
             yield f"code_py: no refusal is marked `# rule: {one}`; mark the raise that holds it, on the line above"
 
     def _to_show(self, plan: Plan) -> list[str]:
-        """The rules that a tool is to be seen to keep: those that a command checks, or runs into."""
+        """The rules that a tool must demonstrate: those that a command checks or runs into."""
         known = [self.holders[one] for one in plan.enforces if one in self.holders]
         return [rule.id for rule in known if plan.kind == "command" and rule.holder == "tool"]
 
@@ -216,7 +216,7 @@ class Bench:
             yield from self._shown_findings(plan, [one for one in examples if one.tool == plan.name], unbreakable)
 
     def _shown_findings(self, plan: Plan, own: Sequence[Example], unbreakable: Sequence[str]) -> Iterator[str]:
-        """What the examples of a tool do not show."""
+        """The promises of a tool that its examples do not demonstrate."""
         if not any(example.outcome == "ok" for example in own):
             yield f"examples: {plan.name} has none with the outcome `ok`"
         if plan.refusals and not any(example.outcome == "refused" for example in own):
@@ -231,9 +231,9 @@ class Bench:
 
 
 def texts_of(made: Artefacts, source: str, tools: Sequence[dict[str, Any]], unbreakable: Sequence[str] = ()) -> Texts:
-    """What was made so far, with a source, as a bundle.
+    """The texts so far, with a source, as a bundle.
 
-    A rule that no call can try to break is listed only when its `never` can show that it holds; policy.md tells it
+    A rule that no call can try to break is listed only if its `never` can show that it holds. policy.md tells it
     anyway.
     """
     setting, schema = made[Setting], made[Schema]
@@ -252,7 +252,7 @@ def texts_of(made: Artefacts, source: str, tools: Sequence[dict[str, Any]], unbr
 
 
 def _differences(plan: Plan, tool: dict[str, Any] | None, asked: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Where a written tool is not what its stub and plan say."""
+    """The differences between a written tool and its stub or plan."""
     if tool is None:
         yield "is missing, or its signature cannot be read"
         return
@@ -265,7 +265,7 @@ def _differences(plan: Plan, tool: dict[str, Any] | None, asked: dict[str, dict[
 
 
 def _outcome_findings(example: Example, did: Did) -> Iterator[str]:
-    """Where an example does not come out as it says."""
+    """The differences between an example and its expected outcome."""
     outcome = did.outcome
     if outcome is None:
         yield did.wrong

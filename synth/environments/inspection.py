@@ -1,8 +1,8 @@
-"""Inspection: a tester who sees manual and rows proposes calls, a checker who sees everything judges what they did.
+"""Inspection: a tester proposes calls from manual and rows, and a checker who sees everything judges their effects.
 
-An environment stays when no tool fails and nearly all calls pass. What failed goes back to the code with its evidence;
-where right refusals are all that a tool has to give, the first rows are added to instead. After either, only those
-calls are judged again whose tool or whose outcome is another than before.
+An environment passes if no tool fails and nearly all calls pass. A failure goes back to the code with its evidence. If
+a tool only refuses, and rightly so, the first rows get additions. Afterwards only calls with a changed tool or outcome
+are judged again.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ LEAST_PASSED = 0.95
 
 
 class Inspection(Record):
-    """What the inspection of an environment came to. `bodies` are the digests of what each tool runs."""
+    """The result of an inspection. `bodies` are the digests of each tool's code."""
 
     cases: tuple[Case, ...]
     counts: tuple[Count, ...]
@@ -35,10 +35,10 @@ class Inspection(Record):
 
 
 async def inspect(made: Artefacts, asker: Asker) -> Inspection:
-    """Have every tool tried and every call judged.
+    """Try every tool and judge every call.
 
     Raises:
-        GoBack: to the code or to the first rows, with what was found.
+        GoBack: to the code or to the first rows, with the evidence.
     """
     plans = {plan.name: plan for plan in made[Interface].tools}
     async with guests_here() as guests:
@@ -68,7 +68,7 @@ STAGE = Stage("inspect", Inspection, inspect)
 
 
 async def _cases(made: Artefacts, trial: Trial, plans: dict[str, Plan], tools: dict[str, dict[str, Any]]) -> list[Case]:
-    """Every call with its verdict. After a mend these are the calls of before, and others where those lack."""
+    """Every call with its verdict. After a repair the earlier calls are reused, and missing ones added."""
     if not isinstance(made.seen, Inspection):
         calls = await trial.every_call(list(plans.values()))
         return await trial.judged(calls, await trial.play(calls), {})
@@ -99,7 +99,7 @@ async def _cases(made: Artefacts, trial: Trial, plans: dict[str, Plan], tools: d
 
 
 def _case_evidence(cases: Sequence[Case], passed: float) -> list[str]:
-    """What the code's author is told: every failure; the warnings too, when they are too many."""
+    """The evidence for the code's author: every failure, and the warnings if there are too many."""
     counted = ("fail",) if passed >= LEAST_PASSED else ("fail", "warning")
     return [
         f"{case.call.tool}: called with {case.call.arguments}{before_text(case.call)} "
@@ -118,7 +118,7 @@ def _never_refused(counts: Sequence[Count], cases: Sequence[Case], plans: dict[s
 
 
 def _never_succeeded(counts: Sequence[Count], cases: Sequence[Case], tools: dict[str, dict[str, Any]]) -> list[str]:
-    """Tools that refused nearly everything, and rightly so: no call of them failed."""
+    """Tools that refused nearly everything, rightly: no call failed."""
     return [
         f"{count.tool}: only {count.valid} of its calls went well, whatever a tester tried:\n"
         f"{_calls_of(count.tool, cases)}"

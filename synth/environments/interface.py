@@ -1,4 +1,4 @@
-"""Interface: the tools of an environment without their bodies: signatures, manuals, results, refusals, rules."""
+"""Interface: the tools of an environment without bodies: signatures, manuals, results, refusals, rules."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -68,7 +68,7 @@ STAGE = Stage("interface", Interface, interface)
 
 
 async def findings(answer: Interface, shape: ImageShape, rules: Sequence[Rule], guests: Guests) -> list[str]:
-    """What is wrong with an interface."""
+    """The faults of an interface."""
     tree, wrong = tree_of(answer.stubs_py)
     if tree is None:
         return [f"stubs_py: {wrong}"]
@@ -150,7 +150,7 @@ def _tool_findings(plan: Plan, tool: dict[str, Any], shape: ImageShape) -> Itera
 
 
 def _choices(plan: Plan, shape: ImageShape) -> dict[str, tuple[str, ...]]:
-    """The columns with fixed texts among the tables that a tool is about, where none of these has free text there."""
+    """The columns with fixed texts in a tool's tables, unless one of these has free text there."""
     about = [shape.tables[name] for name in plan.writes or plan.reads if name in shape.tables]
     columns = [column for table in about for column in table.columns]
     free = {column.name for column in columns if not column.choices}

@@ -1,7 +1,9 @@
-"""Growing: many rows out of few, by a program. Whole sets of linked rows are copied under new keys and new values.
+"""Growing a database: a program makes many rows from few.
 
-A copy of a set of rows that keeps the rules keeps those that look at linked rows alone. A table whose copies the
-database refuses all the same stays as it is, and copies of other tables go on pointing to its first rows.
+Whole sets of linked rows are copied with new keys and values.
+
+A copy of a set keeps the rules that look at linked rows only. A table whose copies the database refuses stays as it is,
+and copies of other tables keep referencing its first rows.
 """
 
 import re
@@ -29,7 +31,7 @@ class Values(Record):
 async def grown(
     guests: Guests, *, schema: str, seed: str, clock: str, fixed: Sequence[str], values: Sequence[Values], rows: int
 ) -> str:
-    """The seed with so many more rows that there are about `rows`, as far as the schema lets it."""
+    """The seed with about `rows` rows, as far as the schema allows."""
     image, _ = await image_of(guests, schema=schema, seed=seed, clock=clock)
     shape = shape_of(image)
     still = set(fixed)
@@ -68,7 +70,7 @@ def _copy(
     pools: dict[tuple[str, str], tuple[str, ...]],
     shape: ImageShape,
 ) -> dict[str, Any]:
-    """A row of copy `number`: its keys and what must be unique are new, its links lead into the same copy."""
+    """A row of copy `number`: new keys and unique values, and links within the same copy."""
     linked = {column: link.parent for link in table.links for column in link.columns}
     unique = {column for columns in (*table.unique, table.key) for column in columns}
     fresh: dict[str, Any] = {}
@@ -91,7 +93,7 @@ def _copy(
 
 
 def _highest(shape: ImageShape, table: str) -> int:
-    """The highest whole number among the keys and unique columns of a table, as a step from copy to copy."""
+    """The highest whole number in the keys and unique columns of a table, as an offset between copies."""
     found = [value for row in shape.rows[table] for value in row.values() if isinstance(value, int)]
     return max([*found, 0])
 

@@ -1,4 +1,4 @@
-"""Proof: the finished bundle is proved, with no model; what is not sound goes back to the code or the rows."""
+"""Proof: the finished bundle is proved without a model. A finding goes back to the code or the rows."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,11 @@ from synth.prove.prover import prove
 
 
 async def prove_bundle(made: Artefacts, _asker: Asker) -> Proof:
-    """Prove the bundle and lay the proof beside it.
+    """Prove the bundle and write its proof.
 
     Raises:
-        GoBack: to the first rows where all that was found is that some tools only ever refused; if that was done
-            already, or anything else was found, to the code, with all of it.
+        GoBack: to the first rows if some tools only ever refused and nothing else was found; the second time, or for
+            any other finding, to the code.
     """
     proof = await prove(made.bundle)
     if not proof.sound:
@@ -29,13 +29,13 @@ STAGE = Stage("prove", Proof, prove_bundle, needs_model=False)
 
 
 def destination(proof: Proof, sent: Sequence[str]) -> str:
-    """Where a proof that is not sound goes back to: for rows, once, where tools refused and nothing else is wrong."""
+    """The stage that must repair a finding: the rows, once, if tools only refused, else the code."""
     only_refused = all(one.check == "succeeds" and proof.tools[one.subject].refused for one in proof.findings)
     return "seed" if only_refused and "seed" not in sent else "code"
 
 
 def evidence_of(findings: Sequence[Finding], plans: Sequence[Plan]) -> list[str]:
-    """What is not sound, told of the tools that it concerns: those of a rule are the ones that enforce it."""
+    """The findings, by the tools that they concern. Those of a rule concern the tools that enforce it."""
     names = {plan.name for plan in plans}
     told: list[str] = []
     for finding in findings:

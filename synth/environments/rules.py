@@ -1,4 +1,4 @@
-"""The rules of an environment as a writer gives them, and where they do not agree with policy and schema."""
+"""The rules of an environment from a writer, and their inconsistencies with policy and schema."""
 
 import re
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class Rule(Record):
 
 
 def rule_findings(rules: Sequence[Rule], policy: str, shape: ImageShape) -> list[str]:
-    """Where the rules, the policy's numbered items and the schema do not agree."""
+    """Inconsistencies between the rules, the policy's numbered items, and the schema."""
     ids = [rule.id for rule in rules]
     found = [f"rules: the id {one!r} is used {ids.count(one)} times" for one in sorted(set(ids)) if ids.count(one) > 1]
     found += [f"rules: {one!r} is no id: lower case letters, digits and _" for one in ids if not NAME.fullmatch(one)]
@@ -73,7 +73,7 @@ def _row_text(columns: Sequence[str], row: Sequence[Any]) -> str:
 
 
 def holder_finding(rule: Rule, shape: ImageShape) -> str:
-    """What is wrong with how a rule names its holder."""
+    """The fault in a rule's holder, if any."""
     names = named(rule.by)
     if rule.holder != "schema":
         return "" if not names else f'by: is for rules that the schema holds; leave it "" for the holder {rule.holder}'
@@ -81,7 +81,7 @@ def holder_finding(rule: Rule, shape: ImageShape) -> str:
 
 
 def _name_finding(by: str, shape: ImageShape) -> str:
-    """What is wrong with one name of what holds a rule."""
+    """The fault in one name of a holder, if any."""
     if by in shape.triggers or by in shape.indexes:
         return ""
     table, _, column = by.partition(".")

@@ -1,4 +1,4 @@
-"""Schema: the tables of an environment, its rules, and the policy that tells them."""
+"""Schema: the tables of an environment, its rules, and the policy with them."""
 
 import re
 from collections.abc import Iterator
@@ -43,7 +43,7 @@ STAGE = Stage("schema", Schema, schema, counts=lambda value: {"tables": value.sc
 
 
 async def accept(answer: Schema) -> list[str]:
-    """What is wrong with a schema, its policy and its rules."""
+    """The faults of a schema, its policy and its rules."""
     found = list(_word_findings(answer))
     if any(finding.startswith("clock") for finding in found):
         return found

@@ -1,4 +1,4 @@
-"""Seed: the first rows, valid under the schema, varied, linked; multiplied by a program where many are wanted."""
+"""Seed: the first rows, valid, varied and linked. A program multiplies them if many are wanted."""
 
 import re
 from collections import Counter
@@ -32,7 +32,7 @@ FEWEST_VALUES = 8
 
 
 class Amount(NamedTuple):
-    """How many rows are asked of a table, on the average, and what is refused: too few in all, or in one table."""
+    """The wanted number of rows a table, and the minimum in all and in one table."""
 
     each: tuple[int, int]
     fewest_in_all: int
@@ -40,7 +40,7 @@ class Amount(NamedTuple):
     fewest_in_a_table: int
 
     def as_text(self, tables: int) -> str:
-        """What a writer is told of it."""
+        """The amount for a writer."""
         low, high = (tables * rows for rows in self.each)
         return (
             f"{low} to {high} rows in all {tables} tables together, most of them where things happen "
@@ -71,7 +71,7 @@ class More(Record):
 
 
 class Rows(Record):
-    """The first rows of the environment, as they will be in seed.sql."""
+    """The first rows of the environment, as in seed.sql."""
 
     seed_sql: str
     fixed: tuple[str, ...]
@@ -79,7 +79,7 @@ class Rows(Record):
 
 
 async def seed(made: Artefacts, asker: Asker) -> Rows:
-    """Ask for the first rows; multiply them where the wish is a large database. With evidence, ask for some more."""
+    """Ask for the first rows, and multiply them for a large database. With evidence, ask for additions."""
     async with guests_here() as guests:
         if isinstance(made.before, Rows):
             fixed = made.before.fixed
@@ -93,7 +93,7 @@ async def seed(made: Artefacts, asker: Asker) -> Rows:
 
 
 async def _first(made: Artefacts, asker: Asker, guests: Guests) -> tuple[str, tuple[str, ...]]:
-    """The rows, and the tables that are reference data."""
+    """The rows, and the names of the reference tables."""
     setting, schema, size = made[Setting], made[Schema], made.wishes.size
     empty, _ = await image_of(guests, schema=schema.schema_sql, clock=schema.clock)
     messages = PROMPT.fill(
@@ -124,7 +124,7 @@ async def _first(made: Artefacts, asker: Asker, guests: Guests) -> tuple[str, tu
 
 
 async def _with_more(made: Artefacts, before: Rows, asker: Asker, guests: Guests) -> str:
-    """The rows that there are, and those that let succeed what no tool could do with them."""
+    """The existing rows, with additions that let failing tools succeed."""
     setting, schema = made[Setting], made[Schema]
     image, _ = await image_of(guests, schema=schema.schema_sql, seed=before.seed_sql, clock=schema.clock)
     there = shape_of(image)
@@ -149,7 +149,7 @@ STAGE = Stage("seed", Rows, seed)
 
 
 async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> list[str]:
-    """What is wrong with first rows."""
+    """The faults of first rows."""
     image, wrong = await image_of(guests, schema=schema.schema_sql, seed=answer.seed_sql, clock=schema.clock)
     if wrong:
         return [f"seed_sql: {wrong.removeprefix('seed.sql: ')}"]
@@ -163,7 +163,7 @@ async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> l
 
 
 async def more_findings(answer: More, before: Rows, there: ImageShape, schema: Schema, guests: Guests) -> list[str]:
-    """What is wrong with rows that are added to those that are there."""
+    """The faults of added rows."""
     both = Seed(seed_sql=f"{before.seed_sql}{answer.seed_sql}", fixed=before.fixed, values=())
     image, wrong = await image_of(guests, schema=schema.schema_sql, seed=both.seed_sql, clock=schema.clock)
     if wrong:
@@ -227,7 +227,7 @@ def _column_findings(column: ColumnShape, values: list[Any], count: int) -> Iter
 
 
 def _is_telling(column: ColumnShape) -> bool:
-    """Whether a column tells rows apart for people."""
+    """True if people distinguish rows by a column."""
     words = ("name", "title", "email", "subject", "description", "address", "phone")
     return column.type == "TEXT" and not column.choices and not column.in_key and column.name.endswith(words)
 

@@ -1,4 +1,4 @@
-"""Setting: from a title, or a mined topic, to what system an environment is."""
+"""Setting: from a title, or a mined topic, to the system of an environment."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +39,7 @@ STAGE = Stage("setting", Setting, setting)
 
 
 async def accept(answer: Setting) -> list[str]:
-    """What is wrong with a setting."""
+    """The faults of a setting."""
     return list(_findings(answer))
 
 

@@ -1,4 +1,4 @@
-"""The stages of an environment, in their order, after its topic; and how topics are mined."""
+"""The stages of an environment in order, after its topic; and the mining of topics."""
 
 from synth.environments import assembly, code, inspection, interface, proof, schema, seed, setting
 from synth.environments.mining import topics

@@ -1,4 +1,4 @@
-"""One inspection: a tester who sees manual and rows is asked for calls, a checker who sees everything for verdicts."""
+"""One inspection: a tester who sees manual and rows proposes calls, a checker who sees everything judges them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,11 +27,11 @@ TESTED_AT_ONCE = 9
 JUDGED_AT_ONCE = 34
 BROKEN = ("failed", "died", "timeout")
 Known = Mapping[Call, Case]
-"""What was said before of calls that did then what they do now."""
+"""Earlier verdicts on calls whose effect is unchanged."""
 
 
 class Trial:
-    """Who is asked what, about which tools."""
+    """The participants of an inspection, and its tools."""
 
     def __init__(self, made: Artefacts, asker: Asker, tools: dict[str, dict[str, Any]], rows: str) -> None:
         self.made, self.asker, self.tools, self.rows = made, asker, tools, rows
@@ -42,12 +42,12 @@ class Trial:
         return await played(self.texts, [Ask(call.tool, call.arguments, call.setup) for call in calls])
 
     async def every_call(self, plans: Sequence[Plan], tried: Sequence[Case] = ()) -> list[Call]:
-        """Calls for tools, group by group. Those that were `tried` did not suffice."""
+        """Calls for tools, group by group. `tried` calls did not suffice."""
         parts = await gather_all([self.calls(group, tried) for group in groups(plans, TESTED_AT_ONCE)] if plans else [])
         return [call for part in parts for call in part]
 
     async def calls(self, group: Sequence[Plan], tried: Sequence[Case] = ()) -> tuple[Call, ...]:
-        """Calls for some tools, by the tester."""
+        """The tester's calls for some tools."""
         made = self.made
         names = {plan.name for plan in group}
         messages = TESTER.fill(
@@ -79,7 +79,7 @@ class Trial:
         return (await self.asker.ask(messages, Calls, accept)).calls
 
     async def judged(self, calls: Sequence[Call], did: Sequence[Did], known: Known) -> list[Case]:
-        """What the checker says of each call. One that broke its tool needs no opinion, one that is known no second."""
+        """The checker's verdict on each call. A broken call needs none, and a known one no second."""
         numbered = {
             number: (call, one)
             for number, (call, one) in enumerate(zip(calls, did, strict=True), start=1)
@@ -155,7 +155,7 @@ class Trial:
         return ""
 
     def _outcome_findings(self, calls: Sequence[Call], did: Sequence[Did], group: Sequence[Plan]) -> list[str]:
-        """Tools of which too few calls went as the tester meant them to."""
+        """Tools with too few calls that ended as the tester expected."""
         found: list[str] = []
         for plan in group:
             own = [(call, one) for call, one in zip(calls, did, strict=True) if call.tool == plan.name]
@@ -173,7 +173,7 @@ class Trial:
 
 
 def lacks(kinds: Sequence[str], plan: Plan, tool: dict[str, Any]) -> bool:
-    """Whether the outcomes of a tool's calls do not show yet what it does and what it refuses."""
+    """True if the outcomes of a tool's calls do not show yet what it does and what it refuses."""
     too_few = kinds.count("ok") < fewest_valid(tool["arguments"])
     return too_few or (bool(plan.refusals) and "refused" not in kinds)
 
@@ -187,7 +187,7 @@ def _tried_text(tried: Sequence[Case]) -> str:
 
 
 def manuals(stubs: str, names: set[str]) -> str:
-    """The result types, and the signatures and docstrings of some tools, as an agent might read them."""
+    """The result types, signatures and docstrings of some tools, as an agent might read them."""
     tree, _ = tree_of(stubs)
     if tree is None:
         return stubs
@@ -196,7 +196,7 @@ def manuals(stubs: str, names: set[str]) -> str:
 
 
 def is_broken(did: Did) -> bool:
-    """Whether a call broke its tool, or could not be made: that needs no opinion."""
+    """True if a call broke its tool, or could not be made: no verdict is needed."""
     return did.outcome is None or did.outcome.kind in BROKEN or bool(did.wrong)
 
 

@@ -1,4 +1,4 @@
-"""What a writer of scenarios is shown of an environment. Never its code: a task is about what agents can see."""
+"""The brief for a writer of scenarios. It has no code: a task is about what agents can see."""
 
 from dataclasses import dataclass
 
@@ -30,7 +30,7 @@ class Brief:
 
 
 def _told(tool: Tool) -> str:
-    """One tool on a line: how it is called, what it does, what it gives."""
+    """One tool on a line: its call, its effect, its result."""
     properties, needed = tool.properties, tool.required
     arguments = ", ".join(f"{name}{'' if name in needed else '?'}{_choices(properties[name])}" for name in properties)
     result = ", ".join(tool.result.get("properties", {}))
@@ -39,7 +39,7 @@ def _told(tool: Tool) -> str:
 
 
 def _choices(schema: dict[str, object]) -> str:
-    """The values among which an argument chooses, if it does."""
+    """The choices of an argument, if it has any."""
     values = schema.get("enum")
     return ": " + "|".join(map(str, values)) if isinstance(values, list) else ""  # pyright: ignore[reportUnknownArgumentType]
 

@@ -1,4 +1,4 @@
-"""The stage `certify`: the scenario with its certificate, or its findings for whoever wrote the checkpoints."""
+"""The stage `certify`: the scenario with its certificate, or the findings for the writer of its checkpoints."""
 
 from dataclasses import dataclass
 
@@ -24,12 +24,12 @@ class Certified(Record):
 
 @dataclass(frozen=True)
 class Certifying:
-    """The gate of every scenario, whoever made it."""
+    """The certificate that every scenario needs."""
 
     bundle: Playground
 
     async def make(self, made: Artefacts, _asker: Asker) -> Record:
-        """Examine it. Raises GoBack where it gets no certificate."""
+        """Examine it. Raises GoBack if it gets no certificate."""
         solved = made[Solved]
         tried = PlayRecord(model=solved.solver, attempts=len(solved.attempts), passed=solved.passed)
         scenario = drafted(made.environment, made[Idea], made[Checks], solved.solution, tried)
@@ -40,6 +40,6 @@ class Certifying:
 
 
 def _told(seen: Examined) -> list[str]:
-    """The findings, and what passes although it is wrong."""
+    """The findings, and the mutants that pass."""
     alive = [f"passes, although it is wrong: {tried.what}" for tried in seen.mutants if not tried.fails]
     return [*seen.findings, *alive[:MOST_TOLD]]

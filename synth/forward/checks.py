@@ -1,4 +1,4 @@
-"""Checklist and checkpoints of a proposed scenario: each item one question to the final state."""
+"""Checklist and checkpoints of a proposed scenario: each item is one question about the final state."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -41,7 +41,7 @@ class Checks(Record):
 
 
 async def findings(checks: Checks, proposal: Proposal, stage: Playground) -> list[str]:
-    """What is wrong with checkpoints, as far as the start shows it. What they are worth is the certificate's matter."""
+    """The faults of checkpoints that the start state shows. The certificate finds the others."""
     found = [*_list_findings(checks), *_text_findings(checks, proposal, stage)]
     return found or await _start_findings(checks, proposal, stage)
 

@@ -1,4 +1,4 @@
-"""The stage `checks`: what must have become and stayed true, and the checkpoints that ask."""
+"""The stage `checks`: the checklist, and its checkpoints."""
 
 import json
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ CHECK = Prompt.load(Path(__file__).with_name("check.md"))
 
 @dataclass(frozen=True)
 class Checking:
-    """Asks for checklist and checkpoints of one proposal, and for better ones where they proved too little."""
+    """Asks for checklist and checkpoints of one proposal, and for better ones if they proved too weak."""
 
     bundle: Playground
 
@@ -43,7 +43,7 @@ class Checking:
 
 
 def _earlier(made: Artefacts) -> str:
-    """The checkpoints of an earlier time and what was wrong with them; nothing at the first time."""
+    """The earlier checkpoints and their faults. Empty the first time."""
     idea = made[Idea]
     reasons = made.evidence or ((f"Nobody passed. {idea.why}", *idea.evidence) if idea.fault else ())
     if not reasons or made.before is None:

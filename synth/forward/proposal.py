@@ -1,4 +1,4 @@
-"""A proposed scenario: a variation of the first rows and a task; and what speaks against one."""
+"""A proposed scenario: a variation of the first rows and a task; and its faults."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,12 +32,12 @@ class Proposal(Record):
 
     @property
     def id(self) -> str:
-        """The scenario's id: its title, in the letters of a name."""
+        """The scenario's id, from its title."""
         return "fwd_" + re.sub(r"[^a-z0-9]+", "_", self.title.lower()).strip("_")[:44].rstrip("_")
 
 
 async def findings(proposal: Proposal, stage: Playground, tasks: Sequence[str]) -> list[str]:
-    """What is wrong with a proposal, for who wrote it; `tasks` are those that there are already."""
+    """The faults of a proposal, for its writer. `tasks` are the existing ones."""
     found = [*_task_findings(proposal, stage, tasks), *_step_findings(proposal, stage)]
     return [f"{proposal.title!r}: {one}" for one in [*found, *await _setup_findings(proposal, stage)]]
 
@@ -69,7 +69,7 @@ def _step_findings(proposal: Proposal, stage: Playground) -> Iterator[str]:
 
 
 async def _setup_findings(proposal: Proposal, stage: Playground) -> list[str]:
-    """What is wrong with the rows, seen by running them in a guest."""
+    """The faults of the rows, found by running them in a guest."""
     plain = await stage.launch()
     async with plain.reading() as reader:
         before = reader.connection.serialize("main")
@@ -112,7 +112,7 @@ def tools_in(text: str, stage: Playground) -> list[str]:
 
 
 def keys_in(text: str, rows: RowSample) -> list[str]:
-    """The keys of rows that a text gives and no person would know."""
+    """The keys in a text that no person would know."""
     return [
         value
         for value in rows.tables_of

@@ -1,4 +1,4 @@
-"""The stages `proposals`, where a writer proposes several scenarios at once, and `proposal`, where it mends one."""
+"""The stages `proposals`, where a writer proposes several scenarios, and `proposal`, which repairs one."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Mended(Record):
 
 
 class Idea(Record):
-    """A proposal, and if nobody could solve it: whose fault that was said to be, and what was seen."""
+    """A proposal. If nobody solved it: the supposed cause, and the evidence."""
 
     proposal: Proposal
     fault: Fault = ""
@@ -49,12 +49,12 @@ class Idea(Record):
 
 @dataclass(frozen=True)
 class Round:
-    """Asks for so many proposals that differ from each other and from what is there."""
+    """Asks for proposals that differ from each other and from existing ones."""
 
     bundle: Playground
     there: Sequence[Scenario]
     taken: frozenset[str]
-    """The ids of what was proposed before, kept or dropped."""
+    """The ids of earlier proposals, kept or dropped."""
     wanted: int
 
     async def make(self, _made: Artefacts, asker: Asker) -> Record:
@@ -76,7 +76,7 @@ class Round:
         return found
 
     def _used(self) -> str:
-        """How often each command is used, those first that are used least."""
+        """The usage of each command, the least used first."""
         tags = Counter(tag for one in self.there for tag in one.tags)
         names = [name for name, tool in self.bundle.environment.tools.items() if tool.writes]
         return ", ".join(f"{name} {tags[name]}" for name in sorted(names, key=lambda name: (tags[name], name)))
@@ -84,14 +84,14 @@ class Round:
 
 @dataclass(frozen=True)
 class Ideas:
-    """Gives what was proposed; asks the writer only when nobody could solve it."""
+    """Yields a proposal. Asks the writer only if nobody solved it."""
 
     bundle: Playground
     proposals: dict[str, Proposal]
     there: Sequence[Scenario]
 
     async def make(self, made: Artefacts, asker: Asker) -> Record:
-        """The proposal, as it was or mended. Raises Rejected where the fault is said to be the solver's."""
+        """The proposal, original or repaired. Raises Rejected if the solver is to blame."""
         before = made.before
         if not made.evidence or not isinstance(before, Idea):
             return Idea(proposal=self.proposals[made.environment])

@@ -1,4 +1,4 @@
-"""A run of forward generation: rounds of proposals, each taken through its stages until it is certified or dropped."""
+"""A run of forward generation: rounds of proposals, each processed until it is certified or dropped."""
 
 import asyncio
 from dataclasses import dataclass
@@ -21,13 +21,13 @@ from synth.pipeline.stage import Stage
 from synth.play.playground import Playground
 
 MOST_AT_ONCE = 8
-"""So many scenarios are proposed in one answer."""
+"""The scenarios proposed in one answer."""
 MOST_BARREN = 2
-"""So many rounds in a row of which nothing is certified, and the run ends."""
+"""Consecutive rounds without a certified scenario that end the run."""
 
 
 class Batch(NamedTuple):
-    """What was proposed in one round, by the scenarios' ids, and the artefact that holds it."""
+    """The proposals of one round, by id, and the artefact with them."""
 
     proposals: dict[str, Proposal]
     artefact: Artefact
@@ -35,7 +35,7 @@ class Batch(NamedTuple):
 
 @dataclass
 class Forward:
-    """One bundle, one folder of artefacts; a run that was stopped goes on. Give it the bundle's stage, entered."""
+    """One bundle, one folder of artefacts. An interrupted run continues. The bundle's playground must be entered."""
 
     folder: Path
     bundle: Playground
@@ -43,11 +43,11 @@ class Forward:
     solver: Solver
 
     async def run(self, n: int) -> RunOutcome:
-        """Propose until there are `n` scenarios of this kind on the shelf, those that were there included.
+        """Propose until there are `n` scenarios of this kind in the output, existing ones included.
 
         Raises:
             Conflict: another run works in the folder.
-            WriterRefused: nobody will get an answer.
+            WriterRefused: the endpoint refuses requests.
         """
         with SynthesisFolder(self.folder).locked("--work"):
             barren = 0
@@ -66,7 +66,7 @@ class Forward:
         return [one for one in self.lines.shelf.there if one.id.startswith("fwd_")]
 
     async def _proposed(self, name: str, wanted: int) -> Batch | None:
-        """What is proposed in a round; None, and the round among the ends, where nothing is."""
+        """The proposals of a round. None, with the round ended, if there is none."""
         taken = frozenset(self.lines.outcome.ends)
         step = Stage("proposals", Proposals, Round(self.bundle, tuple(self.lines.shelf.there), taken, wanted).make)
         line = self.lines.line(name, self.folder / "rounds" / name, (step,))

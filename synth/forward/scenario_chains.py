@@ -1,4 +1,4 @@
-"""The lines of stages that make scenarios, one each: taken as far as they go, counted, and put on the shelf."""
+"""Stage chains that make scenarios: each is processed as far as possible, counted, and written out."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -19,31 +19,31 @@ from synth.pipeline.stage import Stage
 
 @dataclass
 class RunOutcome:
-    """What came of a run: how its scenarios ended, and where they were sent back."""
+    """The outcome of a run: how its scenarios ended, and where they were sent back."""
 
     ends: dict[str, EnvironmentEnd] = field(default_factory=dict[str, EnvironmentEnd])
     backs: Counter[str] = field(default_factory=Counter[str])
     refused: Counter[str] = field(default_factory=Counter[str])
-    """How often an answer was refused, by stage."""
+    """The number of refused answers, by stage."""
 
     def count(self, state: str) -> int:
-        """How many scenarios ended so."""
+        """The number of scenarios that ended in a state."""
         return sum(end.state == state for end in self.ends.values())
 
     @property
     def scenarios(self) -> int:
-        """How many scenarios were tried: all but the rounds in which they were proposed."""
+        """The number of scenarios tried, without the rounds of proposals."""
         return sum(not name.startswith("round_") for name in self.ends)
 
     @property
     def is_stopped(self) -> bool:
-        """Whether something could not go on, as where an endpoint was down."""
+        """True if something could not continue, such as an endpoint that is down."""
         return any(end.state not in ("accepted", "rejected") for end in self.ends.values())
 
 
 @dataclass
 class ScenarioChains:
-    """What the lines of a run have in common."""
+    """The common part of a run's chains."""
 
     shelf: Shelf
     writer: Writer
@@ -53,11 +53,11 @@ class ScenarioChains:
     outcome: RunOutcome = field(default_factory=RunOutcome)
 
     def line(self, name: str, folder: Path, steps: Sequence[Stage]) -> EnvironmentRun:
-        """A line, by its name and where its artefacts lie."""
+        """A chain, by name and folder of its artefacts."""
         return EnvironmentRun(name, folder, steps, self.writer, now=self.now, progress=self.progress)
 
     async def advanced(self, line: EnvironmentRun) -> EnvironmentEnd:
-        """How far a line comes; what was given up is tried again where that is wanted."""
+        """Process a chain as far as possible. A dropped one is tried again if that is wanted."""
         if self.again:
             (line.folder / "rejected.json").unlink(missing_ok=True)
         end = await line.advance()
@@ -65,12 +65,12 @@ class ScenarioChains:
         return end
 
     def ended(self, name: str, end: EnvironmentEnd) -> None:
-        """Say how a scenario ended."""
+        """Report the end of a scenario."""
         self.outcome.ends[name] = end
         self.progress.end(name, end.state, end.why)
 
     def shelve(self, scenario: Scenario, standing: Sequence[Artefact], source: str, licence: str = "MIT") -> None:
-        """Put a scenario on the shelf with what made it, unless it stands there."""
+        """Write a scenario with its provenance to the output, unless it is there."""
         if any(one.id == scenario.id for one in self.shelf.there):
             return
         prompts = {one.stage: one.exchanges[-1].prompt[:16] for one in standing if one.exchanges}
@@ -87,7 +87,7 @@ class ScenarioChains:
         self.shelf.there.append(whole)
 
     def _note(self, line: ArtefactChain) -> None:
-        """Count the answers that were refused and the ways back."""
+        """Count refused answers and steps back."""
         for artefact in line.standing():
             self.outcome.refused[artefact.stage] += sum(bool(one.reasons) for one in artefact.exchanges)
         for stage, exchanges in line.given_up():

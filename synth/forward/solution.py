@@ -1,4 +1,4 @@
-"""A passing run as a reference solution: what was looked up or made becomes a reference to the call that gave it."""
+"""A passing run as a reference solution: values that were looked up or made become references to their call."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, cast
@@ -13,20 +13,20 @@ SHORTEST = 3
 
 
 class SolutionStep(NamedTuple):
-    """A call and what it gave."""
+    """A call and its result."""
 
     call: ToolCall
     result: ToolResult
 
 
 def steps_of(trace: Trace) -> list[SolutionStep]:
-    """The calls of a run that were sent, in their order."""
+    """The sent calls of a run, in order."""
     pairs = [pair for turn in trace.turns for pair in zip(turn.calls, turn.results, strict=False)]
     return [SolutionStep(call, result) for call, result in pairs if not call.malformed]
 
 
 def solutions(trace: Trace, task: str, free: Sequence[Free]) -> Iterator[Solution]:
-    """The run without what was refused or asked twice, and then as it was. Whoever asks sees which of them passes."""
+    """The run without refused or repeated calls, and then the run as it was. The caller tests which one passes."""
     every = steps_of(trace)
     brief = list(_needed(every))
     for steps in [brief, every] if len(brief) < len(every) else [every]:
@@ -62,7 +62,7 @@ def _gives(call: ToolCall, free: Free) -> bool:
 
 
 def _referring(value: Any, results: Sequence[ToolResult], task: str) -> Any:
-    """The same value with references for texts that an earlier result gave and the task does not."""
+    """The same value with references for texts that an earlier result has and the task does not."""
     if isinstance(value, dict):
         return {key: _referring(item, results, task) for key, item in cast("dict[str, Any]", value).items()}
     if isinstance(value, list):
@@ -73,7 +73,7 @@ def _referring(value: Any, results: Sequence[ToolResult], task: str) -> Any:
 
 
 def _place(value: str, results: Sequence[ToolResult]) -> str:
-    """A reference to the first result that has a value; empty where none has."""
+    """A reference to the first result that has a value. Empty if none has."""
     for number, result in enumerate(results, start=1):
         for path, other in leaves(result.structured, ""):
             if other == value:

@@ -1,4 +1,4 @@
-"""The stage `solve`: a solver plays the task, and the shortest run that passes becomes the reference."""
+"""The stage `solve`: a solver plays the task, and its shortest passing run becomes the reference."""
 
 import json
 from contextlib import suppress
@@ -29,7 +29,7 @@ from synth.solutions.reference_run import played
 
 
 class Solved(Record):
-    """What the solver made of a scenario. `solution` is its shortest passing run."""
+    """The solver's results. `solution` is its shortest passing run."""
 
     solver: str
     attempts: tuple[SolverRun, ...]
@@ -37,19 +37,19 @@ class Solved(Record):
 
     @property
     def passed(self) -> int:
-        """How many attempts passed."""
+        """The number of passing attempts."""
         return sum(attempt.passed for attempt in self.attempts)
 
 
 @dataclass(frozen=True)
 class Solving:
-    """Runs are kept by what they are of: checkpoints that changed judge them again, and nobody plays twice."""
+    """Runs are stored by rows and task: changed checkpoints judge them again, and nobody plays twice."""
 
     bundle: Playground
     solver: Solver
 
     async def make(self, made: Artefacts, _asker: Asker) -> Record:
-        """Let the solver play. Raises GoBack where nobody passes, WriterUnreachable where the solver is down."""
+        """Let the solver play. Raises GoBack if no attempt passes, WriterUnreachable if the solver is down."""
         checks = made[Checks]
         draft = drafted(made.environment, made[Idea], checks)
         runs = Runs(made, self._key(draft))
@@ -70,7 +70,7 @@ class Solving:
         return digest_of({**start, "solver": self.solver.model.name})[:12]
 
     async def _reference(self, trace: Trace, draft: Scenario, checks: Checks) -> Solution:
-        """The first form of a run that passes when it is played without its agent."""
+        """The first form of a run that passes when it is repeated without its agent."""
         for solution in solutions(trace, draft.task, checks.free):
             with suppress(BundleError):
                 if await self._passes(draft.model_copy(update={"solution": solution})):

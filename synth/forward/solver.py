@@ -1,4 +1,4 @@
-"""Whoever plays scenarios that are being made: an ordinary agent over MCP, on a farm for this purpose alone."""
+"""The solver of new scenarios: an ordinary agent over MCP, on a farm of its own."""
 
 import asyncio
 import tempfile
@@ -23,14 +23,14 @@ from servers.scenario.scenario import Scenario
 from synth.forward.solution import steps_of
 
 LIMITS = Limits(turns=40, seconds=24 * 3600)
-"""Turns are what a solver may run out of; an endpoint that thinks long costs nobody a scenario."""
+"""The limits of a solver: in turns, since a slow endpoint must not cost a scenario."""
 
 
 @dataclass(frozen=True)
 class Solver:
-    """A model, and how often it may try. Each attempt has an instance with made-up ids of its own.
+    """A model, and its number of attempts. Each attempt has an instance with other generated ids.
 
-    With a `user`, the model that plays the user, a scenario that has a persona is a conversation.
+    With a `user`, the model that plays the user, a scenario with a persona is a conversation.
     """
 
     model: Model
@@ -42,7 +42,7 @@ class Solver:
     async def play(
         self, bundle: Path, scenario: Scenario, kept: Mapping[int, Trace], on_played: Callable[[int, Rollout], None]
     ) -> list[Rollout]:
-        """Play a scenario so often. What was kept of an earlier time, by seed, is played as it was, and judged anew."""
+        """Play a scenario `attempts` times. A stored run of the same seed is repeated, and judged again."""
         room = asyncio.Semaphore(self.at_once)  # protects the endpoint
 
         async with _farm_of(bundle, scenario) as (farm, detail):
@@ -80,6 +80,6 @@ async def _farm_of(bundle: Path, scenario: Scenario) -> AsyncGenerator[tuple[Far
 
 
 def _again(trace: Trace) -> ScriptedModel:
-    """Plays what was played."""
+    """A model that repeats a trace."""
     calls = [ScriptedCall(tool=step.call.tool, arguments=step.call.arguments) for step in steps_of(trace)]
     return ScriptedModel(calls, trace.answer, name=trace.model)

@@ -1,4 +1,4 @@
-"""The runs of a solver at one scenario, kept whole: nobody plays twice what was played."""
+"""The stored runs of a solver at one scenario: nobody plays twice."""
 
 from contextlib import suppress
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from synth.pipeline.stage import Artefacts
 
 
 class SolverRun(Record):
-    """One run of the solver; the whole of it lies in `file`."""
+    """One run of the solver. The whole of it is in `file`."""
 
     passed: bool
     reward: float
@@ -36,12 +36,12 @@ class Runs:
         return f"runs/{self.key}-{seed}.json"
 
     def keep(self, seed: int, rollout: Rollout) -> None:
-        """Write a run, as soon as it has ended. One that broke on our side is played again."""
+        """Write a run as soon as it has ended. One that broke on our side is repeated."""
         if rollout.outcome != "infra_error":
             self.made.write(self.name(seed), rollout.model_dump_json(indent=1) + "\n")
 
     def kept(self, attempts: int) -> dict[int, Trace]:
-        """What was played before, by seed; a file that is not whole is played again."""
+        """The stored runs by seed. An incomplete file is played again."""
         found: dict[int, Trace] = {}
         for seed in range(attempts):
             with suppress(OSError, ValidationError):
@@ -53,7 +53,7 @@ class Runs:
 
 
 def unbroken(rollouts: list[Rollout]) -> list[Rollout]:
-    """The runs, where none of them broke on our side. Raises WriterUnreachable where one did."""
+    """The runs, if none broke on our side. Otherwise raises WriterUnreachable."""
     broken = [one.error for one in rollouts if one.outcome == "infra_error"]
     if broken:
         raise WriterUnreachable(f"solver: {broken[0]}")
@@ -61,12 +61,12 @@ def unbroken(rollouts: list[Rollout]) -> list[Rollout]:
 
 
 def has_passed(rollout: Rollout) -> bool:
-    """Whether a run earned everything."""
+    """True if a run earned reward 1."""
     return rollout.outcome == "scored" and rollout.success is True
 
 
 def attempt_of(rollout: Rollout, file: str) -> SolverRun:
-    """What is kept of a run beside its file."""
+    """The summary of a run beside its file."""
     return SolverRun(
         passed=has_passed(rollout),
         reward=rollout.reward or 0.0,

@@ -1,4 +1,4 @@
-"""What a solver did, in words for whoever has to find out why nobody passed."""
+"""A solver's attempts in words, to find out why none passed."""
 
 from collections.abc import Sequence
 
@@ -9,7 +9,7 @@ LONGEST = 700
 
 
 def evidence(rollouts: Sequence[Rollout]) -> tuple[str, ...]:
-    """One text for each attempt: the best in full, of the others what they missed."""
+    """One text for each attempt: the best in full, of the others their failed checkpoints."""
     best = max(range(len(rollouts)), key=lambda at: (rollouts[at].reward or 0.0, -at))
     return tuple(
         "\n".join([f"Attempt {at + 1}:", *(_calls(one) if at == best else ()), *_end(one)])
@@ -38,7 +38,7 @@ def _turn(turn: Turn) -> list[str]:
 
 
 def _said(turn: Turn) -> list[str]:
-    """What was said in a conversation."""
+    """The words of a conversation."""
     agent = [f"- the agent: {_short(turn.text)}"] if turn.text and not turn.calls else []
     return agent + ([f"- the user: {_short(turn.user)}"] if turn.user else [])
 

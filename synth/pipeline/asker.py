@@ -112,7 +112,7 @@ class Asker:
 
 @cache
 def schema_of(kind: type[Record]) -> dict[str, Any]:
-    """The JSON Schema of a kind. Made once: that takes as long as the rest of a question."""
+    """The JSON Schema of a kind. Docstrings of its classes are part of it, so a writer reads them."""
     return kind.model_json_schema()
 
 

@@ -15,7 +15,7 @@ from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointRe
 
 
 class AnswerCheckpoint(CheckpointKind):
-    """Holds if the agent's last words tell the facts, and no value that could be taken for them."""
+    """Holds when the agent's last words tell the facts and nothing that could be taken for them."""
 
     kind: Literal["answer"]
     facts: tuple[Fact, ...] = Field(default=(), max_length=MOST_FACTS)

@@ -27,7 +27,7 @@ KEYS_AT_ONCE = 1_000_000
 
 
 class Allowance(Record):
-    """Rows that may change: table, operation, columns, condition, number."""
+    """Rows that may change: in which table, how, which columns, which rows, and how many."""
 
     table: Name
     operation: Operation
@@ -50,7 +50,7 @@ class Allowance(Record):
 
 
 class FootprintCheckpoint(RowCheckpoint):
-    """Holds if an allowance covers every row that differs between start and end."""
+    """Holds when every row that differs between start and end is covered by an allowance."""
 
     role: Literal["guard"]  # pyright: ignore[reportIncompatibleVariableOverride] - narrower, and records do not change
     kind: Literal["footprint"]

@@ -27,7 +27,7 @@ _READS_ANSWER = re.compile(r":answer\b")
 
 
 class Comparison(Record):
-    """A comparison for the single value of a SELECT."""
+    """What the single value of a checkpoint's SELECT is compared with."""
 
     op: Literal["==", "!=", "<", "<=", ">", ">="]
     value: Cell
@@ -41,7 +41,7 @@ class Comparison(Record):
 
 
 class SqlCheckpoint(RowCheckpoint):
-    """Holds if a SELECT over the final state (`main`) and the first one (`start`) gives the expected result."""
+    """Holds when a SELECT over the final state (`main`) and the first one (`start`) gives what is expected."""
 
     kind: Literal["sql"]
     sql: str = Field(min_length=1)

@@ -1,1 +1,1 @@
-"""Why a command was refused, found by playing it again under other conditions."""
+"""The reason of a refusal, found by repeating the command under other conditions."""

@@ -1,4 +1,4 @@
-"""A call that was refused, made once more at another time, over other rows, or with another argument."""
+"""Counterfactuals of a refused call: another time, other rows, or another argument."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -19,7 +19,7 @@ MOST_TRIALS = 120
 
 @dataclass(frozen=True)
 class RefusedCall:
-    """A call that was refused: from where it was made, and what the tool said."""
+    """A refused call: its start state, and the tool's text."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -29,12 +29,12 @@ class RefusedCall:
 
     @property
     def now(self) -> datetime:
-        """When the run began in which it was made."""
+        """The start time of its run."""
         return datetime.fromisoformat(self.clock)
 
 
 class Cell(NamedTuple):
-    """What stands in a column of a row."""
+    """A column's value in a row."""
 
     place: Place
     column: str
@@ -43,7 +43,7 @@ class Cell(NamedTuple):
 
 @dataclass
 class Otherwise:
-    """One refused call and the rows that it was made over. After so many trials every further one stays refused."""
+    """One refused call and its rows. After a maximum of trials every further one counts as refused."""
 
     stage: Playground
     refusal: RefusedCall
@@ -52,7 +52,7 @@ class Otherwise:
 
     @classmethod
     async def of(cls, stage: Playground, refusal: RefusedCall) -> "Otherwise":
-        """Read the rows that it was made over."""
+        """Read the rows of the call."""
         scene = await stage.launch(setup=refusal.setup, clock=refusal.clock)
         async with scene.reading() as reader:
             shape = shape_of(reader)
@@ -61,22 +61,22 @@ class Otherwise:
         return cls(stage, refusal, world)
 
     async def at(self, moment: datetime) -> str:
-        """What the call comes to at another time: `ok`, `same` where it is refused as before, else `other`."""
+        """The result at another time: `ok`, `same` for the same refusal, else `other`."""
         return await self._made(clock=moment.isoformat(sep=" ", timespec="seconds"))
 
     async def with_cell(self, cell: Cell, value: Any) -> str:
-        """What it comes to where something else stands in a column."""
+        """The result with another value in a column."""
         where = f"{quoted(self._key(cell.place))} = {literal(cell.place[1])}"
         return await self._made(
             change=f"UPDATE {quoted(cell.place[0])} SET {quoted(cell.column)} = {literal(value)} WHERE {where};"
         )
 
     async def with_argument(self, name: str, value: Any) -> str:
-        """What it comes to with another argument."""
+        """The result with another argument."""
         return await self._made(arguments={**self.refusal.arguments, name: value})
 
     async def without(self, place: Place) -> str:
-        """What it comes to without a row, and those that point to it."""
+        """The result without a row, and without those that reference it."""
         gone = [*self.world.children(place), place]
         return await self._made(
             change="".join(
@@ -85,7 +85,7 @@ class Otherwise:
         )
 
     def cells_with(self, *values: str | int) -> list[Cell]:
-        """The columns in which one of some values stands."""
+        """The columns that hold one of some values."""
         return [
             Cell(place, column, value)
             for place, row in self.world.rows.items()
@@ -94,7 +94,7 @@ class Otherwise:
         ]
 
     def amounts(self) -> list[Cell]:
-        """The amounts of the rows that the call names, and of those that have to do with these, the nearest first."""
+        """The amounts of the rows that the call names, and of related rows, the nearest first."""
         named = self.named()
         parents = [parent for one in named for parent in self.world.parents(one)]
         near = [*named, *(child for one in named for child in self.world.children(one)), *parents]
@@ -112,13 +112,13 @@ class Otherwise:
         return [place for place in self.world.rows if str(place[1]) in given]
 
     def standing(self) -> set[str]:
-        """How the rows stand that the call names, in words."""
+        """The state of the rows that the call names, in words."""
         rows = [self.world.rows[place] for place in self.named()]
         told = [row.get(name) for row in rows for name in ("status", "state")]
         return {one.replace("_", " ") for one in told if isinstance(one, str) and one}
 
     def needed(self) -> set[Place]:
-        """The rows without which the call means nothing."""
+        """The rows without which the call has no meaning."""
         named = self.named()
         return {*named, *(one for place in named for one in self.world.ancestors(place))}
 
@@ -147,5 +147,5 @@ class Otherwise:
 
 
 def says(refusal: str) -> str:
-    """What a refusal says, whatever it says it of."""
+    """The text of a refusal without its particulars."""
     return PARTICULAR.sub("", refusal)

@@ -1,10 +1,10 @@
-"""What truly bars a command that was refused: the values of its refusal on which it hinges.
+"""The obstacles of a refused command: the values of its refusal on which it depends.
 
-A refusal tells more than what bars: the day it is, what something costs that lacks an approval, when a unit expires
-that is simply not to be thrown away. So the same call is made otherwise. An instant bars when the call goes well on
-its far side; an amount when the call goes well with another one in its place, and not a cent before; what stands in a
-row that the call does not name bars when the call goes well without that row. Whatever makes no difference does not.
-Where something else stands in the way as well, the call never goes well: an answer may rightly tell that instead.
+A refusal tells more than the obstacle: today's date, the price of something that lacks an approval, the expiry of a
+unit that must not be thrown away. So the same call is made under other conditions. An instant bars if the call succeeds
+beyond it. An amount bars if the call succeeds with another one in its place, and not a cent before. A value in a row
+that the call does not name bars if the call succeeds without that row. A value without such an effect does not bar. If
+something else bars too, the call never succeeds, and an answer may tell that instead.
 """
 
 import re
@@ -25,11 +25,11 @@ WHEN = "(?:at|by|for|from|on|since|until)"
 MINUTES = {"minute": 1, "hour": 60, "day": 1440}
 MOST_MINUTES = 400 * MINUTES["day"]
 MARGIN = timedelta(minutes=2)
-"""So near to an instant it is seen whether it makes the difference: a call takes a minute of an instance's time."""
+"""Minutes around an instant within which its effect must show: a call takes one minute of an instance's time."""
 OTHER_DAYS = (-400, -60, -7, 7, 60, 400)
 MOST_CELLS = 6
 MOST_AMOUNTS = 14
-"""So many columns are changed of those in which a day or time stands, and of those with amounts near the call."""
+"""The most changed columns with a day or time, and with amounts near the call."""
 
 
 class Instant(NamedTuple):
@@ -40,16 +40,16 @@ class Instant(NamedTuple):
 
     @property
     def begin(self) -> datetime:
-        """It, or the beginning of its day."""
+        """The instant itself, or the beginning of its day."""
         return datetime.combine(self.day, self.hour or time())
 
     def moved(self, minutes: int) -> "Instant":
-        """It, so many minutes later."""
+        """The instant some minutes later."""
         moved = self.begin + timedelta(minutes=minutes)
         return Instant(moved.date(), moved.time() if self.hour or minutes % MINUTES["day"] else None)
 
     def across(self, now: datetime) -> list[datetime]:
-        """Times on this side of it, seen from now, and then those beyond it."""
+        """Times before the instant as seen from now, and then those beyond it."""
         if self.hour is not None:
             points = [self.begin - MARGIN, self.begin + MARGIN]
             return points if now < self.begin else points[::-1]
@@ -61,15 +61,14 @@ class Instant(NamedTuple):
 
 
 def values_in(text: str) -> tuple[str, ...]:
-    """The days, times and amounts that a refusal tells, as it writes them."""
+    """The days, times and amounts in a refusal, as written there."""
     return tuple(dict.fromkeys([*(found[0] for found in INSTANT.finditer(text)), *MONEY.findall(text)]))
 
 
 async def obstacles(stage: Playground, refusal: RefusedCall) -> list[Fact]:
-    """The values of a refusal that bar the call, as facts that an answer can tell. Each of them does so alone.
+    """The values of a refusal that bar the call, as facts for an answer. Each of them bars alone.
 
-    There are none where the refusal says how a row stands that the call names, apart from since or until when: who
-    tells that has told the reason.
+    Empty if the refusal tells the state of a row that the call names: then the state is the reason.
     """
     otherwise = await Otherwise.of(stage, refusal)
     if any(re.search(rf"\b{re.escape(one)}\b(?! {WHEN} \d)", refusal.text) for one in otherwise.standing()):
@@ -79,7 +78,7 @@ async def obstacles(stage: Playground, refusal: RefusedCall) -> list[Fact]:
 
 
 async def _instants(otherwise: Otherwise) -> AsyncIterator[Fact]:
-    """The days and times beyond which the call goes well; without any, those whose rows make the difference."""
+    """The days and times beyond which the call succeeds. Without any, those whose rows make the difference."""
     refusal = otherwise.refusal
     told = list(dict.fromkeys(_instants_in(refusal)))
     turning = {one: [other for other in _counted_from(one, refusal) if await _turns(otherwise, other)] for one in told}
@@ -107,7 +106,7 @@ def _counted_from(instant: Instant, refusal: RefusedCall) -> Iterator[Instant]:
 
 
 async def _turns(otherwise: Otherwise, instant: Instant) -> bool:
-    """Whether the call is refused as it was up to an instant, and goes well beyond it."""
+    """True if the call has the same refusal up to an instant, and succeeds beyond it."""
     before, *beyond = instant.across(otherwise.refusal.now)
     if await otherwise.at(before) != "same":
         return False
@@ -115,7 +114,7 @@ async def _turns(otherwise: Otherwise, instant: Instant) -> bool:
 
 
 async def _stands_in_the_way(otherwise: Otherwise, instant: Instant) -> bool:
-    """Whether the call goes well with another day in its row, or without a row of that day that it does not name."""
+    """True if the call succeeds with another day in its row, or without a row of that day that it does not name."""
     texts = (instant.day.isoformat(),) if instant.hour is None else _as_rows_write(instant.begin)
     cells = otherwise.cells_with(*texts)
     needed = otherwise.needed()
@@ -134,9 +133,9 @@ def _as_rows_write(moment: datetime) -> tuple[str, str]:
 
 
 def _fact_of(instant: Instant, turning: Iterable[Instant], today: date) -> Fact:
-    """An instant of another day is told by its day, one of the clock's own day by its time.
+    """An instant as a fact: by its day, or by its time if it is today.
 
-    What the refusal counts from it, and beyond which the call goes well, is as right.
+    A count from it in the refusal, beyond which the call succeeds, is as right.
     """
     near = [one for one in turning if (one.day == today) == (instant.day == today)]
     if instant.day == today:
@@ -172,10 +171,10 @@ async def _is_of_a_row_in_the_way(otherwise: Otherwise, cents: int) -> bool:
 
 
 async def _compared(otherwise: Otherwise, cents: int, others: Sequence[int]) -> set[int]:
-    """An amount, if the call goes well as soon as it is none, or as an amount of a row is kept to it as a limit.
+    """An amount, if the call succeeds without it, or if an amount of a row is limited by it.
 
-    With it another one that is told, if the call goes well as soon as it is that one. What is compared with a limit
-    that the refusal does not tell is no reason that anybody could see.
+    Together with another told amount, if the call succeeds with equal ones. A comparison with an untold limit is no
+    visible reason.
     """
     steps = [*((cents - other, {cents, other}) for other in others), (cents, {cents})]
     amounts = sorted(otherwise.amounts(), key=lambda one: one.value != cents)[:MOST_AMOUNTS]
@@ -196,7 +195,7 @@ async def _compared(otherwise: Otherwise, cents: int, others: Sequence[int]) -> 
 
 
 async def _turns_at(otherwise: Otherwise, cell: Cell, wanted: int) -> bool:
-    """Whether the call goes well with an amount, and is refused as it was a cent before it."""
+    """True if the call succeeds with an amount, and has the same refusal a cent before it."""
     if wanted < 0 or await otherwise.with_cell(cell, wanted) != "ok":
         return False
     return await otherwise.with_cell(cell, wanted + (1 if cell.value > wanted else -1)) == "same"

@@ -1,7 +1,6 @@
-"""What an answer must tell of the commands that were refused: what bars them, if anything can be told of that.
+"""The reasons that an answer must tell of refused commands: their obstacles, if those can be told.
 
-Where the reason of one is nothing but words, or what the task tells itself, the task asks for no reasons: the state
-that stayed judges whether it was left alone.
+If a reason is only words, or given in the task, the task asks for no reasons: the unchanged state is the judgement.
 """
 
 from collections.abc import Sequence
@@ -17,7 +16,7 @@ from synth.solutions.answer_facts import answer_goal, gives
 async def reasons_of(
     stage: Playground, refusals: Sequence[RefusedCall], given: str, told: Sequence[Fact] = ()
 ) -> list[list[Fact]]:
-    """The facts of each refusal that bar it, apart from those that are given or told anyway; none if one has none."""
+    """The facts that bar each refusal, except given or told ones. Empty if one has none."""
     found: list[list[Fact]] = []
     for refusal in refusals:
         bars = [
@@ -30,7 +29,7 @@ async def reasons_of(
 
 
 def why_goals(reasons: Sequence[Sequence[Fact]], given: tuple[str, ...]) -> list[AnswerCheckpoint]:
-    """A goal for each refusal. One of the values that bar is enough."""
+    """A goal for each refusal. One of its barring values is enough."""
     return [
         answer_goal(
             f"why_{number}",
@@ -44,12 +43,12 @@ def why_goals(reasons: Sequence[Sequence[Fact]], given: tuple[str, ...]) -> list
 
 
 def told_beside(task: str, refusals: Sequence[RefusedCall]) -> tuple[str, ...]:
-    """The texts that an answer may repeat beside what is looked for: the task, and what was refused."""
+    """The texts that an answer may repeat: the task, and the refusals."""
     return tuple(dict.fromkeys((task, *(one.text.rstrip(".") for one in refusals))))
 
 
 def not_done(step: str, refusal: str) -> str:
-    """What an answer says of a step that was refused, in the task's own words for it."""
+    """The answer's sentence about a refused step, in the task's own words."""
     return f"This could not be done: {step.rstrip('.!?')}. The reason: {refusal.rstrip('.')}."
 
 

@@ -1,4 +1,4 @@
-"""Runs that differ from the reference by one mistake, and runs that differ from it and are right all the same."""
+"""Mutants of the reference run with one mistake, and variants of it that are right as well."""
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, replace
@@ -19,26 +19,26 @@ from synth.solutions.told_values import ArgumentPlace
 
 MOST_SWAPS = 12
 LEFT_OUT = "left out"
-"""How the mutants begin that do without a call."""
+"""The beginning of the names of mutants that leave out a call."""
 
 
 @dataclass(frozen=True)
 class Tried:
-    """One changed run: what was changed, whether it must fail or pass, whether it fails, what it left otherwise."""
+    """One mutant or variant: the change, whether it must fail or pass, whether it fails, and its row difference."""
 
     what: str
     must_fail: bool
     fails: bool
     differs: str = ""
     place: ArgumentPlace | None = None
-    """The argument whose value was changed, if the task tells it."""
+    """The changed argument, if the task tells its value."""
     held_by: str = ""
     """The checkpoint that fails."""
 
 
 @dataclass(frozen=True)
 class _Mistake:
-    """One mistake: what it is, from which step on the run differs, its steps, and which argument was changed."""
+    """One mistake: its description, the first differing step, its steps, and the changed argument."""
 
     what: str
     at: int
@@ -47,7 +47,7 @@ class _Mistake:
 
 
 async def mistaken(reference: ReferenceRun) -> AsyncIterator[Tried]:
-    """Play the reference with one mistake at a time. A mistake that changes nothing is none, and is not told."""
+    """Play the reference with one mistake at a time. A mistake without an effect is left out."""
     steps = steps_of(reference.scenario.reference())
     told = {one.place for one in reference.told}
     replay = Replay(reference)
@@ -78,11 +78,10 @@ async def mistaken(reference: ReferenceRun) -> AsyncIterator[Tried]:
 
 
 async def harmless(reference: ReferenceRun) -> AsyncIterator[Tried]:
-    """Play the reference in other ways that are as good: with a query more, without its queries, in another order.
+    """Play the reference in equivalent ways: with another query, without its queries, in another order.
 
-    Two neighbours that cannot change places without another result are a mistake instead, and must fail. Queries more
-    or less that lead elsewhere and fail say nothing: what a call made was known by a query alone, or a list has
-    another order, and who plays without looking does not see it.
+    Two neighbours that cannot be swapped without another result are a mistake instead, and must fail. Failed variants
+    in queries say nothing: some facts are known from a query alone, or a list has another order.
     """
     steps = steps_of(reference.scenario.reference())
     for what, others in _with_other_queries(reference, steps):
@@ -107,7 +106,7 @@ def _with_other_queries(reference: ReferenceRun, steps: list[PlannedStep]) -> It
 
 
 class _OtherWay(NamedTuple):
-    """What was tried, and whether it leaves the same rows as the reference."""
+    """A variant, and whether it leaves the same rows as the reference."""
 
     told: Tried
     is_same: bool
@@ -126,16 +125,16 @@ async def _other_way(reference: ReferenceRun, what: str, steps: list[PlannedStep
 
 
 class Replay:
-    """Plays variations in the reference's instance, beginning where they part from it."""
+    """Plays variations in the reference's instance, from the first difference on."""
 
     def __init__(self, reference: ReferenceRun) -> None:
         self._reference = reference
         self._steps = steps_of(reference.scenario.reference())
         self._same = 0
-        """So many calls of the instance's history are the reference's."""
+        """The number of the history's calls that equal the reference's."""
 
     async def play(self, at: int, steps: list[PlannedStep]) -> list[PlayedCall]:
-        """Play steps in place of the reference's, which they equal before `at`."""
+        """Play steps in place of the reference's. They are equal before `at`."""
         reference = self._reference
         same = min(at, self._same)
         await reference.scene.rewind(same)
@@ -163,7 +162,7 @@ def _mistakes(reference: ReferenceRun, steps: list[PlannedStep]) -> Iterator[_Mi
 
 
 def other_values(reference: ReferenceRun, index: int) -> Iterator[tuple[ArgumentPlace, Any, Any]]:
-    """Near misses for the arguments of a call, but for those that are left to the agent."""
+    """Near misses for the arguments of a call, except those that are left to the agent."""
     made = reference.made[index]
     schema = reference.environment.tools[made.step.tool].properties
     for argument, value in made.arguments.items():
@@ -175,7 +174,7 @@ def other_values(reference: ReferenceRun, index: int) -> Iterator[tuple[Argument
 
 
 def _query(reference: ReferenceRun) -> PlannedStep | None:
-    """A query that can be asked without arguments, or one that the reference asks."""
+    """A query without required arguments, or one of the reference."""
     for name, tool in reference.environment.tools.items():
         if not tool.writes and not tool.required:
             return PlannedStep(0, name, {})
@@ -186,7 +185,7 @@ def _query(reference: ReferenceRun) -> PlannedStep | None:
 
 
 def _difference(_exact: str, changes: Any, reference: ReferenceRun) -> str:
-    """Which tables and columns a run left otherwise than the reference."""
+    """The tables and columns that differ from the reference."""
     mine = {_line(change) for change in changes}
     theirs = {_line(change) for change in reference.changes}
     return ", ".join(sorted({line.split("\t")[0] for line in mine ^ theirs})) or "only times and ids"

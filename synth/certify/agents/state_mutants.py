@@ -1,6 +1,6 @@
-"""Final states that differ from the reference's in one row, judged straight on the images: no call brings them about.
+"""Final states with one wrong row, judged directly on the images, without calls.
 
-The database's own constraints hold in them; its triggers do not run.
+The database's constraints hold in them. Its triggers do not run.
 """
 
 import random
@@ -20,9 +20,9 @@ from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.told_values import ArgumentPlace, plain
 
 SMALLEST = 10
-"""A number below this may stand in a row by chance: it is no sign that it was told."""
+"""A smaller number may be in a row by chance, so it does not show that the task told it."""
 MOST = 60
-"""The most final states that are tried for one scenario; which ones is drawn by its id."""
+"""The most final states for one scenario, sampled by its id."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Damage:
     sql: str
     values: tuple[Any, ...]
     place: ArgumentPlace | None = None
-    """The argument that the task tells and from which the value comes that is wrong now."""
+    """The told argument from which the wrong value comes."""
 
 
 async def damaged(reference: ReferenceRun) -> list[Tried]:
-    """Judge wrong final states. One that the database refuses, or that is the same, is left out."""
+    """Judge wrong final states. One that the database refuses, or that changes nothing, is left out."""
     draw = random.Random(reference.scenario.id)  # noqa: S311 - a choice that can be repeated, no secret
     must_be_tried = [*_of_changed_rows(reference), *_of_other_rows(reference, draw)]
     of_the_task = [damage for damage in must_be_tried if damage.place]
@@ -65,7 +65,7 @@ def _done(reader: Reader, damage: Damage) -> bool:
 
 
 def _of_changed_rows(reference: ReferenceRun) -> Iterator[Damage]:
-    """Rows that should have changed left as they were, or changed otherwise."""
+    """Rows that should have changed: left unchanged, or changed otherwise."""
     ids = made_up(reference.changes)
     for change in reference.changes:
         table, key = change.table, _key(change.key)
@@ -105,7 +105,7 @@ def _otherwise(reference: ReferenceRun, change: RowChange, name: str, ids: set[s
 
 
 def _stems_from(reference: ReferenceRun, value: Any) -> ArgumentPlace | None:
-    """The argument that the task tells and whose value a row has; a small number may be there by chance."""
+    """The told argument that is the source of a row's value. A small number may be there by chance."""
     if not isinstance(value, str) and (not isinstance(value, int) or abs(value) < SMALLEST):
         return None
     told = (one for one in reference.told if not one.is_row)
@@ -113,14 +113,14 @@ def _stems_from(reference: ReferenceRun, value: Any) -> ArgumentPlace | None:
 
 
 def has_value(there: Any, value: Any) -> bool:
-    """Whether a column has a value that was given, in whatever writing."""
+    """True if a column has a given value, in any spelling."""
     if isinstance(there, str) and isinstance(value, str):
         return plain(there) == plain(value) != ""
     return there == value and there is not None
 
 
 def _of_other_rows(reference: ReferenceRun, draw: random.Random) -> Iterator[Damage]:
-    """Rows that should not have changed, changed or deleted; and rows too many."""
+    """Rows that should not have changed: changed, deleted, or duplicated."""
     touched = {(change.table, tuple(change.key.values())) for change in reference.changes}
     tables = sorted({change.table for change in reference.changes})
     others = sorted(table for table in reference.rows.rows if table not in tables and reference.rows.rows[table])
@@ -159,7 +159,7 @@ def _inserted(what: str, table: str, row: dict[str, Any]) -> Damage:
 
 
 def _copied(reference: ReferenceRun, table: str, row: dict[str, Any]) -> dict[str, Any]:
-    """A row like another, under a key of its own."""
+    """A copy of a row under a new key."""
     copy = dict(row)
     for key in reference.rows.keys[table]:
         if isinstance(copy[key], str):
@@ -182,7 +182,7 @@ def _others(reference: ReferenceRun, table: str, column: str, value: Any) -> lis
 
 
 def _composed(reference: ReferenceRun, value: Any) -> bool:
-    """Whether a text is prose that a tool put together, so that no agent can bring about another."""
+    """True if a tool composed a text, so that no agent can change it."""
     if not isinstance(value, str) or value.count(" ") < 2:
         return False
     given = {plain(str(argument)) for one in reference.made for argument in one.arguments.values()}

@@ -1,7 +1,6 @@
-"""Wrong agents of a user's own, from a Python file: its functions join the company.
+"""Wrong agents from a user's Python file. They join the built-in ones.
 
-The file is the user's own code and runs in the certifier's process, as the user's own tests do: give it none that you
-would not run yourself.
+The file runs as the user's own code in the certifier's process, as their tests do.
 """
 
 import importlib.util
@@ -13,7 +12,7 @@ from synth.certify.agents.wrong_agents import WrongAgent
 
 
 def wrong_agents_in(path: Path) -> tuple[WrongAgent, ...]:
-    """The functions that a file defines, but for those whose names begin with an underscore.
+    """The public functions of a file.
 
     Raises:
         RequestError: it cannot be read, does not run, or defines none.

@@ -1,7 +1,7 @@
-"""The company: wrong agents that play every scenario. None may earn everything, unless what it does is right there.
+"""The company: wrong agents that play every scenario. None may earn reward 1, unless its run is right there.
 
-Each is a function of a script, and a few lines long. It knows the task, the tools, and what somebody does who does it
-right, call by call; it knows no checkpoint. `farm certify --against FILE` adds others.
+Each is a short function of a script. It knows the task, the tools, and a right run call by call. It knows no
+checkpoint. `farm certify --against FILE` adds others.
 """
 
 import json
@@ -24,37 +24,37 @@ from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.told_values import ArgumentPlace
 
 MOST_RUNS = 6
-"""So many runs of one wrong agent are played in one scenario."""
+"""The most runs of one wrong agent in one scenario."""
 MOST_OTHERS = 19
-"""So many wrong values a lister tells beside the right one, one a sentence."""
+"""The most wrong values that a lister adds to the right one, one a sentence."""
 _SENTENCE = re.compile(r"\S.*?(?:[.!?](?=\s|$)|$)", re.DOTALL)
 _FIRST = re.compile(r"(\$\{\d+[^}\[]*)\[\d+\]")
 UNDOING = ("cancel", "void", "withdraw", "remove", "delete", "release", "return", "lift", "strike", "undo", "reopen")
-"""Words in the names of tools that take something back."""
+"""Words in the names of tools that revert something."""
 
 
 @dataclass(frozen=True)
 class Script:
-    """What a wrong agent knows of a scenario."""
+    """The knowledge of a wrong agent about a scenario."""
 
     task: str
     tools: Mapping[str, Tool]
     steps: tuple[PlannedStep, ...]
-    """The right calls; their strings may refer to earlier results as `${2.loans[0].loan_id}`."""
+    """The right calls. Their strings may refer to earlier results as `${2.loans[0].loan_id}`."""
     commands: tuple[int, ...]
-    """The indices of those among them that write."""
+    """The indexes of the writing calls."""
     arguments: tuple[dict[str, Any], ...]
     """The arguments of the right calls, without references."""
     results: tuple[Any, ...]
-    """What the right calls gave back: an object, or None where they were refused."""
+    """The results of the right calls: an object, or None for a refusal."""
     texts: tuple[str, ...]
-    """The same as an agent reads it."""
+    """The results as texts."""
     answer: str
     """The right last words."""
     contradiction: str
     """The same with other numbers, dates and names."""
     near: Mapping[ArgumentPlace, Sequence[Any]] = field(default_factory=dict[ArgumentPlace, Sequence[Any]])
-    """Near misses for the arguments of the commands, but for those that the task leaves open."""
+    """Near misses for the arguments of the commands, except those that the task leaves open."""
     told: frozenset[ArgumentPlace] = frozenset()
     """The arguments whose values the task tells."""
 
@@ -69,21 +69,21 @@ class Script:
 
 
 class AgentRun(NamedTuple):
-    """What an agent does: its calls, and its last words."""
+    """The calls of an agent, and its last words."""
 
     steps: Sequence[PlannedStep]
     answer: str
     added: str = ""
-    """Words beside the right ones. Where they alone earn everything, the run is no wrong one."""
+    """Words in addition to the right ones. If they alone earn reward 1, the run is not wrong."""
 
 
 WrongAgent = Callable[[Script], Iterable[AgentRun]]
-"""The runs that an agent would make; what it earns is what the best of them earns."""
+"""A generator of runs. The best of them counts."""
 
 
 @dataclass(frozen=True)
 class Earned:
-    """What a wrong agent earned at most. It does not count where no run of its was wrong."""
+    """The highest reward of a wrong agent. It does not count if no run was wrong."""
 
     agent: str
     reward: float = 0.0
@@ -91,14 +91,14 @@ class Earned:
     run: AgentRun | None = None
 
     def finding(self) -> str:
-        """What is wrong where it earned everything."""
+        """The finding if it earned reward 1."""
         said = self.run.answer if self.run else ""
         calls = len(self.run.steps) if self.run else 0
         return f"the {self.agent} earns {self.reward:g} with {calls} calls, saying {said[:80]!r}"
 
 
 def near_miss(script: Script) -> Iterator[AgentRun]:
-    """Take the task's values for their neighbours, in one command at a time."""
+    """Replace the task's values by their neighbours, in one command at a time."""
     for index in script.commands:
         others = {
             place.argument: near[0]
@@ -111,13 +111,13 @@ def near_miss(script: Script) -> Iterator[AgentRun]:
 
 
 def paster(script: Script) -> Iterator[AgentRun]:
-    """Give all results read for an answer."""
+    """Answer with all results."""
     yield AgentRun(script.steps, "\n".join(script.texts))
     yield AgentRun(script.steps, "\n".join([script.answer, *script.texts]))
 
 
 def lister(script: Script) -> Iterator[AgentRun]:
-    """Tell all candidates: every value of each property that a look-up showed."""
+    """Answer with all candidates: every value of each property that a look-up showed."""
     values: dict[str, list[str]] = {}
     for result in script.results:
         for name, value in _properties(result):
@@ -131,7 +131,7 @@ def lister(script: Script) -> Iterator[AgentRun]:
 
 
 def _counting_on(answer: str) -> Iterator[str]:
-    """The sentences of an answer that tell a number, with one value after another."""
+    """The sentences of an answer with a number, repeated with consecutive values."""
     told = " ".join(part for part in _SENTENCE.findall(answer) if any(sign.isdigit() for sign in part))
     while told:
         yield told
@@ -139,7 +139,7 @@ def _counting_on(answer: str) -> Iterator[str]:
 
 
 def hedger(script: Script) -> Iterator[AgentRun]:
-    """Say the right thing and its contrary, and leave the choice to who reads it."""
+    """Give the right answer and its contrary, and leave the choice to the reader."""
     if script.contradiction != script.answer:
         yield AgentRun(
             script.steps, f"Either this: {script.answer} Or this: {script.contradiction} It is one of the two."
@@ -149,18 +149,18 @@ def hedger(script: Script) -> Iterator[AgentRun]:
 
 
 def echo(script: Script) -> Iterator[AgentRun]:
-    """Say the task again."""
+    """Repeat the task."""
     yield AgentRun(script.steps, script.task)
 
 
 def claimer(script: Script) -> Iterator[AgentRun]:
-    """Claim that all is done: nothing is, or nothing more is said."""
+    """Claim that all is done, after nothing or after everything."""
     yield AgentRun((), CLAIM)
     yield AgentRun(script.steps, CLAIM)
 
 
 def refuser(script: Script) -> Iterator[AgentRun]:
-    """Refuse, before anything is done or behind it."""
+    """Refuse, after nothing or after everything."""
     yield AgentRun((), REFUSAL)
     yield AgentRun(script.steps, REFUSAL)
 
@@ -173,7 +173,7 @@ def first_match(script: Script) -> Iterator[AgentRun]:
 
 
 def half(script: Script) -> Iterator[AgentRun]:
-    """Stop after a command, and speak as if all were done."""
+    """Stop after a command, and claim that all is done."""
     for index in script.commands[:-1]:
         yield AgentRun(script.steps[: index + 1], script.answer)
 
@@ -186,7 +186,7 @@ def over_doer(script: Script) -> Iterator[AgentRun]:
 
 
 def undoer(script: Script) -> Iterator[AgentRun]:
-    """Do it, take it back, and do it elsewhere."""
+    """Do it, revert it, and do it elsewhere."""
     for index in script.commands:
         for other in _elsewhere(script, index):
             for back in _taking_back(script, index):
@@ -225,14 +225,14 @@ COMPANY: tuple[WrongAgent, ...] = (
 
 
 async def company(reference: ReferenceRun, others: Sequence[WrongAgent] = ()) -> list[Earned]:
-    """Have the company, and `others`, play a scenario."""
+    """Let all wrong agents, and `others`, play a scenario."""
     script = script_of(reference)
     player = WrongAgentPlayer(reference)
     return [await player.play(agent, script) for agent in (*COMPANY, *others)]
 
 
 def script_of(reference: ReferenceRun) -> Script:
-    """What a scenario tells a wrong agent."""
+    """The script of a scenario for wrong agents."""
     near: dict[ArgumentPlace, list[Any]] = {}
     for index in reference.writing:
         for place, _, other in other_values(reference, index):
@@ -253,7 +253,7 @@ def script_of(reference: ReferenceRun) -> Script:
 
 
 class WrongAgentPlayer:
-    """Plays runs of wrong agents in the reference's instance, and says what they earn."""
+    """Plays runs of wrong agents in the reference's instance, and rewards them."""
 
     def __init__(self, reference: ReferenceRun) -> None:
         self._reference = reference
@@ -262,7 +262,7 @@ class WrongAgentPlayer:
         self._is_deaf: bool | None = None
 
     async def play(self, agent: WrongAgent, script: Script) -> Earned:
-        """What an agent earns by the best of its runs that are wrong."""
+        """The highest reward of an agent's wrong runs."""
         name = agent.__name__.replace("_", " ")
         best = Earned(name)
         for run in islice(agent(script), MOST_RUNS):
@@ -272,7 +272,7 @@ class WrongAgentPlayer:
         return best
 
     async def reward(self, run: AgentRun) -> float | None:
-        """What a run earns; None where it is right: it leaves what the reference leaves, and says what it says."""
+        """The reward of a run. None if the run is right: same rows and same answer as the reference."""
         reference = self._reference
         if list(run.steps) == self._steps:
             if run.answer == reference.answer or await self._hears_nothing():
@@ -293,13 +293,13 @@ class WrongAgentPlayer:
             return (await reference.judged(reader, run.answer, made)).reward
 
     def _same(self, run: AgentRun) -> int:
-        """How many calls of a run are the reference's."""
+        """The number of a run's first calls that equal the reference's."""
         pairs = zip(run.steps, self._steps, strict=False)
         parts = (at for at, (mine, theirs) in enumerate(pairs) if mine != theirs)
         return next(parts, min(len(run.steps), len(self._steps)))
 
     async def _hears_nothing(self) -> bool:
-        """Whether the scenario asks for deeds only: silence is answer enough."""
+        """True if the scenario judges no answer."""
         if self._is_deaf is None:
             self._is_deaf = not await self._reference.refuses(IDLE, now=self._reference.window.last)
         return self._is_deaf
@@ -318,7 +318,7 @@ def _properties(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _of_the_first(arguments: dict[str, Any]) -> dict[str, Any]:
-    """Arguments whose references lead to the first row of each list."""
+    """Arguments whose references point to the first row of each list."""
     return json.loads(_FIRST.sub(lambda found: f"{found[1]}[0]", json.dumps(arguments)))
 
 
@@ -331,7 +331,7 @@ def _elsewhere(script: Script, index: int) -> Iterator[PlannedStep]:
 
 
 def _taking_back(script: Script, index: int) -> Iterator[PlannedStep]:
-    """A call that may take a command back, put together of what the command took and gave."""
+    """A call that may revert a command, with values from the command's arguments and result."""
     known = {**script.arguments[index], **dict(_properties(script.results[index]))}
     for name, tool in script.tools.items():
         takes_back = any(word in name for word in UNDOING) and name != script.steps[index].tool

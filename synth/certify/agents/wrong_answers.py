@@ -24,12 +24,12 @@ LONE_NUMBER = re.compile(rf"{TIME}|(?<![\d-])\d+(?![\d-])")
 
 
 def asks(task: str) -> bool:
-    """Whether a task wants to be told something, as far as its words show."""
+    """True if the words of a task ask to be told something."""
     return ASKS.search(task) is not None
 
 
 def altered(answer: str, task: str, rows: RowSample) -> str:
-    """The same words with every number, date and name of a row that the task did not give changed to another."""
+    """The same words with every number, date and name changed that the task did not give."""
     text = counted_on(answer)
     for value, other in _names(answer, task, rows):
         text = text.replace(value, other)
@@ -46,7 +46,7 @@ def counted_on(answer: str) -> str:
 
 
 def reworded(answer: str) -> list[str]:
-    """The same answer as somebody else would write its dates and amounts."""
+    """The same answer with its dates and amounts in other forms."""
     found: list[str] = []
     days = ISO.findall(answer)
     if days:
@@ -59,7 +59,7 @@ def reworded(answer: str) -> list[str]:
 
 
 def _names(answer: str, task: str, rows: RowSample) -> list[tuple[str, str]]:
-    """The texts of rows that an answer tells and the task does not, each with another of its column."""
+    """The rows' texts in an answer but not in the task, each with another of its column."""
     found: dict[str, str] = {}
     for table, lines in rows.rows.items():
         for column in rows.columns[table]:
@@ -71,7 +71,7 @@ def _names(answer: str, task: str, rows: RowSample) -> list[tuple[str, str]]:
 
 
 def _higher(number: str) -> str:
-    """A number one higher; a time an hour later, so that it stays a time."""
+    """A number one higher, or a time an hour later, so that it stays a time."""
     hour, colon, minutes = number.partition(":")
     return f"{(int(hour) + 1) % 24:02d}:{minutes}" if colon else str(int(number) + 1)
 

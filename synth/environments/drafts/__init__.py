@@ -1,1 +1,1 @@
-"""What several stages do with an unfinished environment: build it, describe it, play calls on it."""
+"""Operations of several stages on an unfinished environment: build it, describe it, play calls on it."""

@@ -1,4 +1,4 @@
-"""The folder of a bundle, written from texts: what a stage plays on, and what comes out at the end."""
+"""The folder of a bundle, written from texts: for trials, and as the result."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from servers.bundle.rules import RULES, RULES_FILE, BundleRule
 
 @dataclass(frozen=True)
 class Texts:
-    """Everything of a bundle but its scenarios."""
+    """All texts of a bundle except its scenarios."""
 
     id: str
     title: str
@@ -50,7 +50,7 @@ class Texts:
         }
 
     def write(self, folder: Path) -> Path:
-        """Write an unfinished bundle below a folder, to be played; its own folder."""
+        """Write an unfinished bundle into a subfolder for trials. Returns its path."""
         own = folder / self.id
         own.mkdir(parents=True, exist_ok=True)
         for name, text in self.files(Provenance(source="unfinished", licence="none", date="none")).items():

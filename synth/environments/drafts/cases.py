@@ -1,4 +1,4 @@
-"""Calls that a tester proposed, what they did, and what a checker said of them."""
+"""The cases of an inspection: the tester's calls, their effects, and the checker's judgements."""
 
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -41,7 +41,7 @@ class Judgements(Record):
 
 
 class Case(Record):
-    """A call, what it did, and what was said of it."""
+    """A call, its effect, and the verdict."""
 
     call: Call
     did: str
@@ -51,7 +51,7 @@ class Case(Record):
 
 
 class Count(Record):
-    """The cases of one tool."""
+    """The number of cases of one tool, by verdict."""
 
     tool: str
     valid: int
@@ -75,17 +75,17 @@ def count_of(tool: str, cases: Sequence[Case]) -> Count:
 
 
 def before_text(call: Call) -> str:
-    """The SQL that is run before a call, for a reader."""
+    """The SQL before a call, for a reader."""
     return f"\nafter {call.setup}" if call.setup else ""
 
 
 def fewest_valid(arguments: dict[str, Any]) -> int:
-    """How many calls that go well a tool needs, by the schema of its arguments. Without any there is only one."""
+    """The number of successful calls that a tool needs, by the schema of its arguments. Without arguments it is one."""
     return FEWEST_VALID if arguments["properties"] else 1
 
 
 def told(cases: Sequence[Case]) -> str:
-    """Some calls of one tool with what each of them did, for who shall find out why."""
+    """Some calls of one tool with their effects, for the author of a repair."""
     lines = [
         f"  - called with {case.call.arguments}{before_text(case.call)} it did: {case.did[:LONGEST_TOLD]}"
         for case in cases[:MOST_TOLD]

@@ -1,4 +1,4 @@
-"""Calls made on a bundle, each on a fresh copy of its first rows, and what each of them did."""
+"""Sample calls on a bundle, each on a fresh copy of its first rows, and their effects."""
 
 import json
 import tempfile
@@ -21,7 +21,7 @@ LONGEST_SHOWN = 900
 
 @dataclass(frozen=True)
 class Ask:
-    """A call to make: arguments as they were written, and SQL to run before."""
+    """A call to make: its arguments as written, and the SQL before it."""
 
     tool: str
     arguments: str
@@ -30,7 +30,7 @@ class Ask:
 
 @dataclass(frozen=True)
 class Did:
-    """What a call did. `wrong` says why it could not be made, or what is wrong with what it gave."""
+    """The effect of a call. `wrong` says why it could not be made, or what is wrong with its result."""
 
     outcome: CallOutcome | None
     changes: tuple[RowChange, ...] = ()
@@ -86,7 +86,7 @@ async def _made(stage: Playground, ask: Ask) -> Did:
 
 
 def arguments_of(text: str) -> tuple[dict[str, Any] | None, str]:
-    """Arguments that were written as a JSON object in a text, or what is wrong with them."""
+    """Arguments from a JSON object in a text, or its fault."""
     try:
         value = json.loads(text or "{}")
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Builds start images from a writer's SQL, only in guests. The stages of one event loop share the guests."""
+"""Builds start images from a writer's SQL, in guests only. The stages of one event loop share the guests."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,7 +15,7 @@ FIRST_CLOCK = "2026-01-01 09:00:00"
 
 
 def environment_of(*, schema: str, seed: str = "", source: str = "", clock: str = FIRST_CLOCK) -> Environment:
-    """Texts as an environment that a guest can build, before it is one."""
+    """Texts as an environment that a guest can build, before the bundle exists."""
     nothing = Provenance(source="unfinished", licence="none", date="none")
     description = Description(
         id="unfinished",
@@ -40,7 +40,7 @@ def environment_of(*, schema: str, seed: str = "", source: str = "", clock: str 
 async def image_of(
     guests: Guests, *, schema: str, seed: str = "", setup: str = "", clock: str = FIRST_CLOCK
 ) -> tuple[bytes, str]:
-    """The start image, or what is wrong with the scripts."""
+    """The start image, or the faults of the scripts."""
     return await built(environment_of(schema=schema, seed=seed, clock=clock), setup, clock, guests)
 
 
@@ -51,12 +51,12 @@ class _Shared:
 
 
 _shared: dict[int, _Shared] = {}
-"""By event loop. A zygote takes a quarter of a second to start, so sixty environments do not start one each."""
+"""Guests by event loop. A zygote takes a quarter of a second to start, too long for each of sixty environments."""
 
 
 @asynccontextmanager
 async def guests_here() -> AsyncGenerator[Guests]:
-    """Guests for as long as the block lasts."""
+    """Guests while the context is open."""
     loop = id(asyncio.get_running_loop())
     shared = _shared.setdefault(loop, _Shared())
     shared.users += 1

@@ -1,4 +1,4 @@
-"""What a start image holds: its tables, their columns, links and rules, and the rows. Read, never run."""
+"""The content of a start image: tables, columns, links, rules, and rows. It is read, never run."""
 
 import re
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ CHOICES = re.compile(r"(?i)\b(\w+)\s+(?:TEXT\b[^,]*?)?\bIN\s*\(\s*('(?:[^']|'')*
 TEXTS = re.compile(r"'((?:[^']|'')*)'")
 LONGEST_CELL = 80
 MOST_ROWS_SHOWN = 25
-"""Of a table, in prompts."""
+"""The most rows of a table in a prompt."""
 MORE = "[…]"
 CUT = f"(Shortened, here only: where {MORE} stands at the end of a text or of a table, the database has more.)"
 
 
 @dataclass(frozen=True)
 class ColumnShape:
-    """One column of a table. `choices` are the texts that a CHECK (column IN (…)) allows."""
+    """A column. `choices` are the texts that a CHECK (column IN (…)) allows."""
 
     name: str
     type: str
@@ -33,7 +33,7 @@ class ColumnShape:
 
 @dataclass(frozen=True)
 class ColumnLink:
-    """A column that points to a row of another table, or of its own."""
+    """A foreign key column."""
 
     columns: tuple[str, ...]
     parent: str
@@ -42,7 +42,7 @@ class ColumnLink:
 
 @dataclass(frozen=True)
 class TableShape:
-    """One table: what was written to create it, its columns, its links, and which columns are unique together."""
+    """A table: its CREATE statement, columns, links, and unique column sets."""
 
     name: str
     sql: str
@@ -57,7 +57,7 @@ class TableShape:
 
 @dataclass(frozen=True)
 class ImageShape:
-    """The tables of an image, the texts of its triggers and unique indexes by name, and the rows of each table."""
+    """The tables of an image, its triggers and unique indexes by name, and the rows of each table."""
 
     tables: dict[str, TableShape]
     triggers: dict[str, str]
@@ -65,7 +65,7 @@ class ImageShape:
     rows: dict[str, list[dict[str, Any]]]
 
     def parents_first(self) -> list[TableShape]:
-        """The tables, each after those that it points to, where that can be."""
+        """The tables, each after those that it references, if possible."""
         placed: dict[str, TableShape] = {}
 
         def place(table: TableShape, above: frozenset[str]) -> None:
@@ -102,7 +102,7 @@ def shape_of(image: bytes) -> ImageShape:
 
 
 def as_text(shape: ImageShape, *, most: int, tables: Sequence[str] = ()) -> str:
-    """The rows for a reader: a heading and one line a row, at most so many of each table."""
+    """The rows for a reader: a heading and one line a row, at most `most` of each table."""
     text = "\n\n".join(_table_text(shape, name, most) for name in shape.tables if not tables or name in tables)
     return f"{CUT}\n\n{text}" if MORE in text else text
 

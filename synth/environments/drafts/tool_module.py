@@ -1,4 +1,4 @@
-"""A `tools.py` in the making: the interface's stubs, with the functions that have been written in their places."""
+"""A `tools.py` in the making: the interface's stubs, with written functions in their places."""
 
 import ast
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ TYPING = "typing"
 
 @dataclass(frozen=True)
 class Module:
-    """The stubs, and what was written so far: functions by name, constants and classes in their order, imports."""
+    """The stubs and the code so far: functions by name, constants and classes in order, imports."""
 
     stubs: str
     functions: dict[str, str] = field(default_factory=dict[str, str])
@@ -20,7 +20,7 @@ class Module:
     imports: frozenset[str] = frozenset()
 
     def with_code(self, code: str, *, names: frozenset[str], again: bool = False) -> tuple["Module", list[str]]:
-        """The module with functions of these names more, or what is wrong with the text. `again` lets it replace."""
+        """The module with further functions of these names, or the text's faults. `again` allows replacement."""
         tree, wrong = tree_of(code)
         if tree is None:
             return self, [wrong]
@@ -32,7 +32,7 @@ class Module:
         return more, taking.found
 
     def text(self) -> str:
-        """The module as one text: stubs where nothing was written yet."""
+        """The module as text, with stubs in place of missing functions."""
         tree = self.stub_tree()
         classes = [text_of(self.stubs, node) for node in tree.body if isinstance(node, ast.ClassDef)]
         tools = [
@@ -53,7 +53,7 @@ class Module:
         return next(node for node in self.stub_tree().body if isinstance(node, ast.FunctionDef) and node.name == name)
 
     def with_body(self, stub: ast.FunctionDef, code: str, written: ast.FunctionDef) -> str:
-        """The stub's signature and docstring, with the body that was written."""
+        """The stub's signature and docstring, with the written body."""
         lines = code.splitlines()
         has_document = ast.get_docstring(written) is not None
         before = written.body[0].end_lineno if has_document else _last_line_of_head(written)
@@ -61,7 +61,7 @@ class Module:
         return f"{text_of(self.stubs, stub).removesuffix('...').rstrip()}\n{body}"
 
     def _imports(self, tree: ast.Module) -> str:
-        """One import a module, sorted: the library's own, then ours."""
+        """The imports by module, sorted: the library's own, then ours."""
         plain: set[str] = set()
         named: dict[str, set[str]] = {"servers.toolkit": {"Database", "ToolError"}}
         stubs = [ast.unparse(node) for node in tree.body if isinstance(node, (ast.Import, ast.ImportFrom))]
@@ -82,7 +82,7 @@ class Module:
 
 
 class _Taking:
-    """Takes the statements of a written text, one after another, into what there is of a module."""
+    """Adds the statements of a text to a module, one by one."""
 
     def __init__(self, module: Module, code: str, names: frozenset[str], *, again: bool) -> None:
         self.functions, self.private = dict(module.functions), dict(module.private)
@@ -92,7 +92,7 @@ class _Taking:
         self._classes = {node.name for node in module.stub_tree().body if isinstance(node, ast.ClassDef)}
 
     def take(self, node: ast.stmt) -> None:
-        """Put a statement where it belongs, or say why it does not belong anywhere."""
+        """Add a statement in its place, or record why it has none."""
         text = text_of(self._code, node)
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             self.imports.add(ast.unparse(node))
@@ -125,7 +125,7 @@ class _Taking:
 
 
 def _last_line_of_head(node: ast.FunctionDef) -> int:
-    """The line on which a signature ends: comments may stand between it and the first statement."""
+    """The last line of a signature. Comments may follow before the first statement."""
     arguments = [*node.args.args, *node.args.kwonlyargs, *node.args.kw_defaults]
     last = max([node.lineno, *(part.end_lineno or 0 for part in arguments if part is not None)])
     return max(last, node.returns.end_lineno or 0) if node.returns is not None else last

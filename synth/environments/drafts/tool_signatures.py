@@ -1,4 +1,4 @@
-"""Signatures and docstrings of a tools.py, derived in a guest; its functions as text; a digest of each tool's code."""
+"""The signatures and docstrings of a tools.py, from a guest; functions as text; a digest of each tool's code."""
 
 import ast
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from synth.prove.refusal_places import functions_of
 
 
 async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, Any]], list[str]]:
-    """The tools of a module by name, as the farm derives them, and what is wrong with the module."""
+    """The tools of a module by name, and the module's faults."""
     try:
         head, _ = await guests.job({"do": "describe"}, source.encode(), seconds=START_SECONDS)
     except GuestLate:
@@ -29,7 +29,7 @@ async def described(source: str, guests: Guests) -> tuple[dict[str, dict[str, An
 
 
 def gate_findings(source: str) -> list[str]:
-    """What the static gate says of a module, each with the line that it speaks of."""
+    """The static gate's findings about a module, each with its line."""
     lines = source.splitlines()
     found: list[str] = []
     for problem in tool_problems(source):
@@ -41,7 +41,7 @@ def gate_findings(source: str) -> list[str]:
 
 
 def tree_of(source: str) -> tuple[ast.Module | None, str]:
-    """The tree of a module, or why it is not Python."""
+    """The syntax tree of a module, or why it is not Python."""
     try:
         return parsed(source), ""
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -51,7 +51,7 @@ def tree_of(source: str) -> tuple[ast.Module | None, str]:
 
 
 def text_of(source: str, node: ast.stmt) -> str:
-    """A statement as it is written, with the comments right above it."""
+    """A statement's source, with the comments above it."""
     lines = source.splitlines()
     decorators = getattr(node, "decorator_list", [])
     first = min([node.lineno, *(one.lineno for one in decorators)]) - 1
@@ -61,7 +61,7 @@ def text_of(source: str, node: ast.stmt) -> str:
 
 
 def digests_of(source: str, tools: Iterable[str]) -> dict[str, str]:
-    """Of each tool: its function, those that it reaches, and the constants and classes that these name."""
+    """A digest for each tool: its function, those that it reaches, and the constants and classes that these use."""
     lines = source.splitlines()
     functions = functions_of(source)
     named = {name: node for node in parsed(source).body for name in _names(node)}
@@ -74,7 +74,7 @@ def digests_of(source: str, tools: Iterable[str]) -> dict[str, str]:
 
 
 def _names(node: ast.stmt) -> list[str]:
-    """What a statement of a module defines, apart from functions."""
+    """The names that a statement defines, except functions."""
     if isinstance(node, ast.ClassDef):
         return [node.name]
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []

@@ -1,7 +1,7 @@
-"""How alike texts are: vectors and cosines, the choice of texts that differ, and a map of them.
+"""The similarity of texts: vectors and cosines, a diverse choice, and a map.
 
-The vectors are TF-IDF, or those of an embedding model. Some hundred short texts need no library for it; the same texts
-have the same TF-IDF everywhere.
+The vectors are TF-IDF, or those of an embedding model. A hundred short texts need no library for it, and equal texts
+have equal TF-IDF on every machine.
 """
 
 import math
@@ -14,12 +14,12 @@ WORD = re.compile(r"[a-z]{3,}")
 ROUNDS = 60
 WIDTH, HEIGHT, MARGIN = 900, 640, 40
 Vector = dict[str, float]
-"""Of length one; what is not in it is 0."""
+"""A unit vector. Missing entries are 0."""
 Space = Sequence[Vector]
 
 
 def vectors(texts: Sequence[str]) -> list[Vector]:
-    """Each text as weights of its words, of length one. Words that stand in nearly every text weigh little."""
+    """TF-IDF unit vectors. Words in nearly every text weigh little."""
     counts = [Counter(_stem(word) for word in WORD.findall(text.lower())) for text in texts]
     documents = Counter(word for count in counts for word in count)
     found: list[Vector] = []
@@ -34,7 +34,7 @@ def vectors(texts: Sequence[str]) -> list[Vector]:
 
 
 def dense(embeddings: Sequence[Sequence[float]]) -> list[Vector]:
-    """Vectors of an embedding model, brought to length one."""
+    """Vectors of an embedding model, normalized to length one."""
     found: list[Vector] = []
     for embedding in embeddings:
         length = math.sqrt(sum(one * one for one in embedding)) or 1.0
@@ -49,7 +49,7 @@ def cosine(one: Vector, other: Vector) -> float:
 
 
 def distinct(space: Space, *, most_alike: float) -> list[int]:
-    """The places of texts that are not nearly the same as one before them."""
+    """The indexes of texts without near-duplicates of earlier ones."""
     found: list[int] = []
     for place, vector in enumerate(space):
         if all(cosine(vector, space[other]) <= most_alike for other in found):
@@ -58,7 +58,7 @@ def distinct(space: Space, *, most_alike: float) -> list[int]:
 
 
 def diverse(space: Space, n: int) -> list[int]:
-    """At most n places, the first text first, then always the text that is farthest from those chosen."""
+    """At most n indexes: the first text, then always the one farthest from those chosen."""
     if not space or n < 1:
         return []
     chosen = [0]
@@ -86,7 +86,7 @@ def positions(space: Space) -> list[tuple[float, float]]:
 
 
 def map_svg(titles: Sequence[str], space: Space, chosen: Sequence[int]) -> str:
-    """A picture of the themes: those near each other are alike; the chosen ones are filled and named."""
+    """A map of the topics as SVG: similar ones are near each other, and chosen ones are filled and named."""
     points = positions(space)
     spans = [
         (min(axis, default=0.0), max(axis, default=0.0)) for axis in ([x for x, _ in points], [y for _, y in points])
@@ -131,7 +131,7 @@ def _leading(matrix: Sequence[Sequence[float]]) -> list[float]:
 
 
 def _strength(matrix: Sequence[Sequence[float]], vector: Sequence[float]) -> float:
-    """The eigenvalue that belongs to an eigenvector."""
+    """The eigenvalue of an eigenvector."""
     return sum(
         one * sum(a * b for a, b in zip(row, vector, strict=True)) for one, row in zip(vector, matrix, strict=True)
     )

@@ -1,4 +1,4 @@
-"""Task texts: of JSON Lines, CSV, API-Bank, ToolACE, a data set by name; and which of them are worth a judgement."""
+"""Task texts from JSON Lines, CSV, API-Bank, ToolACE, or a named data set, and a filter for those worth a judgement."""
 
 import csv
 import json
@@ -72,7 +72,7 @@ UNWANTED = {
 
 @dataclass(frozen=True)
 class Tasks:
-    """The texts that stay, and how many of the others fell to what."""
+    """The texts that pass, and the number of the others by reason."""
 
     texts: tuple[str, ...]
     read: int
@@ -80,11 +80,11 @@ class Tasks:
 
 
 def read_tasks(path: Path) -> Tasks:
-    """The task texts of a file, or of a data set by name, each once, in its order.
+    """The task texts of a file, or of a data set by name, without duplicates, in order.
 
     Raises:
         NotFound: there is no such file.
-        RequestError: there is no such data set, or its format or its language is none that is understood here.
+        RequestError: there is no such data set, or its format or language is not supported.
     """
     texts = list(_texts(path))
     if not texts:
@@ -170,7 +170,7 @@ def _list(path: Path, text: str) -> Iterator[str]:
 
 
 def _of(value: Any, where: str) -> str:
-    """The task of one entry, whatever format it is of."""
+    """The task of one entry, in any supported format."""
     if isinstance(value, str):
         return value
     entry = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
@@ -197,14 +197,14 @@ def _unwanted(text: str) -> str:
 
 
 def in_english(text: str) -> bool:
-    """Whether a text looks like English: its letters do, and it has some of the commonest words."""
+    """True if a text looks English: by its letters, and by some of the most common words."""
     letters = sum(one.isalpha() for one in text)
     plain = sum(one.isalpha() and one.isascii() for one in text)
     return plain >= 0.9 * letters > 0 and bool(COMMON & set(WORD.findall(text.lower())))
 
 
 def report_text(tasks: Tasks, judged: int, stateful: int, chosen: Sequence[str]) -> str:
-    """The sizes of every step, for a reader."""
+    """The counts of every step, for a reader."""
     lines = [f"read {tasks.read}", *(f"- dropped, {reason}: {count}" for reason, count in tasks.dropped.items())]
     lines += [f"kept {len(tasks.texts)}", f"judged {judged}", f"stateful {stateful}", f"chosen {len(chosen)}"]
     return "\n".join([*lines, *(f"- {title}" for title in chosen)]) + "\n"

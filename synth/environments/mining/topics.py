@@ -1,4 +1,4 @@
-"""Mining: from a file of task texts to topics: which are stateful, where they would live, and which of those differ."""
+"""Mining topics from task texts: which are stateful, in which system, and a diverse choice of these."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -21,9 +21,9 @@ JUDGED_FOR_EACH = 8
 FEWEST_JUDGED = 60
 LEAST_SCORE = 6
 MOST_ALIKE, MOST_ALIKE_EMBEDDED = 0.6, 0.85
-"""Nearer titles are taken for the same. Embeddings of unlike texts are nearer than their words are."""
+"""The similarity above which titles count as equal. Embeddings of different texts are closer than their words."""
 MOST_COMPARED = 4000
-"""Texts of a large file, evenly spread over it, from which those that are judged are chosen."""
+"""The number of texts of a large file, evenly spread, from which those to be judged are chosen."""
 
 
 class TaskJudgement(Record):
@@ -45,7 +45,7 @@ class TaskJudgements(Record):
 
 
 class TopicSelection(NamedTuple):
-    """The topics without near-duplicates, the best first, their vectors, and the places of those that are chosen."""
+    """The topics without near-duplicates, the best first, their vectors, and the indexes of the chosen ones."""
 
     every: list[Topic]
     space: list[Vector]
@@ -55,10 +55,10 @@ class TopicSelection(NamedTuple):
 async def mine(
     tasks: Path, n: int, folder: Path, asker: Callable[[str], Asker], embedder: Embedder | None = None
 ) -> Sequence[Topic]:
-    """At most n topics that differ. Writes `mining.txt`, the sizes of each step, and `themes.svg`, a map.
+    """At most n diverse topics. Writes `mining.txt`, the counts of each step, and `themes.svg`, a map.
 
     Raises:
-        RequestError: the file is in a format or a language that is not understood, or no text is stateful.
+        RequestError: the file's format or language is not supported, or no text is stateful.
     """
     read = read_tasks(tasks)
     some = read.texts[:: -(-len(read.texts) // MOST_COMPARED)]
@@ -81,7 +81,7 @@ async def mine(
 
 
 async def select(topics: Sequence[Topic], n: int, embedder: Embedder | None = None) -> TopicSelection:
-    """Choose n topics that differ most, by their embeddings if there are any, else by their words."""
+    """Choose n diverse topics, by their embeddings if there are any, else by their words."""
     ranked = sorted(topics, key=lambda one: (-(one.modelability or 0), -(one.usefulness or 0), one.title, one.task))
     once = list({one.title.casefold(): one for one in reversed(ranked)}.values())[::-1]
     words = [_words(one) for one in once]
@@ -129,7 +129,7 @@ async def _judged(texts: Sequence[str], asker: Asker) -> TaskJudgements:
 
 
 def judgement_findings(judgements: Sequence[TaskJudgement], count: int) -> list[str]:
-    """What is wrong with the judgements of so many texts."""
+    """The faults of the judgements of `count` texts."""
     given = [one.number for one in judgements]
     wanted = range(1, count + 1)
     found = [
