@@ -10,7 +10,8 @@ from servers.answer.vocabulary import CURRENCY_OF, alternatives
 
 _CURRENCY = alternatives(CURRENCY_OF)
 _BEFORE = re.compile(rf"(?:(?<![a-z])({_CURRENCY})|(?<![a-z])kr\.|[€$£¥]) ?-?\Z")
-_AFTER = re.compile(rf"^(?:[.,]-|,--|\.--)?[ -]?({_CURRENCY})(?![a-z])")
+_OF = r"(?:(?:us|american|british|norwegian|swedish|danish|swiss|polish|czech) )?"
+_AFTER = re.compile(rf"^(?:[.,]-|,--|\.--)?[ -]?{_OF}({_CURRENCY})(?![a-z])")
 _JOIN = re.compile(r",? ?(?:and |und |et |con |y |e )?")
 _NO_NOUN = re.compile(
     r"(?! ?(?:%|-|:))(?:$|[^\w ]|\s(?:$|\W|(?:in|at|and|for|altogether|all|as|is|on|of|was|to|had|has|zu|und|by"
@@ -37,7 +38,7 @@ def amounts(text: str) -> Iterator[Mention]:
 
 def _amount(text: str, number: Number, following: Number | None) -> Mention | None:
     before = _BEFORE.search(text[max(0, number.start - 12) : number.start])
-    after = _AFTER.match(text[number.end : number.end + 14])
+    after = _AFTER.match(text[number.end : number.end + 24])
     if before is None and after is None:
         cents = _CENTS.match(text[number.end : number.end + 10])
         if cents is None:

@@ -11,19 +11,19 @@ from servers.answer.vocabulary import MONTHS, ORDINALS, UNITS, WEEKDAYS, alterna
 _MONTH = alternatives(MONTHS)
 _NTH = rf"(?:(?:\d{{1,2}})(?:st|nd|rd|th|er|\.|o|a)?|{alternatives(ORDINALS)})"
 _NUMBERED = re.compile(
-    r"(?<![\d.,/-])(?:(?P<iso>\d{4}[-/.]\d{1,2}[-/.]\d{1,2})|(?P<ymd>\d{4}年\d{1,2}月\d{1,2}日)|(?P<md>\d{1,2}月\d{1,2}日)"
+    r"(?<![\d.,-])(?<!\d/)(?:(?P<iso>\d{4}[-/.]\d{1,2}[-/.]\d{1,2})|(?P<ymd>\d{4}年\d{1,2}月\d{1,2}日)|(?P<md>\d{1,2}月\d{1,2}日)"
     r"|(?P<full>\d{1,2}(?P<sep>[./-]) ?\d{1,2}(?P=sep) ?(?:\d{4}|\d{2}))|(?P<short>\d{1,2}\. ?\d{1,2}\."
     r"|\d{1,2}/\d{1,2}))"
     r"(?![\d]|[.,/:-]\d)"
 )
 _DAY_MONTH = re.compile(
-    rf"(?<![\d.,:/-])\b(?P<day>{_NTH}),? ?(?:day )?(?:of |de |di |do |van )?-?(?P<month>{_MONTH})\b\.?"
-    r"(?:,? ?(?:de |del |do )?-?(?P<year>\d{4}|'\d\d)(?![\d:]))?"
+    rf"(?<![\d.,:-])\b(?P<day>{_NTH}),? ?(?:day )?(?:of |de |di |do |van )?-?(?P<month>{_MONTH})\b\.?"
+    r"(?:,? ?(?:of |in |de |del |do )?-?(?P<year>\d{4}|'\d\d)(?![\d:]|-\d))?"
 )
 _MONTH_DAY = re.compile(
     rf"(?<!\d )(?<!\d\. )(?<!\dth )(?<!(?:th|st|nd|rd|\d[.]) of )(?<!\d of )"
     rf"\b(?P<month>{_MONTH})\b\.?,? (?:the |el |le |den )?(?P<day>{_NTH})(?![\d:]"
-    rf"|[.,]\d)(?:,? (?P<year>\d{{4}})(?![\d:]))?"
+    rf"|[.,]\d)(?:,? (?P<year>\d{{4}})(?![\d:]|-\d))?"
 )
 _SPAN = re.compile(
     r"(?<![\w.,:/-])(?P<day>\d{1,2})\.(?: ?(?P<month>\d{1,2})\.(?P<year>\d{4})?)? ?(?:-|bis|to|until|al?) ?"
@@ -31,7 +31,7 @@ _SPAN = re.compile(
 )
 _SPAN_OF_MONTH = re.compile(
     rf"(?<![\w.,:/-])(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)? ?- ?(?P<end>(?P<day2>\d{{1,2}})(?:st|nd|rd|th|\.)?"
-    rf" ?(?:of )?(?P<month>{_MONTH})\b\.?(?:,? (?P<year>\d{{4}})(?![\d:]))?)"
+    rf" ?(?:of )?(?P<month>{_MONTH})\b\.?(?:,? (?P<year>\d{{4}})(?![\d:]|-\d))?)"
 )
 _OF_A_MONTH = re.compile(
     rf"(?P<day>{_NTH})(?: day)? of (?P<which>this|the current|next|the next|last|the last) month\b"
@@ -42,7 +42,7 @@ _OTHER_DAYS = re.compile(
 _LAST_DAY = re.compile(
     rf"\b(?:(?:the )?(?:last|final) day|(?:the )?(?:very )?end|ultimo dia|(?:der )?letzten? tag) (?:of |de "
     rf"|im )?(?P<month>{_MONTH})\b"
-    r"\.?(?: (?P<year>\d{4}))?|\b(?:ende|fin) (?P<month2>" + _MONTH + r")\b"
+    r"\.?(?: (?P<year>\d{4})|(?! \d))|\b(?:ende|fin) (?P<month2>" + _MONTH + r")\b"
 )
 _LATER_DAYS = re.compile(rf"^(?: ?(?:,|and|&|or|to|-|until) ?(?:the )?{_NTH}(?![\w:]|[.,]\d))+")
 _WEEKDAY = re.compile(
@@ -69,6 +69,7 @@ _BARE = re.compile(
     rf"|{alternatives(ORDINALS)})(?=$|[ ]?[.,;:!?()\n-]|'s\b|[ ](?:and|or|at|could|can|may|has|had|will|would"
     r"|of (?:this|next|the) month"
     rf"|instead|not|but|to|until|as|rather|is|was|um|y|et|by|for|in|from|already|now|too|because)\b)"
+    r"(?:,? (?P<year>\d{4})(?![\d:]|-\d))?"
     rf"|(?<=on )(?P<digits>\d{{1,2}})(?:st|nd|rd|th)\b|\bel (?P<es>\d{{1,2}})\b(?![.:,]?\d)"
 )
 
@@ -96,7 +97,9 @@ def dates(text: str, now: date) -> Iterator[Mention]:
     for found in _BARE.finditer(text):
         day = _nth(found["day"] or found["digits"] or found["es"])
         if 1 <= day <= 31:
-            yield Mention("date", frozenset({Day(day=day, near=45)}), found.start(), found.end(), is_weak=True)
+            year = int(found["year"]) if found["year"] else None
+            read = Day(year, day=day, near=None if year else 45)
+            yield Mention("date", frozenset({read}), found.start(), found.end(), is_weak=True)
 
 
 def _numbered(found: re.Match[str]) -> Iterator[Day]:

@@ -1,7 +1,9 @@
 """Everything that a text tells, typed: its dates, times, durations, amounts and numbers, each once."""
 
+import itertools
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, datetime
 
 from servers.answer.amounts import amounts
@@ -15,6 +17,8 @@ _UNIT = re.compile(r"^[ -]?(?:more |further |other |free |open |full )?([^\W\d_]
 _BESIDE = re.compile(
     r"(?: (?:of )?next week)?,? ?\(?(?:a |the |den |der |dem |le |el |il |it's a |that's a |which is a )?"
 )
+_AT = re.compile(r",? ?\(?(?:at|from|on|of|until|um|ab|am|a las|le|el|a)? ?")
+"""What stands between the date and the time of a moment."""
 _PERCENT = re.compile(r"^ ?(?:%|percent|prozent|per cent|pour cent)")
 
 
@@ -40,7 +44,16 @@ def mentions(text: str, now: datetime) -> list[Mention]:
     ]
     plain = [one for one in _plain(text) if not _covered(one, taken, text)]
     counted = [one for one in plain if not _inside(one, money)]
-    return sorted([*days, *hours, *money, *lasting, *counted], key=lambda one: (one.start, -one.end))
+    return sorted([*_moments(text, days, hours), *money, *lasting, *counted], key=lambda one: (one.start, -one.end))
+
+
+def _moments(text: str, days: list[Mention], hours: list[Mention]) -> list[Mention]:
+    """Dates and times, each with the one that stands beside it: "on 17 September at 20:15"."""
+    told = sorted([*days, *hours], key=lambda one: one.start)
+    for at, (one, other) in enumerate(itertools.pairwise(told)):
+        if one.type != other.type and _AT.fullmatch(text[one.end : other.start]) and one.beside is None:
+            told[at : at + 2] = replace(one, beside=other), replace(other, beside=one)
+    return told
 
 
 def _plain(text: str) -> list[Mention]:

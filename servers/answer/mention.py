@@ -1,6 +1,6 @@
 """A value that a text tells, of a type, at a place."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Literal
@@ -54,5 +54,13 @@ class Mention:
     end: int
     unit: str = ""
     """The word after a number, or its currency."""
-    is_weak: bool = field(default=False)
+    is_weak: bool = False
     """A word that need not mean a value: "one", "the second"."""
+    beside: "Mention | None" = None
+    """Of a time the date that stands beside it, and of a date the time: together they are one moment."""
+
+    @property
+    def moment(self) -> tuple["Mention", ...]:
+        """The parts of the moment that this is a part of, in order."""
+        parts = (self, self.beside) if self.beside else (self,)
+        return tuple(sorted(parts, key=lambda one: one.start))

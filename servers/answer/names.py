@@ -93,6 +93,14 @@ def distinctive(name: str, others: Collection[str]) -> list[str]:
     ]
 
 
+_ENDINGS = ("ing", "ed", "es", "s", "e")
+
+
+def root(word: str) -> str:
+    """A word without the ending of its plural or of a form of its verb: "expir" of "expires" and of "expiring"."""
+    return next((word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) > len(end) + 2), word)
+
+
 def stem(word: str) -> str:
     """A word without the ending of its plural."""
     return word.removesuffix("'s").removesuffix("s") if len(word) > 3 else word

@@ -12,7 +12,7 @@ _NUMBER = re.compile(
     rf"(?<![\w.,:/'-])(?:{DIGITS})(?![\w]|:\d)|(?<=[(/\s~€$£-])(?<![a-z]-)(?:{DIGITS})(?!\w)|(?<=\d-)\d+(?!\w)|^\d+"
 )
 _ORDINAL = re.compile(
-    rf"(?<![\w.,:/-])(?:(\d{{1,4}})(?:st|nd|rd|th|er|eme|e|o|a)|({alternatives(ORDINALS)}))(?!\w|-\w)"
+    rf"(?<![\w.,:/-])(?:(\d{{1,4}})(?:st|nd|rd|th|er|re|eme|e|o|a)|({alternatives(ORDINALS)}))(?!\w|-\w)"
 )
 _CENT = r"(?:(?<=deux |cinq |sept |huit |neuf )|(?<=trois )|(?<=quatre ))cents?"
 """A hundred in French, where it is no coin."""

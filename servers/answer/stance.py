@@ -10,11 +10,11 @@ _NOT = (
     r"(?:not|cannot|n't|never|neither|nor|no longer|rather than|instead of|other than|unlike|ahead of"
     r"|well before|without|no|nicht"
     r"|kein\w*|statt|nie|none of|instead of"
-    r"|pas|n(?:e |')[^\W\d_]{1,12} plus|sin|no es|non|as opposed to|formerly|previously|originally"
+    r"|pas|n(?:e |')[^\W\d_]{1,12} plus|sin|no es|non|as opposed to|other (?:\w+ )?than|formerly|previously|originally"
     r"|replac(?:es?|ed|ing)(?! (?:as|at|by|for|from|in|of|on|till|to|until|with)\b))"
 )
 _FILLERS = (
-    r"(?:(?:,| |'|\"|\(|:|-|the|a|an|on|at|in|by|for|to|of|is|be|been|was|are|it|its|it's|der|die|das"
+    r"(?:(?: |'|\"|\(|:|-|the|a|an|on|at|in|by|for|to|of|is|be|been|was|are|it|its|it's|der|die|das"
     r"|den|dem|am|um|le|la|el|les|de|du|with|from|as|as of"
     r"|room|rooms|seat|seats|table|flight|section|slot|cost|costs|amount|amounting|come|comes|total"
     r"|due|exactly|just|any|have|has|get|gets|pay|pays|owe|owes|stand|start|starts|begin|begins|leave"
@@ -27,9 +27,6 @@ _STILL_TOLD = re.compile(
     r"(?:\bnot|n't|\bnever|\bno) (?:\w+ ){0,3}(?:until|before|earlier|later|after|more than|less than|over"
     r"|above|only|just|past|beyond|longer than|bis|vor|spater|mehr als|avant|antes|only on|but|wait)\b"
     r"|\bno(?:t)? later\b|\bnot only\b|\bno problem\b|\bnot bad\b|^no,|\bno[,:] "
-)
-_NOT_VALID = re.compile(
-    r"(?:\bnot|n't) (?:have )?(?:been |be )?(?:valid|good|run|last|kept|frozen|open) (?:until|till|to)\b"
 )
 _AFTER = re.compile(
     r"^[\"')\]]*,?(?: \([^)]{0,40}\))? (?:(?:which|that|it|he|she|they)? ?(?:is|was|are|were|has been"
@@ -57,6 +54,8 @@ DOUBT = re.compile(
     r"|forse|one of (?:these|those|them|the following)|can't (?:say|tell) which"
     r"|cannot (?:say|tell) which|no idea|difficult to say|hard to say|tbc|to be confirmed|unless i'm"
     r"|double-check|check again|approximately|roughly|ungefahr|environ|aproximadamente"
+    r"|or (?:a|an|one) \w+ or two|around that|apparently|supposedly|allegedly|or thereabouts|more or less"
+    r"|if i(?:'m| am) not mistaken"
     r"|unless (?:it|the|i|they|he|she|that|this|there)|may or may not|might|depends on|depending on|it depends"
     r"|(?:can't|cannot|couldn't) (?:say|tell) (?:which|what|whether|if)"
     r"|don't know (?:which|what|whether|if)|(?:isn't|aren't|not) (?:sure|certain)|could be (?:a|an|one|some"
@@ -69,7 +68,9 @@ _ABOUT = re.compile(
     r"|environ|ungefahr|unos|at about|just under|just over|in the region of|somewhere near)|~"
     r"|≈) ?\.? ?(?:the |a |at )?[€$£]?$"
 )
-EITHER_THIS = re.compile(r"\beither this\b")
+UNDECIDED = re.compile(
+    r"\b(?:it|this|that|she|he) (?:is|has) one of (?:the|these|those)\b|\bone or the other\b|\beither this\b"
+)
 _EITHER = re.compile(r"\b(?:either|entweder)\b")
 _EITHER_ONE = re.compile(r"\beither\b(?! (?:\S+ ){1,8}or\b)")
 _COULD = re.compile(
@@ -82,7 +83,9 @@ _NOT_SO = re.compile(
     r"|doesn't apply)"
 )
 _NOT_BEEN = re.compile(r"^[\"')\]]*,? ?(?:has|had|have|was|were)(?: not|n't) been\b")
-_NOT_THAT = re.compile(r"\b(?:isn't|is not|wasn't|was not|not) (?:that|because|true that|the case that)\b[^.;:,]*$")
+_NOT_THAT = re.compile(
+    r"\b(?:isn't|is not|wasn't|was not|not) (?:that|because|true that|the case that)\b(?:(?! but )[^.;:,])*$"
+)
 _SUBJECT = re.compile(
     r"^ ?(?:[^\W\d]+ )?(?:(?:is|was|are|were|would|will|does|do|did|can|could|has|have)(?: not|n't)\b"
     r"|cannot\b|were (?:turned|refused))"
@@ -119,7 +122,7 @@ def stance(
 def _is_denied(before: str, after: str, *, is_name: bool, is_rival: bool, is_reason: bool) -> bool:
     """Whether the words of its sentence before or behind a value deny it."""
     clause = before[_clause_start(before) :]
-    if _BEFORE.search(clause) and (is_rival or not _STILL_TOLD.search(clause) or _NOT_VALID.search(clause)):
+    if _BEFORE.search(clause) and (is_rival or not _STILL_TOLD.search(clause)):
         return True
     if _NOT_THAT.search(before) or _NOT_SO.match(after):
         return True
@@ -142,7 +145,8 @@ _THEN = r"(?:(?<=[.;!?,:\n-]) ?|(?<=[.;!?\n] )- |(?<=\()|(?<= - ))"
 TAKEN_BACK = re.compile(
     _THEN + r"(?:(?:oh|ah|hm+|well|but|and|so|sorry|edit|uh|er|pardon|apologies),? ?)?"
     r"(?:no,? (?:wait|sorry|hold on|actually)\b|wait(?=[,.!:;]| -| no\b)|hold on\b|hang on\b|scratch that|strike that"
-    r"|correction\b|update:|erratum\b|i mean\b|i meant\b|make that|on second thoughts?|my mistake|let me correct|oops"
+    r"|correction\b|update:|erratum\b|i mean\b|i meant\b|make that|my mistake|let me correct|oops"
+    r"|on (?:a )?second (?:thoughts?|look|glance)"
     r"|on reflection|come to think|looking (?:again|closer)|(?:having )?check(?:ed|ing) again|double-checking"
     r"|re-check\w*"
     r"|looking at it again|i see now|now i see|i now see|hmm?\b|i(?:'ve| have)? (?:mixed|confused|misread"
@@ -152,10 +156,29 @@ TAKEN_BACK = re.compile(
     r"|sorry, (?:no|that was|it is|it's|i meant|i mean|make))"
     r"|" + _THEN + r"(?:oh|ah)(?:,|,? (?:no\b|i see|wait))(?! and)"
     r"|\b(?:that|this)(?: date| day| time| hour| number| figure| amount| count| value| price| one)?(?: was| is|'s)"
-    r" (?:wrong|not right|not so|a mistake|mistaken|another|the other)\b(?! (?:matter|question))"
+    r" (?:wrong|not (?:right|so|true|correct)|incorrect|untrue|a mistake|mistaken|another|the other)\b"
+    r"(?! (?:matter|question))"
     r"|\bi misspoke|\bscratch that|\bhold on,|\bcorrection:|\bor rather\b|\bas i see now\b|\bi now see\b"
 )
 """Words that take back what stands before them."""
+_IT = (
+    r"(?:that|this|it|the above|my answer|what i (?:just )?(?:said|wrote|told)"
+    r"|the (?:date|day|time|amount|number|figure)s?)"
+)
+UNSURE = re.compile(
+    r"\bi(?:'m| am) (?:not|n't) (?:\w+ )?(?:\d+ ?% )?(?:sure|certain)\b"
+    r"|\bnot (?:100 ?%|entirely|quite|completely|fully) (?:sure|certain)\b"
+    rf"|\b(?:i|{_IT}) (?:may|might|could) (?:well |also )?be (?:wrong|mistaken|off|different|out of date)\b"
+    r"|\b(?:just|only|merely|but) an? (?:\w+ )?(?:guess|estimate|assumption)\b|\bmy (?:\w+ )?guess\b"
+    r"|\bi(?:'m| am) guessing\b|\bfrom memory\b|\bunverified\b|\bgrain of salt\b"
+    r"|\bat least i (?:think|believe)|\bi (?:think|believe|guess|suppose|assume|hope) so\b"
+    r"|\bif i(?:'m| am) not mistaken|\bif i (?:remember|recall)\b"
+    r"|\bi (?:think|believe|guess|suppose|assume)(?: the following)?:"
+    rf"|\b(?:can't|cannot|could not|couldn't) (?:verify|check) (?:any of )?{_IT}\b"
+    rf"|\b(?:i|i've|i have) (?:just )?made (?:all )?{_IT}(?: all)? up\b|\b(?:forget|disregard|ignore) (?:all )?{_IT}\b"
+    rf"|\bdon't (?:take my word|quote me|rely on {_IT}|trust {_IT})"
+)
+"""Words of somebody who is not sure of the whole answer, wherever they stand in it."""
 PLAIN_NO = re.compile(
     r"(?:(?<=[.;!?,\n-]) ?|(?<=[.;!?\n] )- |(?<=\()|(?<= - ))(?<!: )(?:sorry,? |nein, |but )?no(?=,| -|\.\.)"
 )

@@ -41,6 +41,9 @@ _FRACTIONS = str.maketrans({"\u00bc": " 1/4", "\u00bd": " 1/2", "\u00be": " 3/4"
 _MARKS = re.compile(r"[*#>]+|`+|__+")
 _STRUCK = re.compile(r"~~[^~]{0,200}~~")
 _ID = re.compile(r"(?<=[a-z])_(?=\d)")
+_IDEOGRAPH = "[\u3040-\u30ff\u3400-\u9fff]"
+_BESIDE_IDEOGRAPH = re.compile(rf"(?<={_IDEOGRAPH})(?<![年月日])(?=\d)|(?<=\d)(?={_IDEOGRAPH})(?![年月日])")
+"""Where a number begins or ends in a script without spaces, unless it is a part of a date."""
 _SPACES = re.compile(r"[ \t\r\f\v]+")
 _SHORT = re.compile(r"\b(dr|mr|mrs|ms|prof|st|no|nr|approx|ca|etc|vs|e\.g|i\.e|a\.m|p\.m|incl|max|min|hr|hrs)\.(?=\s)")
 _AFTER_ORDINAL = frozenset({*MONTHS, "uhr", "und", "y", "et", "bis", "oder"})
@@ -69,6 +72,7 @@ def plain(text: str) -> str:
         elif category not in ("Mn", "Cf"):
             letters.append(sign)
     text = _STRUCK.sub(" ", "".join(letters))
+    text = _BESIDE_IDEOGRAPH.sub(" ", text)
     return _SPACES.sub(" ", _ID.sub("-", _MARKS.sub("", text)).replace("_", " ")).strip()
 
 

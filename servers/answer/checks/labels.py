@@ -9,6 +9,7 @@ from servers.answer.checks.question import (
     content_words,
     label_words,
     letters,
+    topic,
 )
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.expected_fact import READ_AS, ExpectedFact
@@ -22,6 +23,9 @@ _PER = re.compile(
 )
 _HEAD = re.compile(r"[^:|\n]{1,80}(?:: |\|)")
 """A label at the head of a sentence or a row."""
+_PRONOUN = re.compile(r"\W{0,3}(?:hers?|his|it|its|he|she|they|theirs?)\b")
+"""What begins a sentence about what the sentence before it is about."""
+_ASIDE = re.compile(r" - [^\n-]{1,80} - |\([^()\n]{1,80}\)")
 _NO_NAMES = frozenset({"told", "fact", "reason", "asked", "value"})
 """Words in the names of facts that say nothing of what they are of."""
 Place = tuple[int, int]
@@ -72,16 +76,26 @@ def _is_under(reply: FoldedReply, place: Place, own: frozenset[str], theirs: fro
 
 
 def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place) -> bool:
-    """Whether a name that the task has for something else stands beside a value, and none of the question's."""
-    if question.tell == "any" or not (question.own_names and question.other_names):
+    """Whether words of the task that are about something else stand beside a value, and none of the question's.
+
+    A name says so wherever it stands nearest. Another word is outweighed by any word of the question's beside it.
+    """
+    if question.tell == "any" or not question.other_topics:
         return False
-    for window in (reply.clause(*place, with_head=True), *reply.windows(*place)[1:-1]):
-        words = set(label_words(window))
-        if words & question.own_names:
-            return False
-        if words & question.other_names:
-            return True
-    return False
+    windows = [topic(window) for window in (reply.clause(*place, with_head=True), *reply.windows(*place)[1:-1])]
+    own, others = question.own_roots, question.other_names
+    nearest = next((words for words in windows if words & (own | others)), frozenset[str]())
+    if nearest:
+        return not nearest & own
+    beside = frozenset[str]().union(*windows)
+    if beside & question.other_topics and not beside & question.topic:
+        return True
+    first, last = reply.text.sentence(place[0])
+    if _PRONOUN.match(reply.folded, first):
+        first, _ = reply.text.sentence(max(0, first - 1))
+    before = _ASIDE.sub(" ", reply.folded[first : place[0]])
+    is_behind = bool(question.own_names and topic(before) & others)
+    return is_behind and not topic(reply.folded[first:last]) & (own | question.quoted_words)
 
 
 def _words(one: ExpectedFact, question: AnswerQuestion) -> frozenset[str]:
@@ -167,6 +181,10 @@ def is_labelled(
     known = {word for label, group in labels.items() for word in (label, *group)}
     if one.fact.type != "amount" and not words & known:
         return False
-    window = reply.windows(*place)[:-1]
-    beside = [labels[word] for word in letters(" ".join(window)) if word in labels]
-    return bool(beside) and not any(words & group for group in beside)
+    for window in reply.windows(*place)[:-1]:
+        beside = [labels[word] for word in letters(window) if word in labels]
+        if beside:
+            return not any(words & group for group in beside)
+        if question.plain_words.intersection(content_words(window)):
+            return False
+    return False

@@ -9,15 +9,11 @@ from servers.answer.checks.form import MOST_PLACES
 from servers.answer.checks.labels import is_of_another
 from servers.answer.checks.told import FactTold
 from servers.answer.names import named, occurrences, stem
-from servers.answer.stance import EITHER_THIS
 from servers.answer.text import folded
 
 Place = tuple[int, int]
 SHORTEST_NUMBER = 3
 """A code of digits alone has at least so many; fewer are a count."""
-UNDECIDED = re.compile(
-    r"\b(?:it|this|that|she|he) (?:is|has) one of (?:the|these|those)\b|\bone or the other\b|" + EITHER_THIS.pattern
-)
 _CODE = re.compile(r"(?<![\w.,:/-])(?=[a-z]*\d)[a-z]{0,4}\d{1,8}(?![\w]|[.,:]\d)")
 _OTHER_NUMBER = re.compile(r" (?:or|oder) [\w-]*\d")
 _TITLES = frozenset(
@@ -65,16 +61,10 @@ class NameTold(FactTold):
             if not of_it:
                 yield f"{group[0]!r} is told of something else" if sure else f"{group[0]!r} is not told"
             told += of_it
-        yield from self._doubts(told)
-        yield from self._others_told(wanted, told)
-
-    def _doubts(self, told: Sequence[Place]) -> Iterator[str]:
-        if any(self.reply.is_unknown(start) for start, _ in told):
-            yield "it says that it does not know"
-        if UNDECIDED.search(self.reply.folded) or any(_OTHER_NUMBER.match(self.reply.folded[end:]) for _, end in told):
+        yield from self.doubts(told)
+        if any(_OTHER_NUMBER.match(self.reply.folded[end:]) for _, end in told):
             yield "it leaves open which it is"
-        if any(at >= min(told)[1] for at in self.reply.corrections):
-            yield "it takes back what it tells"
+        yield from self._others_told(wanted, told)
 
     def _places(self, name: str, wanted: Sequence[str]) -> Iterator[Place]:
         """Where the name is told; a part of it counts where no other name stands around it."""

@@ -1,6 +1,7 @@
 """The facts of one checkpoint as a question, and the words that name what each fact is of."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,11 +9,13 @@ from typing import NamedTuple
 
 from servers.answer.expected_fact import ExpectedFact
 from servers.answer.measures import unit_in
-from servers.answer.names import stem
+from servers.answer.names import root, stem
 from servers.answer.text import folded, plain
-from servers.answer.vocabulary import CURRENCY_OF, EMPTY, LABELS, MONTHS, TENS, UNITS, WEEKDAYS
+from servers.answer.vocabulary import CURRENCY_OF, EMPTY, LABELS, MONTHS, NO_TOPIC, TENS, UNITS, WEEKDAYS
 
 _VALUES = frozenset(map(stem, (*MONTHS, *UNITS, *TENS, *CURRENCY_OF)))
+MOST_SHARED = 0.75
+"""An order that shares so much of the question's rarest words as the order that shares most is about the same thing."""
 FEW_WORDS = 2
 """A name of more words is known by its first one alone."""
 _EVERYDAY = _VALUES | frozenset(
@@ -21,7 +24,7 @@ _EVERYDAY = _VALUES | frozenset(
     for word in words
 )
 """Words that name nothing, though they may have a capital."""
-_LETTERS = re.compile(r"[^\W\d_]+")
+_LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")
 _CODE = re.compile(r"(?<![^\W_])[a-z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[a-z]{1,2}(?![^\W_]))?(?![^\W_])")
 _CASED_CODE = re.compile(r"(?<![^\W_])[A-Z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[A-Z]{1,2}(?![^\W_]))?(?![^\W_])")
 _PART = re.compile(r"\d+|[^\W\d_]+")
@@ -31,6 +34,12 @@ _NAME = re.compile(
     r"(?P<head>(?:\A|(?<=[.?!:;] )))?(?<![^\W_])[A-Z][\w'’-]+"
     r"(?P<more>(?: (?:(?:of|de|van|von|der|the) )*[A-Z][\w'’-]+)*)"
 )
+_ASKER = re.compile(r"\b(?:[Tt]his is|I'm|I am|[Mm]y name is|[Hh]ello from) (?=[A-Z])|\bhere\b")
+_HOW_MANY = re.compile(r"\bhow many ((?:\w+ )?\w+)")
+_QUOTED = re.compile(r'"[^"]{1,200}"')
+_POINTS = re.compile(r"\b(?:that|this|it|there)\b")
+_NO_TOPIC = _VALUES | frozenset(map(stem, NO_TOPIC))
+"""Words that tell nothing of what a text is about, though they mean something."""
 _FRAME = re.compile(r"^does the answer (?:tell|name|say|give|state|mention)\b(?: that\b)?")
 
 
@@ -79,11 +88,53 @@ class AnswerQuestion:
         return frozenset(_name_words(self.asked)) & frozenset(label_words(self.subject))
 
     @cached_property
+    def topic(self) -> frozenset[str]:
+        """The roots of the words that tell what the question is about."""
+        return topic(self.subject)
+
+    @cached_property
+    def other_topics(self) -> frozenset[str]:
+        """The roots of the words of other things in the texts that are given: of orders that are about something else.
+
+        An order is about what the question is about if it has a name of it, or what it counts, or else if it shares
+        its rarest words. What the asker says of himself is about nothing else. None are known where the question only
+        points at something: "that fill".
+        """
+        kin = frozenset[str]().union(*(words for words, is_kin in self._orders if is_kin))
+        return frozenset[str]().union(*(words for words, _ in self._orders)) - kin - self.topic if kin else frozenset()
+
+    @cached_property
+    def _orders(self) -> list[tuple[frozenset[str], bool]]:
+        """What each order of the texts that are given is about, and whether that is what the question is about."""
+        key = frozenset(map(root, self.own_names))
+        if not key and _POINTS.search(self.subject):
+            return []
+        counted = _HOW_MANY.search(self.subject)
+        key = key or topic(counted[1] if counted else "")
+        if not key and len(self.topic) <= FEW_WORDS:
+            return []
+        orders = [order for text in self.given for order in _ORDER.split(text) if not _ASKER.search(order)]
+        topics = [topic(folded(order), plain(order)) for order in orders]
+        times = Counter(word for words in topics for word in words)
+        shared = [sum(1 / times[word] for word in words & (key or self.topic)) for words in topics]
+        least = 0 if key else MOST_SHARED * max((one for one in shared if one < max(shared)), default=0)
+        return [(words, 0 < share >= least) for words, share in zip(topics, shared, strict=True)]
+
+    @cached_property
+    def own_roots(self) -> frozenset[str]:
+        """The roots of the words of the names in the question, or of its words that no order about others has."""
+        others = (words for words, is_kin in self._orders if not is_kin)
+        return frozenset(map(root, self.own_names)) or self.topic.difference(*others)
+
+    @cached_property
+    def quoted_words(self) -> frozenset[str]:
+        """The roots of the words of the titles in the question."""
+        return frozenset[str]().union(*(topic(title) for title in _QUOTED.findall(folded(self.asked))))
+
+    @cached_property
     def other_names(self) -> frozenset[str]:
-        """The names of other things in the texts that are given: of orders that name nothing of the question's."""
-        orders = [set(_name_words(order)) for text in self.given for order in _ORDER.split(text)]
-        kin = {word for names in orders if names & self.own_names for word in names}
-        return frozenset(word for names in orders for word in names) - kin - frozenset(label_words(self.subject))
+        """The roots of the names of other things."""
+        return frozenset(root(word) for text in self.given for word in _name_words(text)) & self.other_topics
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -103,7 +154,18 @@ def _name_words(text: str) -> Iterator[str]:
             continue
         words = [word for word in content_words(name[0].casefold()) if word not in _EVERYDAY]
         yield from words if len(words) <= FEW_WORDS else words[:1]
-    yield from ("".join(_PART.findall(code)).casefold() for code in _CASED_CODE.findall(plain_text))
+    yield from _cased_codes(plain_text)
+
+
+def topic(text: str, cased: str = "") -> frozenset[str]:
+    """The roots of the words of a folded text that can tell what it is about, and its codes, or those with capitals."""
+    words = (*content_words(text), *(_cased_codes(cased) if cased else codes(text)))
+    return frozenset(root(word) for word in words if word not in _NO_TOPIC)
+
+
+def _cased_codes(text: str) -> Iterator[str]:
+    """The codes of a text that have capitals: "MRSU9903311", and not "to 26"."""
+    return ("".join(_PART.findall(code)).casefold() for code in _CASED_CODE.findall(text))
 
 
 def label_words(text: str) -> Iterator[str]:

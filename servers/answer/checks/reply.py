@@ -14,7 +14,7 @@ from servers.answer.names import named
 from servers.answer.stance import PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
 from servers.answer.text import Text
 
-BREAK = re.compile(r"[,:()|]| - | and | but | so | because | since | while | of which | und | y | et ")
+BREAK = re.compile(r"[,:()|]| - | and | but | so (?!far\b)| because | since | while | of which | und | y | et ")
 _SORRY = re.compile(r"(?<=[-.,;:(] )(?:sorry|pardon|rather)[,:]? (?:the |on |at |by )?")
 """What takes a value back if another one stands right behind it."""
 _RELATIVE = re.compile(r" ?(?:which|who|whose) ")

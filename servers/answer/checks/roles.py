@@ -6,7 +6,7 @@ from datetime import datetime
 from functools import lru_cache
 
 from servers.answer.checks.question import AnswerQuestion, content_words
-from servers.answer.checks.reply import FoldedReply
+from servers.answer.checks.reply import BREAK, FoldedReply
 from servers.answer.mention import Mention
 from servers.answer.text import Text
 
@@ -16,12 +16,20 @@ _START = re.compile(
     rf"|a partir (?:de|del|du)){_DAY}"
 )
 _END = re.compile(rf"\b(?:until|till|through|up to|ends|ended|expires|expired|bis|hasta|jusqu'au|fino al){_DAY}")
+_ASKED_START = re.compile(r"\b(?:(?:from|since) (?:when|which)|first day)\b")
+_ASKED_END = re.compile(r"\b(?:(?:until|till|up to) (?:when|which)|last day)\b")
+_NOT = re.compile(r"\bnot\b|n't\b|\bnever\b|\bno\b|\bcannot\b|\b(?:must|has to|have to) wait\b")
+_END_OF_IT = re.compile(r"\b(?:ends?|over|expired?|expires|lapses?|run out|stop|finish(?:ed)?|closed?)\b")
+"""Of what does not end until then, then is the end; of anything else that is not until then, it is the start."""
 REACH = 40
 """So many characters before a date or a time say whether something starts or ends there."""
 
 
 def plays_another_part(reply: FoldedReply, question: AnswerQuestion, mention: Mention) -> bool:
-    """Whether a text that is given uses the value otherwise: as a start and not as an end, or of another thing."""
+    """Whether the question, or a text that is given, has the value otherwise: as an end and no start, of another."""
+    told = _side(reply, mention)
+    if mention.type in ("date", "time") and _is_other_side(question, told):
+        return True
     for text in question.given:
         given = _reply_of(text, reply.now)
         same = [other for other in given.mentions if _are_alike(other, mention) and other.values & mention.values]
@@ -33,12 +41,26 @@ def plays_another_part(reply: FoldedReply, question: AnswerQuestion, mention: Me
 def _is_turned(reply: FoldedReply, given: FoldedReply, mention: Mention, same: Sequence[Mention]) -> bool:
     """Whether something ends in an answer on the day on which it starts in a text, or the other way round."""
     told, true = _side(reply, mention), {_side(given, other) for other in same}
-    return told != "" and len(true) == 1 and "" not in true and told not in true
+    return told in ("start", "end") and len(true) == 1 and true <= {"start", "end"} and told not in true
 
 
 def _side(reply: FoldedReply, mention: Mention) -> str:
-    before = reply.folded[max(0, mention.start - REACH) : mention.start]
-    return "start" if _START.search(before) else "end" if _END.search(before) else ""
+    first, _ = reply.text.sentence(mention.start)
+    before = BREAK.split(reply.folded[max(first, mention.start - REACH) : mention.start])[-1]
+    if _START.search(before):
+        return "start"
+    if _END.search(before):
+        return "not until" if _NOT.search(before) and not _END_OF_IT.search(before) else "end"
+    return ""
+
+
+def _is_other_side(question: AnswerQuestion, told: str) -> bool:
+    """Whether the question asks for an end and a start is told, or the other way round."""
+    if question.tell == "any" or not told:
+        return False
+    if _ASKED_END.search(question.subject):
+        return told != "end"
+    return _ASKED_START.search(question.subject) is not None and told == "end"
 
 
 def _is_exchanged(reply: FoldedReply, given: FoldedReply, mention: Mention, same: Sequence[Mention]) -> bool:

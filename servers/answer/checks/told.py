@@ -8,6 +8,7 @@ from servers.answer.checks.labels import Asked
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.expected_fact import ExpectedFact
+from servers.answer.stance import UNDECIDED, UNSURE
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,17 @@ class FactTold(ABC):
         """Whether the answer tells the fact."""
         fault = next(self.faults(), "")
         return FactVerdict(not fault, fault and f"{self.one.fact.name}: {fault}")
+
+    def doubts(self, told: Sequence[tuple[int, int]]) -> Iterator[str]:
+        """How an answer takes away from what it tells at some places."""
+        if UNSURE.search(self.reply.folded):
+            yield "it is not sure"
+        if UNDECIDED.search(self.reply.folded):
+            yield "it leaves open which it is"
+        if any(at >= min(told)[1] for at in self.reply.corrections):
+            yield "it takes back what it tells"
+        if any(self.reply.is_unknown(start) for start, _ in told):
+            yield "it says that it does not know"
 
     @abstractmethod
     def faults(self) -> Iterator[str]:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from functools import cached_property, lru_cache
 
 from servers.answer.checks.labels import is_labelled, is_of_a_stranger, is_of_another
-from servers.answer.checks.question import content_words
+from servers.answer.checks.question import content_words, label_words, topic
 from servers.answer.checks.roles import plays_another_part
 from servers.answer.checks.told import FactTold
 from servers.answer.expected_fact import READ_AS
@@ -18,8 +18,8 @@ from servers.answer.fact import MEASURES
 from servers.answer.measures import factor_between
 from servers.answer.mention import Day, Mention
 from servers.answer.names import occurrences, stem
-from servers.answer.stance import EITHER_THIS
 from servers.answer.text import folded
+from servers.answer.vocabulary import UNITS, alternatives
 
 LARGE = 20
 """A confusable amount from here on is one whatever stands after it; below, it may count something."""
@@ -29,30 +29,48 @@ _YEAR_BEFORE = re.compile(r"\b(?:in|of|since|until|year|for|end) $|[a-z]{3,9}\.?
 _PRICE_BEFORE = re.compile(
     r"(?:\b(?:paid|pays?|costs?|comes? to|makes|total|balance|deposit|refund|fee|price)|[€$£=])(?: is| of| was|:)? ?$"
 )
-_NOTHING = re.compile(r"\bnothing((?: \w+| 's){1,3})")
+_NOTHING = re.compile(r"\b(?:nothing|none)((?: \w+| 's){1,3})")
 _THERE_IS_NO = re.compile(
     r"\bthere (?:is|are|was|were|will be) no (?:(?:new|more|other|further|such|last) )?((?:\w+ )?[^\W\d_]+)"
 )
-_NONE_IS = re.compile(r"\bno ((?:\w+ ){1,3})(?:is|are|was|were|will be|has|have)\b")
+_NOTHING_AT_ALL = re.compile(r"\b(?:nothing|none)(?: (?:yet|now|so far|any ?more))?(?=$|[.,;!)])")
+_NO_SUCH = re.compile(
+    r"\bno ((?:\w+ ){1,3})(?:is|are|was|were|will be|has|have)\b|\b(?:has|have|for|takes?) no ((?:\w+ ){0,2}\w+)"
+)
 _UNTIL = re.compile(
     r"\b(?:until|till|to|ends?|clos\w+|latest|last|through|by when|window|slot|long|land\w*|arriv\w*)\b"
 )
 _TO = re.compile(r" ?(?:-|to|until|till|bis) ?")
-_TODAY = frozenset(["today", "tonight", "heute", "aujourd'hui", "hoy"])
+_TODAY = frozenset(
+    [
+        "today",
+        "tonight",
+        "this morning",
+        "this afternoon",
+        "this evening",
+        "heute",
+        "aujourd'hui",
+        "hoy",
+        "oggi",
+        "hoje",
+        "vandaag",
+    ]
+)
 _NEXT = re.compile(r"[,:;(]| - | but | so | because | since | while ")
 _NOT_DONE = re.compile(r"(?:\bnot|n't|\bnever) (?:be |been |to be )?(\w+)")
 _IS_TO_DO = re.compile(r"\b(?:still|to be|unpaid|missing|outstanding|open)\b")
 """What is asked is itself what was not done."""
+_PART_OF = re.compile(rf" of (?:the|your|these|those|my) (?:\d{{1,2}}|{alternatives(UNITS)})\b")
+"""What makes a number a part of all that was to be done: "three of the four"."""
+_QUOTE = re.compile(r'"[^"\n]{1,200}"')
 _ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
-_BESIDE = re.compile(r",? ?(?:at|from|um|ab|a las|a)? ?")
 _IT_IS = re.compile(
-    r"\b(?:it is|it's|es ist|now|currently|already|only)(?: now| only| already| just)?"
-    r"(?P<date> (?:\d{4}-\d\d-\d\d|\d{1,2} [a-z]+ \d{4}|[a-z]+ \d{1,2},? \d{4}|\d{1,2}[./]\d{1,2}[./]\d{4}),?)?"
-    r"(?: at)? $"
+    r"\b(?:it is|it's|es ist|today(?:'s date)?(?: is|'s)?|heute(?: ist)?|now|currently|already|only)"
+    r"(?: now| only| already| just| still| erst| schon)*(?:,? (?:\(|(?:at|the|der) )?)$"
 )
 LONGEST_RUN = 120
 """Minutes around now within which an agent may say what time it was when it worked."""
-FEW_WORDS = 4
+MOST_WORDS_OF_A_VALUE = 4
 """An answer of so few words may be the mere value: "just one"."""
 _CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
 
@@ -69,28 +87,28 @@ class ValueTold(FactTold):
         if not told:
             yield "it is not told"
             return
-        told = [m for m in self._plainest(told) if not self._is_of_something_else(m)]
+        own = [mention for mention in told if not self._is_of_something_else(mention)]
+        told = self._plainest(own)
         if not told:
             yield "the value is told of something else"
             return
-        if EITHER_THIS.search(self.reply.folded):
-            yield "it leaves open which it is"
+        yield from self.doubts([(mention.start, mention.end) for mention in told])
         if all(self._is_on_another_day(mention) for mention in told):
             yield "it is told of another day"
-        if any(at >= told[0].end for at in self.reply.corrections):
-            yield "it takes back what it tells"
-        if any(self.reply.is_unknown(mention.start) for mention in told):
-            yield "it says that it does not know"
         if any(self._is_nothing(mention) for mention in told):
             yield "it says that there is nothing such"
         yield from self._disputes(told, right)
 
     def _disputes(self, told: Sequence[Mention], right: Sequence[Mention]) -> Iterator[str]:
         """Which other values are told as well."""
+        bare = [one for one in self.reply.mentions if one.type == "number" and not one.unit]
+        for other in {*self._there, *bare}.difference(right):
+            if any(self._is_joined(mention, other) for mention in told):
+                yield f"it tells {self.reply.said(other)!r} as well"
         for other in self._there:
             if any(other.start < one.end and one.start < other.end for one in right):
                 continue
-            if any(self._is_joined(mention, other) or self._is_listed(mention, other) for mention in told):
+            if any(self._is_listed(mention, other) for mention in told):
                 yield f"it tells {self.reply.said(other)!r} as well"
         for rival in self._rivals(right):
             if self._is_range(rival) or self._is_of_named_other(rival):
@@ -103,34 +121,43 @@ class ValueTold(FactTold):
     def _is_nothing(self, mention: Mention) -> bool:
         """Whether the sentence says that there is nothing of what was asked for: "nothing is open, the 12 are paid"."""
         first, last = self.reply.text.sentence(mention.start)
-        found = _NOTHING.finditer(self.reply.folded[first:last])
-        if any(set(content_words(one[1])) & self.question.words for one in found):
-            return True
         beside = {self.reply.text.sentence(max(0, first - 1)), self.reply.text.sentence(last)}
         starts = [*self.reply.text.starts, len(self.reply.folded)]
-        return any(
+        return self._has_nothing(self.reply.folded[first:last]) or any(
             self._is_there_none(self.reply.folded[start:end])
             for start, end in itertools.pairwise(starts)
             if start == first or self._speaks_of_it(start, end, is_near=(start, end) in beside)
         )
 
+    def _has_nothing(self, sentence: str) -> bool:
+        """Whether a sentence has the question's words behind "nothing"."""
+        return any(set(content_words(found[1])) & self.question.words for found in _NOTHING.finditer(sentence))
+
     def _speaks_of_it(self, start: int, end: int, *, is_near: bool) -> bool:
         """Whether a sentence without a value can be about what was asked for: it stands near, or names it."""
         names = set(content_words(self.reply.folded[start:end])) & self.question.own_names
-        return (is_near or bool(names)) and not any(start <= other.start < end for other in self.reply.mentions)
+        return (is_near or bool(names)) and not any(start <= other.start < end for other in self._there)
 
     def _is_there_none(self, sentence: str) -> bool:
         """Whether a sentence says in the words of the question that there is no such thing."""
         words, asked = set(content_words(sentence)), self.question.words
-        if self.question.tell == "any" or words & self.question.other_names:
+        if self.question.tell == "any" or topic(sentence) & self.question.other_names:
             return False
+        is_about_it = 2 * len(asked & words) > len(asked)
+        if (is_about_it and self._has_nothing(sentence)) or self._ends_in_nothing(sentence):
+            return True
         others = {word for other, _ in self.asked if other is not self.question for word in other.words}
         things = {stem(word) for one in _THERE_IS_NO.finditer(sentence) for word in one[1].split()}
         if things & (self.question.plain_words - others):
             return True
-        found = _NONE_IS.finditer(sentence) if self.one.fact.type in MEASURES else ()
-        nouns = {stem(word) for one in found for word in one[1].split()}
-        return bool(nouns & self.question.plain_words) and 2 * len(asked & words) > len(asked)
+        found = _NO_SUCH.finditer(sentence) if self.one.fact.type in MEASURES else ()
+        nouns = {stem(word) for one in found for word in (one[1] or one[2]).split()}
+        return is_about_it and bool(nouns & self.question.plain_words)
+
+    def _ends_in_nothing(self, sentence: str) -> bool:
+        """Whether a sentence about what the question is about ends in nothing: "for Chen Wen, nothing yet"."""
+        is_about_it = self.question.other_topics and topic(sentence) & self.question.own_roots
+        return bool(is_about_it) and _NOTHING_AT_ALL.search(sentence) is not None
 
     def strangers(self) -> list[str]:
         """The values of the type that are told and are neither this fact's nor anybody's: of "any", none may be."""
@@ -151,7 +178,17 @@ class ValueTold(FactTold):
     @cached_property
     def _there(self) -> list[Mention]:
         kinds = READ_AS[self.one.fact.type]
-        return [mention for mention in self.reply.mentions if mention.type in kinds]
+        return [one for one in self.reply.mentions if one.type in kinds and not self._is_quoted(one)]
+
+    def _is_quoted(self, mention: Mention) -> bool:
+        """Whether it stands in words that the answer only quotes from the task: “Ask for 12 keys”."""
+        return any(start <= mention.start < end for start, end in self._quotes)
+
+    @cached_property
+    def _quotes(self) -> list[tuple[int, int]]:
+        given = [folded(text) for text in self.question.given]
+        quotes = _QUOTE.finditer(self.reply.folded)
+        return [found.span() for found in quotes if any(found[0] in text for text in given)]
 
     def _fits(self, mention: Mention) -> bool:
         read = self._in_the_unit_asked(mention)
@@ -171,30 +208,36 @@ class ValueTold(FactTold):
             return False
         if self.one.fact.type != "count" or self.reply.said(mention) not in _ONE:
             return True
+        is_all = len(self.reply.folded.split()) <= MOST_WORDS_OF_A_VALUE or self.reply.folded[mention.end :][:1] == ","
+        if is_all or self.reply.said(mention) == "both":
+            return is_all or stem(mention.unit) in self.question.words
         words = set(content_words(" ".join(self.reply.windows(mention.start, mention.end)[:-1])))
         before = self.reply.folded[max(0, mention.start - 8) : mention.start]
-        is_all = len(self.reply.folded.split()) <= FEW_WORDS or self.reply.folded.startswith(",", mention.end)
-        return is_all or bool(words & self.question.words) or _ONLY.search(before) is not None
+        return bool(words & self.question.words) or _ONLY.search(before) is not None
 
     def _is_on_another_day(self, mention: Mention) -> bool:
         """Whether a time of today, which is a reason, is told beside the date of another day."""
         if self.one.fact.type != "time" or self.question.tell != "any":
             return False
-        today = self.reply.now.date()
-        return any(
-            other.type == "date"
-            and _BESIDE.fullmatch(self.reply.folded[min(other.end, mention.end) : max(other.start, mention.start)])
-            and not any(isinstance(day, Day) and day.may_be(today, today) for day in other.values)
-            and not self._may(other)
-            for other in self.reply.mentions
+        return mention.beside is not None and not self._is_about_now(mention.beside) and not self._may(mention.beside)
+
+    def _is_now(self, mention: Mention) -> bool:
+        """Whether it tells the moment at which the agent worked: "it is 14:21", "today is 8 October, 14:21"."""
+        first, *_ = moment = mention.moment
+        is_now = any(part.type == "date" for part in moment) or self._is_about_now(mention)
+        return (
+            is_now
+            and _IT_IS.search(self.reply.folded[: first.start]) is not None
+            and all(part.type == "time" or self._is_about_now(part) for part in moment)
         )
 
-    def _is_the_clock(self, mention: Mention) -> bool:
-        """Whether a time is the clock's while the agent worked: "it is 14:21"."""
-        now = 60 * self.reply.now.hour + self.reply.now.minute
-        is_near = any(isinstance(value, int) and abs(value - now) <= LONGEST_RUN for value in mention.values)
-        found = _IT_IS.search(self.reply.folded[: mention.start])
-        return mention.type == "time" and found is not None and (is_near or bool(found["date"]))
+    def _is_about_now(self, mention: Mention) -> bool:
+        """Whether a date is today's, or a time is near the clock's."""
+        today, now = self.reply.now.date(), 60 * self.reply.now.hour + self.reply.now.minute
+        return any(
+            value.may_be(today, today) if isinstance(value, Day) else abs(value - now) <= LONGEST_RUN
+            for value in mention.values
+        )
 
     def _is_denied_behind(self, mention: Mention) -> bool:
         """Whether what is asked for is denied of it behind: "the 1280 for the course are not refunded"."""
@@ -227,15 +270,11 @@ class ValueTold(FactTold):
         return any(True for word in self.one.about for _ in occurrences(clause, word))
 
     def _counts_others(self, mention: Mention) -> bool:
-        """Whether it counts things that the task names for something else, where another number counts those asked."""
-        unit = stem(mention.unit)
-        if self.one.fact.type != "count" or not unit or unit in self.question.words or self.question.tell == "any":
-            return False
-        is_named = any(unit in content_words(folded(text)) for text in self.question.given)
-        return is_named and any(
-            stem(other.unit) in self.question.plain_words
-            for other in self.reply.mentions
-            if other.type == "number" and other.unit and not self._fits(other)
+        """Whether it counts things that the task names for something else."""
+        return (
+            self.one.fact.type == "count"
+            and self.question.tell == "all"
+            and bool(topic(mention.unit) & self.question.other_topics)
         )
 
     def _ends_a_span(self, mention: Mention) -> bool:
@@ -259,11 +298,14 @@ class ValueTold(FactTold):
         first, last = self.reply.text.sentence(mention.start)
         own = len(self._asked_beside(mention))
         beside = [rival for rival in told if first <= rival.start < last or self.one.fact.type == "count"]
-        if any(len(self._asked_beside(rival)) > 1 + max(1, own) for rival in beside):
+        if any(
+            len(self._asked_beside(rival)) > 1 + (max(1, own) if self._is_asked(rival) else own) for rival in beside
+        ):
             return True
         if self.one.fact.type == "count":
             return False
-        there = len(set(content_words(self.reply.folded[first:last])) & self.question.words)
+        named = set(label_words(self.reply.folded[first:last]))
+        there = len(named & (self.question.words | self.question.own_names))
         for rival in told:
             *near, _ = self.reply.windows(rival.start, rival.end)
             words = set(content_words(" ".join(near))) & self.question.words
@@ -328,14 +370,13 @@ class ValueTold(FactTold):
 
     def _is_weekday_of_it(self, mention: Mention) -> bool:
         """Whether a mere weekday is that of the true date."""
-        days = [day for day in mention.values if isinstance(day, Day) and day.day is None and day.weekday is not None]
-        return bool(days) and any(
-            as_date(str(value)).weekday() == day.weekday for day in days for value in self.one.values if value
-        )
+        days = {as_date(str(value)).weekday() for value in self.one.values if value}
+        return _is_mere_weekday(mention) and any(isinstance(day, Day) and day.weekday in days for day in mention.values)
 
     def _is_of_the_kind(self, number: Mention, right: Sequence[Mention]) -> bool:
         """Whether a plain number can be a value of this fact: by its unit, or by having none."""
-        if _CODE_BEFORE.search(self.reply.folded[max(0, number.start - 12) : number.start]):
+        text = self.reply.folded
+        if _CODE_BEFORE.search(text[max(0, number.start - 12) : number.start]) or _PART_OF.match(text, number.end):
             return False
         if self._is_within(number, "duration", "amount", "time", "date"):
             return False
@@ -360,13 +401,13 @@ class ValueTold(FactTold):
             if folded(text) == said:
                 return True
             for one in _mentions(text, self.reply.now):
-                if one.is_weak:
+                if one.is_weak and (not one.unit or one.unit != mention.unit):
                     continue
                 if one.values & mention.values and one.type in READ_AS[self.one.fact.type]:
                     return True
                 if one.type == "date" == mention.type and _same_day(one, mention):
                     return True
-        if self._is_the_clock(mention) and not self._is_confusable(mention):
+        if mention.type in ("date", "time") and self._is_now(mention) and not self._is_confusable(mention):
             return True
         if mention.type == "date" and said in _TODAY:
             return not self._is_confusable(mention) or not self._is_alone(mention)
@@ -413,7 +454,7 @@ class ValueTold(FactTold):
         between = self._between(mention, rival)
         is_bare = rival.type == "number" and (not rival.unit or rival.unit in _PARTICLES)
         is_alike = mention.type == rival.type or (mention.type == "amount" and is_bare)
-        if not is_alike or rival.is_weak or self._is_asked(rival):
+        if not is_alike or rival.is_weak or self._is_asked(rival) or (_is_mere_weekday(rival) and self._may(rival)):
             return False
         after = self.reply.folded[max(mention.end, rival.end) :]
         comma = "," if re.match(r" ?(?:$|[.,;!?)\n&]|and |or |und )", after) else ""
@@ -509,6 +550,11 @@ def _moved(day: date, minutes: int) -> date | None:
         return day + timedelta(minutes=minutes)
     except OverflowError:
         return None
+
+
+def _is_mere_weekday(mention: Mention) -> bool:
+    """Whether a date is told by the name of its weekday alone."""
+    return all(isinstance(value, Day) and value.day is None and value.weekday is not None for value in mention.values)
 
 
 def _same_day(one: Mention, other: Mention) -> bool:

@@ -9,13 +9,14 @@ from datetime import datetime
 
 from servers.answer.checks.form import LONGEST_SENTENCE, read_form, unreadable
 from servers.answer.checks.labels import Asked
-from servers.answer.checks.names import UNDECIDED, NameTold
+from servers.answer.checks.names import NameTold
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.checks.values import ValueTold
 from servers.answer.checks.yes_no import tells_none, tells_side
 from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.names import occurrences
+from servers.answer.stance import UNDECIDED
 from servers.answer.text import Text, folded
 
 

@@ -40,6 +40,8 @@ ADDED = {**GUARD, "allow": [{"table": "things", "operation": "insert", "rows": 1
         ("May 4th, at 2 pm, please.", "at", "2026-05-04 14:00"),
         ("Come tomorrow.", "on", "2026-03-11"),
         ("On 2026-05-04 then.", "on", "2026-05-04"),
+        ("On 4 May, that is 2026-05-04.", "on", "2026-05-04"),
+        ("Write “We met on 4 May” on it.", "on", "2026-05-04"),
         ("It weighs 1,540 kg.", "weight", 1540),
         ("That is 7.25 euros.", "amount_cents", 725),
         ("That is 240 euros.", "amount_cents", 24000),
