@@ -4,9 +4,9 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
 
 - `development` and `held_out`: answers to single questions. A line that is marked `outside` was right before there was
   a contract for answers and does not keep it; it is reported apart and never counted.
-- `contract`, `contract_later`, `contract_last`: whole last messages of agents who were told how to answer, to tasks
-  that were made backward. The later ones were written when the judge had been mended by the earlier ones. Unread, 4 of
-  440 right ones of the last part were refused and 3 of 440 wrong ones passed.
+- `contract`, `contract_later`, `contract_last`, `contract_newest`: whole last messages of agents who were told how to
+  answer, to tasks that were made backward. The later ones were written when the judge had been mended by the earlier
+  ones. Unread, 9 of 704 right ones of the newest part were refused and 19 of 704 wrong ones passed.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
   more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
 
@@ -32,10 +32,11 @@ from servers.scenario.checkpoints.answer import AnswerCheckpoint
 HERE = Path(__file__).parent
 PARTS = {
     "development": (0.006, 0.012),
-    "held_out": (0.021, 0.015),
+    "held_out": (0.021, 0.013),
     "contract": (0.0, 0.003),
-    "contract_later": (0.003, 0.01),
-    "contract_last": (0.0, 0.003),
+    "contract_later": (0.0, 0.008),
+    "contract_last": (0.0, 0.0),
+    "contract_newest": (0.0, 0.005),
     "messages": (0.14, 0.37),
     "messages_held_out": (0.19, 0.31),
 }
