@@ -349,7 +349,7 @@ async def test_an_instance_whose_bundle_has_changed_says_so(tmp_path: Path, work
         (b"[]", 400),
         (b"3", 400),
         (b"null", 400),
-        (b"[" * 10_000, 400),
+        (b"[" * MOST_VALUES, 400),
         (b"[" * 100_000, 413),
         (b'{"jsonrpc": "1.0"}', 400),
         (b'{"jsonrpc": "2.0", "id": 1, "method": 3}', 400),
