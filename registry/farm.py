@@ -28,6 +28,7 @@ from registry.remote_worker import RemoteWorker
 from registry.watchdog import Watchdog, WatchedWorker
 from servers.bundle_library import Library
 from servers.doors.http_limits import ServerConnections
+from servers.doors.operations import IDS, EmptyOrder
 from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
 from servers.errors import CapacityError, InfraError, NotFound, StateError
@@ -255,7 +256,7 @@ class WorkerProcess:
             async with asyncio.timeout(START_SECONDS):
                 while True:
                     try:
-                        await door.ids()
+                        await door.ask(IDS, EmptyOrder())
                         return
                     except CapacityError:
                         await asyncio.sleep(0.02)

@@ -7,38 +7,18 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Protocol
 
+from servers.doors.operations import CLOSE, LAUNCH, AnswerT, InstanceOrder, Operation, OrderT
 from servers.errors import CapacityError, FarmError
-from servers.messages import Assessment, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
-from servers.worker.metrics import Family, families_of
+from servers.messages import Launch, Ticket
 from servers.worker.worker import Worker
 
 
 class WorkerDoor(Protocol):
-    """What a registry asks of a worker. One that cannot be reached raises CapacityError.
+    """What a registry asks a worker through."""
 
-    What may be long is passed on as it comes: a difference is a list of `RowChange` in JSON, a history of `CallRecord`.
-    """
-
-    async def ids(self) -> list[str]: ...
-    async def walls(self) -> list[str]: ...
-    async def metrics(self) -> list[Family]: ...
-    async def ticket(self, instance_id: str, /) -> Ticket: ...
-    async def launch(self, order: Launch, /) -> list[Ticket]: ...
-    async def standing(self, instance_id: str, /) -> InstanceStatus: ...
-    async def reset(self, instance_id: str, /) -> None: ...
-    async def rewind(self, instance_id: str, seq: int, /) -> None: ...
-    async def fork(self, instance_id: str, count: int, /) -> list[Ticket]: ...
-    async def close(self, instance_id: str, /) -> None: ...
-    async def suspend(self, instance_id: str, /) -> None: ...
-    async def resume(self, instance_id: str, /) -> None: ...
-    async def suspended(self) -> list[str]: ...
-    async def tables(self, instance_id: str, /) -> list[TableRows]: ...
-    async def table(self, instance_id: str, name: str, page: Page, /) -> TableRows: ...
-    async def diff(self, instance_id: str, /) -> bytes: ...
-    async def history(self, instance_id: str, after: int, limit: int, /) -> bytes: ...
-    async def query(self, instance_id: str, sql: str, limit: int, /) -> QueryRows: ...
-    async def snapshot(self, instance_id: str, /) -> bytes: ...
-    async def judge(self, instance_id: str, order: Judge, /) -> Assessment: ...
+    async def ask(self, operation: Operation[OrderT, AnswerT], order: OrderT, /) -> AnswerT:
+        """Have a worker do something. Raises what it raises, and CapacityError where it cannot be reached."""
+        ...
 
 
 class EmbeddedWorker:
@@ -46,32 +26,9 @@ class EmbeddedWorker:
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
-        self.walls = worker.walls
-        self.launch = worker.launch
-        self.standing = worker.standing
-        self.reset = worker.reset
-        self.rewind = worker.rewind
-        self.fork = worker.fork
-        self.close = worker.close
-        self.suspend = worker.suspend
-        self.resume = worker.resume
-        self.suspended = worker.suspended
-        self.tables = worker.tables
-        self.table = worker.table
-        self.diff = worker.diff
-        self.history = worker.history
-        self.query = worker.query
-        self.snapshot = worker.snapshot
-        self.judge = worker.judge
 
-    async def ids(self) -> list[str]:
-        return self._worker.ids()
-
-    async def metrics(self) -> list[Family]:
-        return families_of(self._worker)
-
-    async def ticket(self, instance_id: str) -> Ticket:
-        return self._worker.ticket(instance_id)
+    async def ask(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
+        return await operation.run(self._worker, order)
 
 
 @dataclass
@@ -116,7 +73,7 @@ class Fleet:
         while True:
             places = self._place(order.count, without=full)
             results = await asyncio.gather(
-                *(seat.door.launch(order.model_copy(update={"count": share})) for seat, share in places),
+                *(seat.door.ask(LAUNCH, order.model_copy(update={"count": share})) for seat, share in places),
                 return_exceptions=True,
             )
             placed: list[tuple[FleetMember, Ticket]] = []
@@ -157,4 +114,4 @@ async def abandon(placed: list[tuple[FleetMember, Ticket]]) -> None:
     """Close instances that were launched in vain. If that fails, the reaper finds them: no lease names them."""
     for seat, ticket in placed:
         with suppress(FarmError):
-            await seat.door.close(ticket.instance)
+            await seat.door.ask(CLOSE, InstanceOrder(instance=ticket.instance))

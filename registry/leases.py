@@ -19,6 +19,7 @@ from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
 from registry.messages import LaunchRequest, Lease, LeasePart, Score, WorkerCard
 from registry.scoring import judged
 from servers.bundle_library import Library
+from servers.doors.operations import CLOSE, FORK, RESUME, SUSPEND, TICKET, WALLS, EmptyOrder, ForkOrder, InstanceOrder
 from servers.errors import CapacityError, Conflict, FarmError, NotFound
 from servers.messages import Launch, Page, Ticket
 
@@ -58,7 +59,7 @@ class Registry:
         now = self.clock.wall()
         await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, now, now))
         with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
-            seat.walls = tuple(await seat.door.walls())
+            seat.walls = tuple(await seat.door.ask(WALLS, EmptyOrder()))
         seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
         self.fleet.seats[seat.name] = seat
 
@@ -109,7 +110,7 @@ class Registry:
         """Lease new instances with the state of an existing one, for its remaining time."""
         parent = await self._live(instance)
         seat = self.fleet.seat(parent.worker)
-        tickets = await seat.door.fork(instance, count)
+        tickets = await seat.door.ask(FORK, ForkOrder(instance=instance, count=count))
         at = self.clock.wall()
         return await self._leased(
             [
@@ -127,7 +128,7 @@ class Registry:
         kept = await self._kept(instance)
         if kept.standing(self.clock.now()) != "live":
             return self._shown(kept, None)
-        return self._shown(kept, await self.fleet.seat(kept.worker).door.ticket(instance))
+        return self._shown(kept, await self.fleet.seat(kept.worker).door.ask(TICKET, InstanceOrder(instance=instance)))
 
     async def leases(self, page: Page, *, status: Status | None = None, environment: str | None = None) -> LeasePart:
         """Leases, the newest first, without their tokens."""
@@ -178,8 +179,11 @@ class Registry:
         if kept.status == "expired":
             seat.live += 1
         if kept.expires_at <= now:
-            await seat.door.resume(instance)
-        return self._shown(kept._replace(expires_at=until, status="live"), await seat.door.ticket(instance))
+            await seat.door.ask(RESUME, InstanceOrder(instance=instance))
+        return self._shown(
+            kept._replace(expires_at=until, status="live"),
+            await seat.door.ask(TICKET, InstanceOrder(instance=instance)),
+        )
 
     async def close(self, instance: str) -> None:
         """End a lease and delete its instance.
@@ -203,10 +207,10 @@ class Registry:
         if not seat.answers:
             return
         with suppress(FarmError):
-            await seat.door.suspend(kept.instance)
+            await seat.door.ask(SUSPEND, InstanceOrder(instance=kept.instance))
             now = await asyncio.to_thread(self.ledger.find, kept.instance)
             if now is not None and now.status == "live":  # it was revived meanwhile
-                await seat.door.resume(kept.instance)
+                await seat.door.ask(RESUME, InstanceOrder(instance=kept.instance))
 
     async def delete(self, kept: KeptLease) -> None:
         """Delete the instance of a lease that has ended. If that fails, the reaper tries again: no lease names it."""
@@ -218,7 +222,7 @@ class Registry:
         if not seat.answers:
             return
         with suppress(FarmError):
-            await seat.door.close(kept.instance)
+            await seat.door.ask(CLOSE, InstanceOrder(instance=kept.instance))
 
     async def score(self, instance: str, answer: str, *, close: bool = False) -> Score:
         """Score an instance by the checkpoints of its scenario, and keep the score in the ledger.

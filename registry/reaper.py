@@ -12,6 +12,7 @@ from typing import NamedTuple
 from registry.fleet import FleetMember
 from registry.leases import Registry
 from registry.ledger.store import KeptLease
+from servers.doors.operations import CLOSE, IDS, SUSPEND, SUSPENDED, EmptyOrder, InstanceOrder
 from servers.errors import FarmError, NotFound
 
 BATCH = 100
@@ -106,8 +107,8 @@ class Reaper:
         leased = await asyncio.to_thread(ledger.instances_on, seat.name)  # first: what is leased then, is there already
         counted = seat.live
         try:
-            present = set(await seat.door.ids())
-            suspended = set(await seat.door.suspended())
+            present = set(await seat.door.ask(IDS, EmptyOrder()))
+            suspended = set(await seat.door.ask(SUSPENDED, EmptyOrder()))
         except FarmError:
             seat.answers = False
             return Reconciled(0, 0)
@@ -117,7 +118,7 @@ class Reaper:
         await asyncio.to_thread(ledger.saw, seat.name, at=at)
         dropped = await asyncio.to_thread(ledger.close_leases, leased.keys() - present, at=at)
         for instance in (leased.keys() - live) & present - suspended:
-            await seat.door.suspend(instance)
+            await seat.door.ask(SUSPEND, InstanceOrder(instance=instance))
         closed = await self._close_strangers(seat, present - leased.keys())
         self.registry.watch.reconciled(seat.name, closed=closed, dropped=dropped)
         return Reconciled(closed, dropped)
@@ -134,7 +135,7 @@ class Reaper:
         for instance in old:
             if instance in ended or now - strangers[instance] >= grace:
                 with suppress(NotFound):
-                    await seat.door.close(instance)
+                    await seat.door.ask(CLOSE, InstanceOrder(instance=instance))
                     closed += 1
         return closed
 

@@ -1,29 +1,14 @@
 """A worker in another process, reached over HTTP through its control door."""
 
-from typing import Any
-
 import httpx
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from servers import errors
-from servers.doors.control import (
-    OPERATIONS,
-    SNAPSHOT,
-    ForkInto,
-    HistoryOf,
-    JudgeOf,
-    Nothing,
-    Of,
-    QueryOf,
-    RewindTo,
-    TableOf,
-)
+from servers.doors.operations import JUDGE, AnswerT, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
-from servers.messages import Assessment, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.records import Record
 from servers.validation import first_problem
-from servers.worker.metrics import Family
 
 SECONDS = 60.0
 JUDGE_SECONDS = LONGEST_JUDGEMENT + SECONDS
@@ -48,79 +33,17 @@ class RemoteWorker:
     async def aclose(self) -> None:
         await self._http.aclose()
 
-    async def ids(self) -> list[str]:
-        return await self._ask("ids", Nothing())
-
-    async def walls(self) -> list[str]:
-        return await self._ask("walls", Nothing())
-
-    async def metrics(self) -> list[Family]:
-        return await self._ask("metrics", Nothing())
-
-    async def ticket(self, instance_id: str) -> Ticket:
-        return await self._ask("ticket", Of(instance=instance_id))
-
-    async def launch(self, order: Launch) -> list[Ticket]:
-        return await self._ask("launch", order)
-
-    async def standing(self, instance_id: str) -> InstanceStatus:
-        return await self._ask("standing", Of(instance=instance_id))
-
-    async def reset(self, instance_id: str) -> None:
-        await self._ask("reset", Of(instance=instance_id))
-
-    async def rewind(self, instance_id: str, seq: int) -> None:
-        await self._ask("rewind", RewindTo(instance=instance_id, call=seq))
-
-    async def fork(self, instance_id: str, count: int) -> list[Ticket]:
-        return await self._ask("fork", ForkInto(instance=instance_id, count=count))
-
-    async def close(self, instance_id: str) -> None:
-        await self._ask("close", Of(instance=instance_id))
-
-    async def suspend(self, instance_id: str) -> None:
-        await self._ask("suspend", Of(instance=instance_id))
-
-    async def resume(self, instance_id: str) -> None:
-        await self._ask("resume", Of(instance=instance_id))
-
-    async def suspended(self) -> list[str]:
-        return await self._ask("suspended", Nothing())
-
-    async def tables(self, instance_id: str) -> list[TableRows]:
-        return await self._ask("tables", Of(instance=instance_id))
-
-    async def table(self, instance_id: str, name: str, page: Page) -> TableRows:
-        return await self._ask("table", TableOf(instance=instance_id, name=name, page=page))
-
-    async def diff(self, instance_id: str) -> bytes:
-        return (await self._post("diff", Of(instance=instance_id))).content
-
-    async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> bytes:
-        return (await self._post("history", HistoryOf(instance=instance_id, after=after, limit=limit))).content
-
-    async def query(self, instance_id: str, sql: str, limit: int = 1000) -> QueryRows:
-        return await self._ask("query", QueryOf(instance=instance_id, sql=sql, limit=limit))
-
-    async def judge(self, instance_id: str, order: Judge) -> Assessment:
-        return await self._ask("judge", JudgeOf(instance=instance_id, order=order))
-
-    async def snapshot(self, instance_id: str) -> bytes:
-        response = await self._post(SNAPSHOT, Of(instance=instance_id))
-        return response.content
-
-    async def _ask(self, operation: str, order: Record) -> Any:
-        seconds = JUDGE_SECONDS if operation == "judge" else SECONDS
-        response = await self._post(operation, order, seconds=seconds)
-        adapter: TypeAdapter[Any] = OPERATIONS[operation].answer
+    async def ask(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
+        seconds = JUDGE_SECONDS if operation.name == JUDGE.name else SECONDS
+        response = await self._post(operation.name, order, seconds=seconds)
         try:
-            return adapter.validate_json(response.content)
+            return operation.read(response.content)
         except ValidationError as error:
             raise InfraError(
-                f"the worker at {self.url} answered {operation} with what is no answer: {first_problem(error)}"
+                f"the worker at {self.url} answered {operation.name} with what is no answer: {first_problem(error)}"
             ) from None
 
-    async def _post(self, operation: str, order: Record, *, seconds: float = SECONDS) -> httpx.Response:
+    async def _post(self, operation: str, order: Record, *, seconds: float) -> httpx.Response:
         try:
             response = await self._http.post(operation, content=order.model_dump_json(), timeout=seconds)
         except httpx.HTTPError as error:

@@ -5,6 +5,7 @@ from datetime import datetime
 from registry.catalogue import digest
 from registry.fleet import WorkerDoor
 from registry.messages import Score
+from servers.doors.operations import JUDGE, STANDING, InstanceOrder, JudgeOrder
 from servers.errors import CapacityError, InfraError
 from servers.messages import Judge
 from servers.scenario.scenario import Scenario
@@ -17,8 +18,10 @@ async def judged(door: WorkerDoor, instance: str, scenario: Scenario, *, answer:
         RequestError: the instance is gone, or its bundle has changed.
     """
     try:
-        standing = await door.standing(instance)
-        judgement = await door.judge(instance, Judge(checkpoints=scenario.checkpoints, answer=answer))
+        standing = await door.ask(STANDING, InstanceOrder(instance=instance))
+        judgement = await door.ask(
+            JUDGE, JudgeOrder(instance=instance, judge=Judge(checkpoints=scenario.checkpoints, answer=answer))
+        )
     except (InfraError, CapacityError) as error:
         return Score(
             instance=instance,

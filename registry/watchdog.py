@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from registry.fleet import FleetMember
 from registry.remote_worker import RemoteWorker
+from servers.doors.operations import WALLS, EmptyOrder
 from servers.errors import FarmError
 
 EVERY_SECONDS = 1.0
@@ -66,7 +67,7 @@ class Watchdog:
         seat = worker.seat
         try:
             async with asyncio.timeout(self._seconds_to_answer):
-                await worker.door.walls()
+                await worker.door.ask(WALLS, EmptyOrder())
         except (FarmError, TimeoutError) as error:
             if seat.answers:
                 log.error("worker does not answer", extra={"worker": seat.name, "error": str(error)})

@@ -25,6 +25,22 @@ from registry.messages import (
     TablePart,
     Tables,
 )
+from servers.doors.operations import (
+    DIFF,
+    HISTORY,
+    QUERY,
+    RESET,
+    REWIND,
+    SNAPSHOT,
+    STANDING,
+    TABLE,
+    TABLES,
+    HistoryOrder,
+    InstanceOrder,
+    QueryOrder,
+    RewindOrder,
+    TableOrder,
+)
 from servers.messages import QueryRows
 from servers.records import Name, Record
 
@@ -71,7 +87,8 @@ async def heartbeat(registry: Known, instance: InstanceInPath) -> Lease:
 @routes.post("/{instance}/reset", summary="Put an instance back to its start", status_code=204, responses=ASKED)
 async def reset(registry: Known, instance: InstanceInPath) -> None:
     """Restore rows and history to those after the launch. URL, token and lease stay."""
-    await (await registry.door(instance)).reset(instance)
+    door = await registry.door(instance)
+    await door.ask(RESET, InstanceOrder(instance=instance))
 
 
 @routes.delete("/{instance}", summary="Close an instance", status_code=204, responses=ASKED)
@@ -83,7 +100,8 @@ async def close(registry: Known, instance: InstanceInPath) -> None:
 @routes.get("/{instance}/state", tags=["state"], summary="List the tables", responses=ASKED)
 async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
     """The tables of the current state, without their rows."""
-    tables = await (await registry.reading_door(instance)).tables(instance)
+    door = await registry.reading_door(instance)
+    tables = await door.ask(TABLES, InstanceOrder(instance=instance))
     return Tables(items=tuple(TableCard(name=one.name, columns=one.columns, total=one.total) for one in tables))
 
 
@@ -92,7 +110,8 @@ async def list_tables(registry: Known, instance: InstanceInPath) -> Tables:
 )
 async def read_table(registry: Known, instance: InstanceInPath, table: TableInPath, page: Wanted) -> Response:
     """Rows of one table, ordered by key."""
-    found = await (await registry.reading_door(instance)).table(instance, table, page)
+    door = await registry.reading_door(instance)
+    found = await door.ask(TABLE, TableOrder(instance=instance, name=table, page=page))
     return await _told(
         TablePart(
             name=found.name,
@@ -113,7 +132,8 @@ async def diff(registry: Known, instance: InstanceInPath) -> Response:
 
     The history has the diff of each call.
     """
-    items = await (await registry.reading_door(instance)).diff(instance)
+    door = await registry.reading_door(instance)
+    items = await door.ask(DIFF, InstanceOrder(instance=instance))
     return Response(b'{"items":%b}' % items, media_type=JSON)
 
 
@@ -123,8 +143,8 @@ async def diff(registry: Known, instance: InstanceInPath) -> Response:
 async def history(registry: Known, instance: InstanceInPath, offset: After = 0, limit: Limit = 100) -> Response:
     """The agent's calls: arguments, result, changed rows, duration."""
     door = await registry.reading_door(instance)
-    calls = await door.history(instance, offset, limit)
-    standing = await door.standing(instance)
+    calls = await door.ask(HISTORY, HistoryOrder(instance=instance, after=offset, limit=limit))
+    standing = await door.ask(STANDING, InstanceOrder(instance=instance))
     told = b'{"items":%b,"total":%d,"offset":%d,"limit":%d}' % (calls, standing.calls, offset, limit)
     return Response(told, media_type=JSON)
 
@@ -132,7 +152,8 @@ async def history(registry: Known, instance: InstanceInPath, offset: After = 0, 
 @routes.post("/{instance}/query", tags=["state"], summary="Ask the state", response_model=QueryRows, responses=SENT)
 async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) -> Response:
     """Run one SELECT over `main` (now) and `start`, on a copy, for at most one second."""
-    return await _told(await (await registry.reading_door(instance)).query(instance, order.sql, order.limit))
+    door = await registry.reading_door(instance)
+    return await _told(await door.ask(QUERY, QueryOrder(instance=instance, sql=order.sql, limit=order.limit)))
 
 
 @routes.get(
@@ -144,13 +165,15 @@ async def query(registry: Known, instance: InstanceInPath, order: QueryRequest) 
 )
 async def snapshot(registry: Known, instance: InstanceInPath) -> Response:
     """The current rows as a SQLite file."""
-    return Response(await (await registry.reading_door(instance)).snapshot(instance), media_type=SQLITE)
+    door = await registry.reading_door(instance)
+    return Response(await door.ask(SNAPSHOT, InstanceOrder(instance=instance)), media_type=SQLITE)
 
 
 @routes.post("/{instance}/rewind", tags=["state"], summary="Go back to a call", status_code=204, responses=SENT)
 async def rewind(registry: Known, instance: InstanceInPath, order: RewindRequest) -> None:
     """Undo every later call, in the rows and in the history."""
-    await (await registry.door(instance)).rewind(instance, order.call)
+    door = await registry.door(instance)
+    await door.ask(REWIND, RewindOrder(instance=instance, call=order.call))
 
 
 @routes.post("/{instance}/fork", tags=["state"], summary="Fork an instance", status_code=201, responses=SENT)

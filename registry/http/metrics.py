@@ -13,6 +13,7 @@ from registry.fleet import FleetMember
 from registry.http.dependencies import Known
 from registry.leases import Registry
 from registry.ledger.database import LedgerError
+from servers.doors.operations import METRICS, EmptyOrder
 from servers.errors import FarmError
 from servers.worker.metrics import Family, families_in
 
@@ -51,7 +52,7 @@ async def _told(seat: FleetMember) -> list[Family] | None:
     """The metrics of a worker. None if it does not answer in time."""
     try:
         async with asyncio.timeout(SECONDS_TO_ANSWER):
-            return await seat.door.metrics()
+            return await seat.door.ask(METRICS, EmptyOrder())
     except (FarmError, TimeoutError):
         return None
 

@@ -4,132 +4,25 @@ It has a token of its own, which no agent ever has. A worker in the registry's o
 """
 
 import hmac
-from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple, TypeVar
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.types import Receive, Scope, Send
 
+from servers.doors.operations import OPERATIONS
 from servers.doors.request import bearer, headers_of, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
-from servers.messages import (
-    Assessment,
-    InstanceId,
-    InstanceStatus,
-    Judge,
-    Launch,
-    Page,
-    QueryRows,
-    TableRows,
-    Ticket,
-)
-from servers.records import Record
 from servers.validation import problems
-from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker
 
 LARGEST_BODY = 16 * 1024 * 1024
 
 
-class Nothing(Record):
-    """A request without content."""
-
-
-class Of(Record):
-    """A request about one instance."""
-
-    instance: InstanceId
-
-
-class RewindTo(Of):
-    call: int = Field(ge=0)
-
-
-class ForkInto(Of):
-    count: int = Field(ge=1, le=1000)
-
-
-class TableOf(Of):
-    name: str
-    page: Page
-
-
-class HistoryOf(Of):
-    after: int = Field(ge=0)
-    limit: int = Field(ge=1, le=1000)
-
-
-class QueryOf(Of):
-    sql: str
-    limit: int = Field(ge=1, le=10_000)
-
-
-class JudgeOf(Of):
-    order: Judge
-
-
-class Operation(NamedTuple):
-    """One operation: its request, its answer, and the worker's method."""
-
-    order: type[Record]
-    answer: TypeAdapter[Any]
-    run: Callable[[Worker, Any], Awaitable[Any]]
-
-
-OrderT = TypeVar("OrderT", bound=Record)
-
-
-def _operation(order: type[OrderT], answer: Any, run: Callable[[Worker, OrderT], Awaitable[Any]]) -> Operation:
-    return Operation(order, TypeAdapter(answer), run)
-
-
-async def _ids(worker: Worker, _order: Nothing) -> list[str]:
-    return worker.ids()
-
-
-async def _metrics(worker: Worker, _order: Nothing) -> list[Family]:
-    return families_of(worker)
-
-
-async def _ticket(worker: Worker, order: Of) -> Ticket:
-    return worker.ticket(order.instance)
-
-
-OPERATIONS: dict[str, Operation] = {
-    "ids": _operation(Nothing, list[str], _ids),
-    "walls": _operation(Nothing, list[str], lambda worker, _order: worker.walls()),
-    "metrics": _operation(Nothing, list[Family], _metrics),
-    "ticket": _operation(Of, Ticket, _ticket),
-    "launch": _operation(Launch, list[Ticket], lambda worker, order: worker.launch(order)),
-    "standing": _operation(Of, InstanceStatus, lambda worker, order: worker.standing(order.instance)),
-    "reset": _operation(Of, None, lambda worker, order: worker.reset(order.instance)),
-    "rewind": _operation(RewindTo, None, lambda worker, order: worker.rewind(order.instance, order.call)),
-    "fork": _operation(ForkInto, list[Ticket], lambda worker, order: worker.fork(order.instance, order.count)),
-    "close": _operation(Of, None, lambda worker, order: worker.close(order.instance)),
-    "suspend": _operation(Of, None, lambda worker, order: worker.suspend(order.instance)),
-    "resume": _operation(Of, None, lambda worker, order: worker.resume(order.instance)),
-    "suspended": _operation(Nothing, list[str], lambda worker, _order: worker.suspended()),
-    "tables": _operation(Of, list[TableRows], lambda worker, order: worker.tables(order.instance)),
-    "table": _operation(TableOf, TableRows, lambda worker, order: worker.table(order.instance, order.name, order.page)),
-    "diff": _operation(Of, bytes, lambda worker, order: worker.diff(order.instance)),
-    "history": _operation(
-        HistoryOf,
-        bytes,
-        lambda worker, order: worker.history(order.instance, order.after, order.limit),
-    ),
-    "query": _operation(QueryOf, QueryRows, lambda worker, order: worker.query(order.instance, order.sql, order.limit)),
-    "judge": _operation(JudgeOf, Assessment, lambda worker, order: worker.judge(order.instance, order.order)),
-}
-SNAPSHOT = "snapshot"
-READING = frozenset({"tables", "table", "diff", "history", "query", "judge", SNAPSHOT})
-"""The read-only operations. They end when the registry disconnects."""
-
-
 def only_reads(scope: Scope) -> bool:
     """True if a request at the control door only reads."""
-    return scope["path"].removeprefix("/w/") in READING
+    operation = OPERATIONS.get(scope["path"].removeprefix("/w/"))
+    return operation is not None and operation.only_reads
 
 
 class ControlDoor:
@@ -159,15 +52,11 @@ class ControlDoor:
     async def _answered(self, name: str, request: Request) -> Response:
         try:
             body = await _bounded(request)
-            if name == SNAPSHOT:
-                order = Of.model_validate_json(body, strict=True)
-                return Response(await self._worker.snapshot(order.instance), media_type="application/vnd.sqlite3")
-            if name not in OPERATIONS:
+            operation = OPERATIONS.get(name)
+            if operation is None:
                 return _error(404, "NotFound", f"no operation {name!r}")
-            operation = OPERATIONS[name]
             answer = await operation.run(self._worker, operation.order.model_validate_json(body, strict=True))
-            told = answer if isinstance(answer, bytes) else operation.answer.dump_json(answer)
-            return Response(told, media_type="application/json")
+            return Response(operation.written(answer), media_type="application/json")
         except ValidationError as error:
             return _error(422, "RequestError", "; ".join(problems(error)))
         except FarmError as error:

@@ -1,0 +1,174 @@
+"""What a registry asks of a worker: each operation with its order, its answer, and how a worker does it.
+
+A new operation is a constant here, and its place in `OPERATIONS`. A worker in the registry's own process does it
+directly, another one is asked through its control door.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from pydantic import Field, TypeAdapter
+
+from servers.messages import (
+    Assessment,
+    InstanceId,
+    InstanceStatus,
+    Judge,
+    Launch,
+    Page,
+    QueryRows,
+    TableRows,
+    Ticket,
+)
+from servers.records import Record
+from servers.worker.metrics import Family, families_of
+from servers.worker.worker import Worker
+
+
+class EmptyOrder(Record):
+    """An order without content."""
+
+
+class InstanceOrder(Record):
+    """An order about one instance."""
+
+    instance: InstanceId
+
+
+class RewindOrder(InstanceOrder):
+    call: int = Field(ge=0)
+
+
+class ForkOrder(InstanceOrder):
+    count: int = Field(ge=1, le=1000)
+
+
+class TableOrder(InstanceOrder):
+    name: str
+    page: Page
+
+
+class HistoryOrder(InstanceOrder):
+    after: int = Field(ge=0)
+    limit: int = Field(ge=1, le=1000)
+
+
+class QueryOrder(InstanceOrder):
+    sql: str
+    limit: int = Field(ge=1, le=10_000)
+
+
+class JudgeOrder(InstanceOrder):
+    judge: Judge
+
+
+OrderT = TypeVar("OrderT", bound=Record)
+AnswerT = TypeVar("AnswerT")
+NOTHING: TypeAdapter[None] = TypeAdapter(None)
+BYTES = TypeAdapter(bytes)
+"""What may be long is passed on as it is: a snapshot, and the JSON of a difference or a history."""
+
+
+@dataclass(frozen=True)
+class Operation(Generic[OrderT, AnswerT]):
+    """One operation. One that only reads ends when the registry disconnects."""
+
+    name: str
+    order: type[OrderT]
+    answer: TypeAdapter[AnswerT]
+    run: Callable[[Worker, OrderT], Awaitable[AnswerT]]
+    only_reads: bool = False
+
+    def written(self, answer: AnswerT) -> bytes:
+        """An answer as it is sent: bytes as they are, everything else as JSON."""
+        return answer if isinstance(answer, bytes) else self.answer.dump_json(answer)
+
+    def read(self, body: bytes) -> AnswerT:
+        """An answer that was sent. Raises ValidationError."""
+        return self.answer.validate_python(body) if self.answer is BYTES else self.answer.validate_json(body)
+
+
+async def _ids(worker: Worker, _order: EmptyOrder) -> list[str]:
+    return worker.ids()
+
+
+async def _metrics(worker: Worker, _order: EmptyOrder) -> list[Family]:
+    return families_of(worker)
+
+
+async def _ticket(worker: Worker, order: InstanceOrder) -> Ticket:
+    return worker.ticket(order.instance)
+
+
+IDS = Operation("ids", EmptyOrder, TypeAdapter(list[str]), _ids)
+WALLS = Operation("walls", EmptyOrder, TypeAdapter(list[str]), lambda worker, _: worker.walls())
+METRICS = Operation("metrics", EmptyOrder, TypeAdapter(list[Family]), _metrics)
+TICKET = Operation("ticket", InstanceOrder, TypeAdapter(Ticket), _ticket)
+LAUNCH = Operation("launch", Launch, TypeAdapter(list[Ticket]), lambda worker, order: worker.launch(order))
+STANDING = Operation(
+    "standing", InstanceOrder, TypeAdapter(InstanceStatus), lambda worker, order: worker.standing(order.instance)
+)
+RESET = Operation("reset", InstanceOrder, NOTHING, lambda worker, order: worker.reset(order.instance))
+REWIND = Operation("rewind", RewindOrder, NOTHING, lambda worker, order: worker.rewind(order.instance, order.call))
+FORK = Operation(
+    "fork", ForkOrder, TypeAdapter(list[Ticket]), lambda worker, order: worker.fork(order.instance, order.count)
+)
+CLOSE = Operation("close", InstanceOrder, NOTHING, lambda worker, order: worker.close(order.instance))
+SUSPEND = Operation("suspend", InstanceOrder, NOTHING, lambda worker, order: worker.suspend(order.instance))
+RESUME = Operation("resume", InstanceOrder, NOTHING, lambda worker, order: worker.resume(order.instance))
+SUSPENDED = Operation("suspended", EmptyOrder, TypeAdapter(list[str]), lambda worker, _: worker.suspended())
+TABLES = Operation(
+    "tables",
+    InstanceOrder,
+    TypeAdapter(list[TableRows]),
+    lambda worker, order: worker.tables(order.instance),
+    only_reads=True,
+)
+TABLE = Operation(
+    "table",
+    TableOrder,
+    TypeAdapter(TableRows),
+    lambda worker, order: worker.table(order.instance, order.name, order.page),
+    only_reads=True,
+)
+DIFF = Operation(
+    "diff",
+    InstanceOrder,
+    BYTES,
+    lambda worker, order: worker.diff(order.instance),
+    only_reads=True,
+)
+HISTORY = Operation(
+    "history",
+    HistoryOrder,
+    BYTES,
+    lambda worker, order: worker.history(order.instance, order.after, order.limit),
+    only_reads=True,
+)
+QUERY = Operation(
+    "query",
+    QueryOrder,
+    TypeAdapter(QueryRows),
+    lambda worker, order: worker.query(order.instance, order.sql, order.limit),
+    only_reads=True,
+)
+SNAPSHOT = Operation(
+    "snapshot",
+    InstanceOrder,
+    BYTES,
+    lambda worker, order: worker.snapshot(order.instance),
+    only_reads=True,
+)
+JUDGE = Operation(
+    "judge",
+    JudgeOrder,
+    TypeAdapter(Assessment),
+    lambda worker, order: worker.judge(order.instance, order.judge),
+    only_reads=True,
+)
+EVERY: tuple[Operation[Any, Any], ...] = (
+    *(IDS, WALLS, METRICS, TICKET, LAUNCH, STANDING, RESET, REWIND, FORK, CLOSE, SUSPEND, RESUME, SUSPENDED),
+    *(TABLES, TABLE, DIFF, HISTORY, QUERY, SNAPSHOT, JUDGE),
+)
+OPERATIONS: dict[str, Operation[Any, Any]] = {operation.name: operation for operation in EVERY}
