@@ -15,8 +15,8 @@ from evals.rollout import Rollout
 from registry.client import FarmClient
 from registry.farm import private
 from servers.bundle_library import OWN_LIBRARY
-from servers.text.plural import counted
 from servers.text.terminal import Terminal, hints, marked
+from servers.text.wording import counted
 
 app = typer.Typer()
 out = Terminal()

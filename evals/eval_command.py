@@ -22,8 +22,8 @@ from servers.cli.secret_options import ApiKey, Token, TokenFile, UserApiKey, tok
 from servers.doors.server import run as run_served
 from servers.errors import RequestError
 from servers.records import OPENAI
-from servers.text.plural import counted, noun
 from servers.text.terminal import Terminal, marked
+from servers.text.wording import counted, noun
 
 app = typer.Typer()
 out = Terminal()

@@ -21,8 +21,8 @@ from registry.farm import private
 from servers.cli.command_options import bundle_of
 from servers.errors import RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
-from servers.text.plural import counted
 from servers.text.terminal import Terminal, marked
+from servers.text.wording import counted
 
 AT_ONCE = 8
 MOST_ROWS = 40

@@ -27,8 +27,8 @@ from servers.doors.worker_process import until_told_to_stop
 from servers.errors import FarmError, RequestError
 from servers.limits.garbage_collection import settle
 from servers.telemetry.logs import Level, to_stderr
-from servers.text.plural import counted
 from servers.text.terminal import Listing, Terminal, marked
+from servers.text.wording import counted
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import INSTANCE_ID
 

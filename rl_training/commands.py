@@ -24,8 +24,8 @@ from rl_training.verl.trainer import train as run_trainer
 from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import shelves
 from servers.errors import RequestError
-from servers.text.plural import counted
 from servers.text.terminal import Terminal
+from servers.text.wording import counted
 
 app = typer.Typer()
 rl = typer.Typer(no_args_is_help=True, help="Train agents on the farm with verl.")

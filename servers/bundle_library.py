@@ -14,7 +14,7 @@ from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
-from servers.text.suggestion import suggestion
+from servers.text.wording import suggestion
 
 Stamps = tuple[Stamp | None, ...]
 T = TypeVar("T")

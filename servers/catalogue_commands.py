@@ -14,8 +14,8 @@ from servers.cli.command_options import AsJson, Bundle, bundle_of
 from servers.errors import RequestError
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current
-from servers.text.plural import counted
 from servers.text.terminal import Listing, Terminal, marked
+from servers.text.wording import counted
 
 app = typer.Typer()
 out = Terminal()

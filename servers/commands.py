@@ -17,8 +17,8 @@ from servers.errors import BundleError
 from servers.guest.walls import WALLS
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario_file import load_scenarios
-from servers.text.plural import counted
 from servers.text.terminal import Terminal, hints, marked
+from servers.text.wording import counted
 
 app = typer.Typer()
 out = Terminal()

@@ -10,8 +10,8 @@ ROOT = Path(__file__).parent.parent
 PARTS = ("servers", "synth", "evals", "registry", "rl_training", "agent_client")
 MOST_MODULES = 15
 FEWEST_LINES = 40
-MOST_SHORT_FILES = 38
-"""Modules shorter than that, today; the number may only fall, and the aim is 30."""
+MOST_SHORT_FILES = 30
+"""Modules shorter than that, today; the number may only fall."""
 BUNDLES = {ROOT / "servers" / "library", ROOT / "servers" / "authoring" / "template"}
 EXPORTED = ROOT / "synth" / "interop" / "exports" / "exported"
 """Texts that stand in for the toolkit where what is exported runs: they must bear its names."""

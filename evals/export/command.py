@@ -22,8 +22,8 @@ from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
 from servers.errors import FarmError, RequestError
 from servers.files.trouble import trouble
-from servers.text.plural import counted
 from servers.text.terminal import Terminal, marked
+from servers.text.wording import counted
 
 app = typer.Typer()
 exports = typer.Typer(no_args_is_help=True, help="Write runs and bundles in the formats of others.")

@@ -11,8 +11,8 @@ from evals.report.comparison import RunComparison
 from evals.report.report import Group, Report
 from evals.report.statistics import Estimate, Paired
 from evals.runs.causes import MEANINGS
-from servers.text.plural import counted, noun
 from servers.text.terminal import marked
+from servers.text.wording import counted, noun
 
 MOST_ROWS = 12
 MOST_GROUPS = 40

@@ -12,8 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.runs.records import RolloutRecord, Subject
-from servers.text.plural import counted
 from servers.text.terminal import marked
+from servers.text.wording import counted
 
 MILLION = 1_000_000
 LINES = 20

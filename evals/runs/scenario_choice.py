@@ -8,7 +8,7 @@ from registry.client import FarmClient, every_item
 from registry.messages import ScenarioCard
 from servers.errors import BundleError, RequestError
 from servers.scenario.scenario import Scenario
-from servers.text.suggestion import suggestion
+from servers.text.wording import suggestion
 
 PART = 100
 Rating = Literal["easy", "medium", "hard"]

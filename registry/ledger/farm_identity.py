@@ -12,7 +12,7 @@ from registry.ledger.store import KeptFarm, Ledger
 from servers.errors import RequestError, StateError
 from servers.files.private_files import kept_secret
 from servers.files.trouble import trouble
-from servers.text.plural import counted
+from servers.text.wording import counted
 
 IDENTITY_FILE = "farm"
 

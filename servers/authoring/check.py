@@ -30,7 +30,7 @@ from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, read_scenarios
 from servers.state.readonly_query import Reader
 from servers.state.start_images import built
-from servers.text.plural import counted, noun
+from servers.text.wording import counted, noun
 from servers.validation import first_problem
 
 SHOWN = 3

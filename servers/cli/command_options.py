@@ -10,7 +10,7 @@ from servers.bundle.card import bundles_in
 from servers.bundle.files import PACKAGED
 from servers.errors import NotFound, RequestError
 from servers.records import checked_url
-from servers.text.suggestion import suggestion
+from servers.text.wording import suggestion
 
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 Bundles = Annotated[list[Path], typer.Argument(help="Bundles' folders, folders of them, or ids of the farm's own.")]

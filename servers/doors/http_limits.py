@@ -16,8 +16,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from servers.doors.head_with_body import HeadWithBody
 from servers.doors.known_heads import HeadWords, KnownHeads, head_words
 from servers.doors.whole_exchange import WHOLE, WholeExchange
-from servers.limits.buffer_budget import BufferBudget
-from servers.limits.staggered_start import Turns
+from servers.limits.memory import BufferBudget
+from servers.limits.throttle import Turns
 
 LARGEST_HEAD = 64 * 1024
 """Bytes of a request without its body: its head, the frames of its chunks, its trailers."""

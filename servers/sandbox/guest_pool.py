@@ -25,8 +25,7 @@ from servers.errors import GuestDied, GuestError, GuestLate
 from servers.guest.branch_coverage import branches
 from servers.guest.frames import ENCODER, LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, FrameError, framed, unpacked
 from servers.guest.walls import WALLS
-from servers.limits.buffer_budget import BufferBudget
-from servers.limits.memory import MOST_GUEST_MEMORY, excess, private_bytes
+from servers.limits.memory import MOST_GUEST_MEMORY, BufferBudget, excess, private_bytes
 from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
 from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
 from servers.limits.turn_queue import TurnQueue

@@ -21,7 +21,7 @@ from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
 from servers.errors import GuestDied, GuestError, GuestLate, InfraError
 from servers.guest.sqlite.tables import ChangesError
 from servers.limits.json_size import values_in
-from servers.limits.rate_limit import Pace
+from servers.limits.throttle import Pace
 from servers.messages import OutcomeKind
 from servers.sandbox.guest_pool import Guest, GuestHeld, Guests
 from servers.state.changeset_verification import Verification

@@ -29,7 +29,7 @@ from servers.guest.sqlite.sql_text import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.memory import limit_sqlite
-from servers.limits.rate_limit import Pace
+from servers.limits.throttle import Pace
 from servers.messages import Assessment, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree

@@ -1,5 +1,6 @@
 """An errand: calls that one person could want, the words that ask for them, and their outcomes."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Any
@@ -12,7 +13,6 @@ from synth.backward.bundle_view import BundleView, standing
 from synth.backward.command_phrasing import ErrandPhrasing
 from synth.backward.command_sampler import CommandSampler, Drawn
 from synth.backward.profile import Wish
-from synth.backward.reverts import undoes
 from synth.backward.solution_plan import SolutionPlan
 from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import values_of
@@ -28,6 +28,9 @@ STRIDE = 7
 """The step from one walk's first tool to the next walk's."""
 SPEAKER = "{speaker}"
 """In `only_if`: the key of the person who speaks."""
+STANDING = ("status", "state")
+ENDED = ("cancel", "reject", "declin", "refus", "withdr", "void", "revok", "discard")
+"""Prefixes of words for a cancelled state."""
 
 
 @dataclass(frozen=True)
@@ -301,3 +304,20 @@ def _name_of(template: str, world: RowRelations, person: Place) -> str:
     for hole in HOLE.finditer(template):
         name = name.replace(hole[0], str(world.rows[person].get(hole["name"], "")))
     return name
+
+
+def undoes(change: RowChange, before: Sequence[RowChange]) -> bool:
+    """True if a change reverts an earlier one.
+
+    A row that they made is deleted or cancelled, or a value that they changed is restored. An empty column is no sign:
+    a waiting list entry ends as soon as the copy is lent.
+    """
+    own = [one for one in before if one.table == change.table and one.key == change.key]
+    if any(one.operation == "insert" for one in own):
+        return change.operation == "delete" or any(_has_ended(change.after.get(name)) for name in STANDING)
+    first = {name: value for one in reversed(own) for name, value in one.before.items()}
+    return any(value is not None and name in first and first[name] == value for name, value in change.after.items())
+
+
+def _has_ended(value: object) -> bool:
+    return isinstance(value, str) and value.lower().startswith(ENDED)

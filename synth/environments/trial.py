@@ -16,8 +16,7 @@ from synth.environments.rules import as_text
 from synth.environments.schema import Schema
 from synth.environments.setting import Setting
 from synth.llm.prompt import Prompt
-from synth.pipeline.asker import Asker
-from synth.pipeline.gather import gather_all
+from synth.pipeline.asker import Asker, gather_all
 from synth.pipeline.stage import Artefacts
 
 TESTER = Prompt.load(Path(__file__).with_name("tester.md"))

@@ -17,8 +17,8 @@ from servers.files.trouble import trouble
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
-from servers.text.plural import counted
 from servers.text.terminal import Terminal
+from servers.text.wording import counted
 from synth.interop.audit.audit import EnvironmentAudit, audit, imported_in
 from synth.interop.audit.audit_table import sums_of, table_of
 from synth.interop.audit.reference_solutions import certify

@@ -1,7 +1,8 @@
 """Asks a writer until its answer is accepted, and keeps the record of what was said."""
 
+import asyncio
 import json
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -19,6 +20,7 @@ from synth.llm.writer import (
 )
 
 T = TypeVar("T", bound=Record)
+Item = TypeVar("Item")
 MOST_REASONS = 20
 
 
@@ -140,3 +142,15 @@ def _told(text: str, reasons: Sequence[str], which: str) -> tuple[Message, ...]:
     listed = "\n".join(f"- {reason}" for reason in reasons)
     request = f"This answer was not accepted ({which}):\n{listed}\n\nAnswer again, in full, with all of this put right."
     return (Message(role="assistant", content=text or "(nothing)"), Message(role="user", content=request))
+
+
+async def gather_all(waits: Iterable[Awaitable[Item]]) -> list[Item]:
+    """The results in order. Every one ends before the first error is raised.
+
+    So a batch holds all questions of a stage. A task group would cancel the others at the first that waits.
+    """
+    done = await asyncio.gather(*waits, return_exceptions=True)
+    for one in done:
+        if isinstance(one, BaseException):
+            raise one
+    return [one for one in done if not isinstance(one, BaseException)]

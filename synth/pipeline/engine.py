@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from servers.text.plural import counted
+from servers.text.wording import counted
 from synth.llm.endpoint import Embedder
 from synth.llm.writer import Writer, WriterRefused, digest_of
 from synth.pipeline.artefact import Topic, digest_of_file

@@ -13,8 +13,7 @@ from multiprocessing.connection import Connection
 from typing import Any, TypeVar
 
 from servers.errors import FarmError
-from synth.processes.connection import Gone, Telephone
-from synth.processes.job import Job
+from synth.processes.job import Gone, Job, WorkerConnection
 
 Order = TypeVar("Order")
 Done = TypeVar("Done")
@@ -32,15 +31,17 @@ async def on_cluster(
     """
     async with AsyncExitStack() as stack:
         threads = stack.enter_context(ThreadPoolExecutor(most + 1))
-        telephones = [Telephone[Any, Any](stack.enter_context(here), threads) for here in _started(stack, 1 + most)]
-        for telephone in telephones:
-            stack.callback(telephone.hang_up)
-        first, *others = telephones
+        connections = [
+            WorkerConnection[Any, Any](stack.enter_context(here), threads) for here in _started(stack, 1 + most)
+        ]
+        for connection in connections:
+            stack.callback(connection.close)
+        first, *others = connections
         try:
             there: int = await first.ask((job, count))
         except Gone:
             raise FarmError("--engine ray: the process that speaks to the cluster ended before it did") from None
-        yield [telephone.ask for telephone in others[:there]]
+        yield [connection.ask for connection in others[:there]]
 
 
 def _started(stack: AsyncExitStack, count: int) -> list[Connection]:

@@ -13,9 +13,8 @@ from typing import Any, Generic, TypeVar
 
 from servers.doors.worker_process import die_with_parent
 from servers.errors import FarmError
-from synth.processes.connection import Gone, Telephone
 from synth.processes.inline_loop import run_alone
-from synth.processes.job import Job
+from synth.processes.job import Gone, Job, WorkerConnection
 
 Order = TypeVar("Order")
 Done = TypeVar("Done")
@@ -40,7 +39,7 @@ class ProcessWorker(Generic[Order, Done]):
         """
         for _ in range(MOST_DEATHS):
             try:
-                return await self._telephone.ask(order)
+                return await self._connection.ask(order)
             except Gone:
                 self.close()
                 self._begin()
@@ -48,7 +47,7 @@ class ProcessWorker(Generic[Order, Done]):
 
     def tell_to_end(self) -> None:
         """Have it let go of whatever it is doing."""
-        self._telephone.hang_up()
+        self._connection.close()
         self._process.terminate()
 
     def close(self) -> None:
@@ -63,7 +62,7 @@ class ProcessWorker(Generic[Order, Done]):
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
         self._here, there = context.Pipe()
-        self._telephone = Telephone[Order, Done](self._here, self._threads)
+        self._connection = WorkerConnection[Order, Done](self._here, self._threads)
         self._process = context.Process(target=_serve, args=(self._job, there, os.getpid()), daemon=True)
         with _deaf_to_interrupts():
             self._process.start()

@@ -16,9 +16,9 @@ from servers.bundle.rules import RULES_FILE
 from servers.cli.command_options import AsJson, folders_of
 from servers.errors import RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
-from servers.text.plural import counted, noun
 from servers.text.terminal import Terminal, marked
-from synth.pipeline.gather import gather_all
+from servers.text.wording import counted, noun
+from synth.pipeline.asker import gather_all
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings, cores, process_pool

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from servers.errors import RequestError
-from servers.text.plural import counted
+from servers.text.wording import counted
 from synth.llm.batch import BatchWriter
 from synth.llm.batch_folder import results_of
 from synth.llm.writer import Waiting, Writer

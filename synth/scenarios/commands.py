@@ -20,9 +20,8 @@ from servers.files.atomic_write import make_sure_of, write_whole
 from servers.files.trouble import trouble
 from servers.records import OPENAI
 from servers.scenario.scenario_file import is_current, load_scenarios
-from servers.text.plural import counted, noun
-from servers.text.suggestion import suggestion
 from servers.text.terminal import Terminal, marked
+from servers.text.wording import counted, noun, suggestion
 from synth.backward.generator import Shelf, Yield
 from synth.backward.generator import backward as make_backward
 from synth.backward.profile import profile_of
@@ -31,8 +30,8 @@ from synth.certify.agents.user_agents import wrong_agents_in
 from synth.certify.certificates import write_certificate, write_scenario
 from synth.certify.certifier import Examined
 from synth.certify.value_guards import BY_THE_TOOLS
+from synth.pipeline.asker import gather_all
 from synth.pipeline.folder import SynthesisFolder
-from synth.pipeline.gather import gather_all
 from synth.pipeline.plan import RunPlan
 from synth.play.pinned_bundle import PinnedBundle
 from synth.play.playground import Playground

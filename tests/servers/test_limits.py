@@ -28,8 +28,7 @@ from servers.doors.server import ACCEPTED_A_TURN, listen, serving, url_of
 from servers.errors import BundleError
 from servers.guest.sqlite.start_image import build
 from servers.limits.fair_pool import MOST_THREADS_EACH
-from servers.limits.rate_limit import Pace
-from servers.limits.staggered_start import Turns
+from servers.limits.throttle import Pace, Turns
 from servers.messages import Judge, Launch
 from servers.state.changeset_verification import LARGEST_ON_LOOP
 from servers.state.start_images import beside_the_schema

@@ -12,7 +12,7 @@ from servers.answer.fact import Cell
 from servers.records import Record
 from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint, StateReader
 from servers.state.rows import cell
-from servers.text.plural import counted, noun
+from servers.text.wording import counted, noun
 
 COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "==": operator.eq,

@@ -12,8 +12,7 @@ from synth.environments.mining.tasks import read_tasks, report_text
 from synth.llm.endpoint import Embedder
 from synth.llm.prompt import Prompt
 from synth.pipeline.artefact import Topic
-from synth.pipeline.asker import Asker
-from synth.pipeline.gather import gather_all
+from synth.pipeline.asker import Asker, gather_all
 
 PROMPT = Prompt.load(Path(__file__).with_name("mine.md"))
 AT_ONCE = 15

@@ -13,8 +13,7 @@ import pytest
 
 from servers.bundle_library import Library
 from servers.errors import GuestDied, GuestLate
-from servers.limits.buffer_budget import BufferBudget
-from servers.limits.memory import excess
+from servers.limits.memory import BufferBudget, excess
 from servers.messages import Launch
 from servers.sandbox.guest_pool import LARGEST_CALL_REPLY, Guest, Guests
 from servers.worker.instance import Instance

@@ -6,8 +6,7 @@ import pytest
 
 from servers.cli.command_options import folder_of
 from servers.errors import NotFound
-from servers.text.plural import counted
-from servers.text.suggestion import suggestion
+from servers.text.wording import counted, suggestion
 
 NAMES = ["hotel_bookings", "library_loans", "parcel_room", "blood_bank", "car_rental", "food_bank"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from servers.scenario.scenario import Scenario
 from servers.state.rows import RowChange
+from synth.backward.errand import undoes
 from synth.backward.generator import backward
-from synth.backward.reverts import undoes
 from synth.play.playground import Playground
 from tests.bundles import TOOLS, write, write_bundle
 

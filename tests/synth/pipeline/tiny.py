@@ -12,8 +12,7 @@ from servers.records import Record
 from synth.llm.endpoint import Embedder
 from synth.llm.writer import Message
 from synth.pipeline.artefact import Topic
-from synth.pipeline.asker import Asker
-from synth.pipeline.gather import gather_all
+from synth.pipeline.asker import Asker, gather_all
 from synth.pipeline.plan import RunPlan
 from synth.pipeline.stage import Artefacts, Stage
 from synth.runner.launch import RunSettings

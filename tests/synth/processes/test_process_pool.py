@@ -12,7 +12,7 @@ from servers.errors import BundleError, FarmError
 from servers.scenario.scenario import Scenario
 from synth.backward.job import Stretch, Walking
 from synth.backward.usage_counts import UsageCounts
-from synth.pipeline.gather import gather_all
+from synth.pipeline.asker import gather_all
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.job import WorkerFault
 from synth.processes.process_pool import PoolSettings, process_pool

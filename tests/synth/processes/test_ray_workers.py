@@ -14,7 +14,7 @@ import pytest
 
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import FarmError
-from synth.pipeline.gather import gather_all
+from synth.pipeline.asker import gather_all
 from synth.processes.process_pool import PoolSettings, process_pool
 from synth.prove.proof import load_proof
 from tests.bundles import SOUND_SCENARIO, write_bundle

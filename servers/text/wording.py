@@ -1,4 +1,4 @@
-"""Suggestions for a name that does not exist."""
+"""Words for people: nouns that agree with their number, and suggestions for a name that does not exist."""
 
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -9,6 +9,16 @@ LONGEST = 64
 SHORTEST = 3
 """Letters of a name's part by which it is found."""
 MOST_COMPARED = 1000
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """A number with its noun. `many` is the plural form, by default the noun with an s."""
+    return f"{number:,} {noun(number, one, many)}"
+
+
+def noun(number: int, one: str, many: str = "") -> str:
+    """The form of a noun (or a verb) that goes with a number."""
+    return one if number == 1 else many or f"{one}s"
 
 
 def suggestion(wanted: str, names: Sequence[str], *, lister: str) -> str:
