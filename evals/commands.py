@@ -9,8 +9,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from evals.demo import FIRST_FEW, PlayedScenario
-from evals.demo import demo as play_demo
+from evals.demo import FIRST_FEW, PlayedScenario, play_demo
 from evals.rollout import Rollout
 from registry.client import FarmClient
 from registry.farm import private

@@ -46,7 +46,7 @@ class PlayedScenario:
         )
 
 
-async def demo(
+async def play_demo(
     farm: FarmClient, on_shown: Callable[[PlayedScenario], None], *, most: int | None = None
 ) -> list[PlayedScenario]:
     """Play scenarios of every environment of a farm: the first `most` of each, or all.

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from evals.report.report import report
+from evals.report.report import read_report
 from evals.report.report_data import report_data
 from evals.runs.folder import RunFolder
 from evals.runs.players import ModelEndpoint, players
@@ -19,7 +19,7 @@ from registry.farm import Address, Options, private, running
 from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import AsJson, BaseUrl, shelves
 from servers.cli.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
-from servers.doors.server import run as run_served
+from servers.doors.server import run_served
 from servers.errors import RequestError
 from servers.records import OPENAI
 from servers.text.terminal import Terminal, marked
@@ -61,7 +61,7 @@ def evaluate(
     with folder.writing():
         run_served(_evaluate(told, folder, endpoint, progress, farm, given, shelf, workers))
     if as_json:
-        out.print_data({"runs": [report_data(report(folder))], "comparisons": []})
+        out.print_data({"runs": [report_data(read_report(folder))], "comparisons": []})
     else:
         _tell_end(progress, folder)
 

@@ -22,7 +22,7 @@ from servers.bundle.card import hidden_in
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.cli.command_options import AsJson, bundle_of, shelves
 from servers.cli.secret_options import Token, TokenFile, token_from, without_password
-from servers.doors.server import run
+from servers.doors.server import run_served
 from servers.doors.worker_process import until_told_to_stop
 from servers.errors import FarmError, RequestError
 from servers.limits.garbage_collection import settle
@@ -129,7 +129,7 @@ def up(
         otel=otel,
         keep_seconds=keep,
     )
-    run(_up(options))
+    run_served(_up(options))
 
 
 async def _up(options: Options) -> None:

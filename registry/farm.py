@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.fleet import EmbeddedWorker, Fleet, FleetMember
-from registry.http.app import app as api
+from registry.http.app import control_app
 from registry.http.auth import HEALTH
 from registry.leases import KEEP_SECONDS, Registry
 from registry.ledger.farm_identity import claim
@@ -114,7 +114,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         stack.callback(ledger.close)
         begin = claim(ledger, options.state)
         registry = Registry(library, ledger, Fleet(), clock=LeaseClock(begin), keep_seconds=options.keep_seconds)
-        control = api(registry, token=token, loopback_only=options.loopback_only)
+        control = control_app(registry, token=token, loopback_only=options.loopback_only)
         url = _public(options, url_of(listening))
         if options.workers == 1:
             worker, agents = await stack.enter_async_context(

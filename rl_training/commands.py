@@ -13,14 +13,11 @@ import typer
 from registry.client import FarmClient
 from registry.farm import Address, private
 from rl_training.config import TrainConfig, config_path, load_config
-from rl_training.data.prepare import Collected, Measure, Packed, collected
-from rl_training.data.prepare import prepare as write_data
+from rl_training.data.prepare import Collected, Measure, Packed, collected, write_data
 from rl_training.data.selection import Band, ScenarioSelection
-from rl_training.demo.demo import DemoPlan
-from rl_training.demo.demo import demo as run_demo
+from rl_training.demo.demo import DemoPlan, run_demo
 from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
-from rl_training.verl.trainer import command_of, environment_of, log_kept, need_verl, write_loop
-from rl_training.verl.trainer import train as run_trainer
+from rl_training.verl.trainer import command_of, environment_of, log_kept, need_verl, run_trainer, write_loop
 from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import shelves
 from servers.errors import RequestError

@@ -8,8 +8,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from servers.authoring import check as checking
+from servers.authoring.check import advice, derived, findings
 from servers.authoring.new_bundle import new_bundle
+from servers.bundle.description import Tool
 from servers.bundle.environment import load
 from servers.bundle.files import text_of, write_text
 from servers.cli.command_options import AsJson, Bundle, Bundles, folder_of, folders_of
@@ -67,13 +68,13 @@ async def _check(folders: list[Path], on_checked: Callable[[Checked], None]) -> 
     seen: list[Checked] = []
     async with Guests() as guests:
         for folder in folders:
-            found = await checking.findings(folder, guests)
+            found = await findings(folder, guests)
             one = Checked(folder.name, found)
             if not found:
                 environment = load(folder)
                 scenarios = load_scenarios(environment)
-                advice = checking.advice(environment, list(scenarios.values()))
-                one = Checked(folder.name, [], len(environment.tools), len(scenarios), advice)
+                better = advice(environment, list(scenarios.values()))
+                one = Checked(folder.name, [], len(environment.tools), len(scenarios), better)
             on_checked(one)
             seen.append(one)
     return seen
@@ -108,9 +109,9 @@ def derive(
     out.print(f"{path}: {counted(len(tools), 'tool')} written", soft_wrap=True)
 
 
-async def _derive(folder: Path) -> list[checking.Tool]:
+async def _derive(folder: Path) -> list[Tool]:
     async with Guests() as guests:
-        return await checking.derived(folder, guests)
+        return await derived(folder, guests)
 
 
 @app.command()

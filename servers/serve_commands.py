@@ -13,10 +13,9 @@ import typer
 from servers.bundle_library import Library
 from servers.cli.command_options import Bundle, bundle_of
 from servers.doors.mcp import AgentDoor, serve_stdio
-from servers.doors.server import listen, run, serving, url_of
+from servers.doors.server import listen, run_served, serving, url_of
 from servers.doors.stdio import standard_streams
-from servers.doors.worker_process import die_with_parent, until_told_to_stop
-from servers.doors.worker_process import serve as serve_worker
+from servers.doors.worker_process import die_with_parent, serve_worker, until_told_to_stop
 from servers.messages import Launch, Ticket
 from servers.telemetry.logs import to_stderr
 from servers.text.terminal import Terminal
@@ -39,7 +38,7 @@ def serve(
     """Serve one fresh instance of a bundle to one MCP client: over stdio, or over HTTP with --port."""
     folder = bundle_of(bundle)
     if port is not None:
-        run(_serve(folder, scenario, seed, lambda worker, ticket: _over_http(worker, ticket, port)))
+        run_served(_serve(folder, scenario, seed, lambda worker, ticket: _over_http(worker, ticket, port)))
         return
     if sys.stdin.isatty():
         err.print("Waiting for an MCP client on standard input. `farm connect` prints the configuration of one.")
@@ -79,4 +78,4 @@ def worker(fd: Annotated[int, typer.Option(help="The listening socket, inherited
     order = WorkerOrder.model_validate_json(sys.stdin.read())
     die_with_parent(order.parent)
     to_stderr(order.log_level, process=order.state.name, otel=order.otel)
-    run(serve_worker(order, socket.socket(fileno=fd)))
+    run_served(serve_worker(order, socket.socket(fileno=fd)))

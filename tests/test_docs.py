@@ -18,7 +18,7 @@ from agent_client import errors as client_errors
 from agent_client.trace import End
 from evals.rollout import Outcome, Rollout
 from registry.fleet import Fleet
-from registry.http.app import app
+from registry.http.app import control_app
 from registry.leases import Registry
 from registry.ledger.store import Ledger
 from registry.messages import ErrorKind
@@ -264,7 +264,7 @@ def test_every_command_and_every_option_has_its_place() -> None:
 def test_every_route_of_the_api_has_its_place() -> None:
     ledger = Ledger.open("sqlite://")
     try:
-        paths: dict[str, Any] = app(Registry(Library([]), ledger, Fleet()), token="t").openapi()["paths"]
+        paths: dict[str, Any] = control_app(Registry(Library([]), ledger, Fleet()), token="t").openapi()["paths"]
     finally:
         ledger.close()
     routes = {(verb.upper(), path) for path, verbs in paths.items() for verb in verbs}

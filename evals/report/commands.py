@@ -7,7 +7,7 @@ import typer
 
 from evals.report.comparison import compared
 from evals.report.page import MOST_OPENABLE, page
-from evals.report.report import report as read_report
+from evals.report.report import read_report
 from evals.report.report_data import comparison_data, report_data
 from evals.report.rollout_view import list_rollouts, show_rollout
 from evals.report.tables import show_comparison, show_report

@@ -80,7 +80,7 @@ class Report(NamedTuple):
         return self.header.rollouts - len(self.rollouts)
 
 
-def report(folder: RunFolder) -> Report:
+def read_report(folder: RunFolder) -> Report:
     """Read a run. Raises RequestError if it cannot be read."""
     header, subjects = folder.header(), folder.subjects()
     rollouts = summaries(folder, subjects)

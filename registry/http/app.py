@@ -8,12 +8,10 @@ from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPBearer
 from starlette.types import Scope
 
+from registry.http import environment_routes, instance_routes, metrics
 from registry.http.auth import Doorkeeper
 from registry.http.dependencies import Known, Watching
-from registry.http.environment_routes import routes as environment_routes
 from registry.http.errors import documented, name_errors
-from registry.http.instance_routes import routes as instance_routes
-from registry.http.metrics import routes as metrics_routes
 from registry.http.openapi import Published
 from registry.leases import Registry
 from registry.messages import Health, Workers
@@ -40,7 +38,9 @@ open_routes = APIRouter(prefix="/v1", tags=["farm"])
 locked_routes = APIRouter(prefix="/v1", tags=["farm"])
 
 
-def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loopback_only: bool = False) -> FastAPI:
+def control_app(
+    registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loopback_only: bool = False
+) -> FastAPI:
     """The registry as an ASGI application. Its lifespan runs the reaper, so a parent must enter it."""
     reaper = Reaper(registry, every_seconds=reap_every_seconds)
 
@@ -66,10 +66,10 @@ def app(registry: Registry, *, token: str, reap_every_seconds: float = 3.0, loop
     published = Published()
     strict = [Depends(published.nothing_else)]
     locked = [*strict, Depends(HTTPBearer(auto_error=False, description="The registry's token."))]
-    made.include_router(environment_routes, dependencies=locked)
-    made.include_router(instance_routes, dependencies=locked)
+    made.include_router(environment_routes.routes, dependencies=locked)
+    made.include_router(instance_routes.routes, dependencies=locked)
     made.include_router(locked_routes, dependencies=locked)
-    made.include_router(metrics_routes, dependencies=locked)
+    made.include_router(metrics.routes, dependencies=locked)
     made.include_router(open_routes, dependencies=strict)
     name_errors(made, registry.catalogue, registry.watch, published)
     published.read(made)

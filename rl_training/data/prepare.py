@@ -57,7 +57,7 @@ async def collected(farm: FarmClient, selection: ScenarioSelection, *, instructi
     return Collected(train, validation, found.left_out)
 
 
-def prepare(folder: Path, data: Collected, measure: Measure) -> Prepared:
+def write_data(folder: Path, data: Collected, measure: Measure) -> Prepared:
     """Write train.parquet and validation.parquet into a folder.
 
     Raises:

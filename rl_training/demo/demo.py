@@ -18,12 +18,12 @@ from registry.client import FarmClient
 from registry.farm import Address, private
 from rl_training.config import CONFIGS, load_config
 from rl_training.data.demonstrations import played
-from rl_training.data.prepare import Collected, Measure, prepare
+from rl_training.data.prepare import Collected, Measure, write_data
 from rl_training.data.rows import rows, scenarios_of
 from rl_training.data.selection import ScenarioSelection, split
 from rl_training.demo.clumsy_policy import clumsy
 from rl_training.errors import TrainingError
-from rl_training.verl.trainer import command_of, environment_of, train, write_loop
+from rl_training.verl.trainer import command_of, environment_of, run_trainer, write_loop
 from servers.bundle_library import OWN_LIBRARY
 from servers.records import Record
 
@@ -72,7 +72,7 @@ class DemoOutcome(Record):
     curves: tuple[Curve, ...]
 
 
-async def demo(
+async def run_demo(
     folder: Path, plan: DemoPlan, environment: Mapping[str, str], tell: Callable[[str], None]
 ) -> DemoOutcome:
     """Train for each seed, one after another. A seed that is finished in this folder is skipped."""
@@ -126,7 +126,7 @@ def _seed(
     (run / "metrics.jsonl").unlink(missing_ok=True)
     taught = _taught(shown, run / "model", plan.lessons, seed)
     tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
-    prepare(run / "data", data, Measure(str(run / "model"), 104))
+    write_data(run / "data", data, Measure(str(run / "model"), 104))
     config = load_config(CONFIGS / "tiny_cpu.toml")
     write_loop(run, config)
     settings: dict[str, Any] = {
@@ -143,7 +143,7 @@ def _seed(
         "trainer.experiment_name": f"seed-{seed}",
     }
     command = command_of(config, run, settings)
-    train(command, environment_of(config, address, run, environment), run / "log.txt")
+    run_trainer(command, environment_of(config, address, run, environment), run / "log.txt")
 
 
 def _taught(shown: Path, folder: Path, steps: int, seed: int) -> dict[str, float]:

@@ -94,7 +94,7 @@ def log_kept(run: Path) -> Generator[Path]:
     yield log
 
 
-def train(command: list[str], environment: Mapping[str, str], log: Path) -> None:
+def run_trainer(command: list[str], environment: Mapping[str, str], log: Path) -> None:
     """Run the trainer to its end.
 
     Raises:

@@ -56,7 +56,7 @@ class ControlDoor:
             if operation is None:
                 return _error(404, "NotFound", f"no operation {name!r}")
             answer = await operation.run(self._worker, operation.order.model_validate_json(body, strict=True))
-            return Response(operation.written(answer), media_type="application/json")
+            return Response(operation.written(answer))
         except ValidationError as error:
             return _error(422, "RequestError", "; ".join(problems(error)))
         except FarmError as error:

@@ -26,7 +26,7 @@ SWITCH_SECONDS = 0.0005
 """Seconds for which a thread keeps the interpreter while the event loop waits. Python's default is ten times that."""
 
 
-def run(program: Coroutine[Any, Any, None]) -> None:
+def run_served(program: Coroutine[Any, Any, None]) -> None:
     """Run a server program on libuv's event loop: a call takes a third less than on asyncio's own."""
 
     async def watched() -> None:

@@ -58,7 +58,7 @@ async def opened(
                 yield worker, door
 
 
-async def serve(order: WorkerOrder, listening: socket.socket) -> None:
+async def serve_worker(order: WorkerOrder, listening: socket.socket) -> None:
     """Serve until a SIGTERM or SIGINT."""
     library, loopback_only = Library(list(order.library)), order.loopback_only
     async with (

@@ -108,7 +108,7 @@ class _Generation:
         self._begin(at + AHEAD)
 
 
-async def backward(
+async def make_backward(
     stage: Playground,
     *,
     n: int,

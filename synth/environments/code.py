@@ -11,8 +11,7 @@ from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.bundle_folder import Texts
 from synth.environments.drafts.sample_calls import Ask, Did, played
 from synth.environments.drafts.start_images import guests_here, image_of
-from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, shape_of
-from synth.environments.drafts.table_shapes import as_text as rows_text
+from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, rows_text, shape_of
 from synth.environments.drafts.tool_module import Module
 from synth.environments.drafts.tool_signatures import described, gate_findings
 from synth.environments.interface import Interface, Plan

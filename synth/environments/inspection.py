@@ -12,8 +12,7 @@ from servers.records import Record
 from synth.environments.code import Code
 from synth.environments.drafts.cases import Case, Count, before_text, count_of, fewest_valid, told
 from synth.environments.drafts.start_images import guests_here, image_of
-from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, shape_of
-from synth.environments.drafts.table_shapes import as_text as rows_text
+from synth.environments.drafts.table_shapes import MOST_ROWS_SHOWN, rows_text, shape_of
 from synth.environments.drafts.tool_signatures import described, digests_of
 from synth.environments.interface import Interface, Plan
 from synth.environments.schema import Schema

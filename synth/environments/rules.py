@@ -4,8 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from servers.bundle import rules as kept
-from servers.bundle.rules import ITEM, Holder, named
+from servers.bundle.rules import ITEM, BundleRule, Holder, named
 from servers.errors import QueryError
 from servers.records import Record
 from servers.state.readonly_query import Reader
@@ -24,9 +23,9 @@ class Rule(Record):
     by: str | tuple[str, ...]
     never: str
 
-    def kept(self) -> kept.BundleRule:
+    def kept(self) -> BundleRule:
         """The rule as a bundle lists it."""
-        return kept.BundleRule.model_validate(self.model_dump())
+        return BundleRule.model_validate(self.model_dump())
 
 
 def rule_findings(rules: Sequence[Rule], policy: str, shape: ImageShape) -> list[str]:

@@ -14,9 +14,9 @@ from synth.environments.drafts.table_shapes import (
     ColumnShape,
     ImageShape,
     TableShape,
+    rows_text,
     shape_of,
 )
-from synth.environments.drafts.table_shapes import as_text as rows_text
 from synth.environments.multiplication import Values, grown
 from synth.environments.rules import as_text, breaches
 from synth.environments.schema import Schema

@@ -22,8 +22,7 @@ from servers.records import OPENAI
 from servers.scenario.scenario_file import is_current, load_scenarios
 from servers.text.terminal import Terminal, marked
 from servers.text.wording import counted, noun, suggestion
-from synth.backward.generator import Shelf, Yield
-from synth.backward.generator import backward as make_backward
+from synth.backward.generator import Shelf, Yield, make_backward
 from synth.backward.profile import profile_of
 from synth.certify.agents.exploit_search import Hole, Searched
 from synth.certify.agents.user_agents import wrong_agents_in

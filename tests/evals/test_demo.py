@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evals.demo import PlayedScenario, demo
+from evals.demo import PlayedScenario, play_demo
 from registry.client import FarmClient
 from registry.farm import private
 from servers.errors import BundleError
@@ -37,7 +37,7 @@ async def played(folder: Path, *scenarios: dict[str, Any]) -> tuple[list[PlayedS
     await write_bundle(folder / "shop", scenarios=scenarios)
     told: list[PlayedScenario] = []
     async with private((folder,)) as address, FarmClient(address.url, address.token) as farm:
-        shown = await demo(farm, told.append)
+        shown = await play_demo(farm, told.append)
         assert sorted(one.scenario.id for one in told) == sorted(one.scenario.id for one in shown)
         return shown, (await farm.leases(status="live")).total
 

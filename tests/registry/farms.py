@@ -11,7 +11,7 @@ import httpx
 
 from registry.client import FarmClient
 from registry.fleet import EmbeddedWorker, Fleet, FleetMember
-from registry.http.app import app
+from registry.http.app import control_app
 from registry.leases import KEEP_SECONDS, Registry
 from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import KeptFarm, Ledger
@@ -76,7 +76,7 @@ async def running(
             with listen("127.0.0.1", 0) as listening:
                 url = url_of(listening)
                 await registry.join(FleetMember("local", url, EmbeddedWorker(worker)))
-                door = app(registry, token=TOKEN, reap_every_seconds=NEVER)
+                door = control_app(registry, token=TOKEN, reap_every_seconds=NEVER)
                 async with (
                     door.router.lifespan_context(door),
                     serving(door, listening),

@@ -15,7 +15,7 @@ from rl_training.data.rows import Task, rows, scenarios_of
 from rl_training.data.selection import Band, ScenarioSelection, split
 from rl_training.demo.demo import make_room
 from rl_training.errors import RowError, TrainingError
-from rl_training.verl.trainer import train
+from rl_training.verl.trainer import run_trainer
 from servers.scenario.scenario import Scenario
 from tests.bundles import SOUND_SCENARIO
 
@@ -117,6 +117,6 @@ def test_a_config_goes_over_the_one_that_it_extends(tmp_path: Path) -> None:
 def test_a_trainer_that_fails_is_told_by_what_lies_at_the_bottom_of_it(tmp_path: Path) -> None:
     script = "print('x rl_training.errors.RowError: a prompt is too long'); raise ValueError('an empty list')"
     with pytest.raises(TrainingError, match=r"ended with 1; .*log says: x .*RowError: a prompt is too long"):
-        train([sys.executable, "-c", script], {}, tmp_path / "log")
+        run_trainer([sys.executable, "-c", script], {}, tmp_path / "log")
     with pytest.raises(TrainingError, match="log says: ValueError: an empty list"):
-        train([sys.executable, "-c", script.partition("; ")[2]], {}, tmp_path / "log")
+        run_trainer([sys.executable, "-c", script.partition("; ")[2]], {}, tmp_path / "log")

@@ -101,7 +101,7 @@ def shape_of(image: bytes) -> ImageShape:
     )
 
 
-def as_text(shape: ImageShape, *, most: int, tables: Sequence[str] = ()) -> str:
+def rows_text(shape: ImageShape, *, most: int, tables: Sequence[str] = ()) -> str:
     """The rows for a reader: a heading and one line a row, at most `most` of each table."""
     text = "\n\n".join(_table_text(shape, name, most) for name in shape.tables if not tables or name in tables)
     return f"{CUT}\n\n{text}" if MORE in text else text

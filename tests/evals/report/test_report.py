@@ -18,7 +18,7 @@ from agent_client.trace import ToolCall, ToolSpec
 from evals.report.comparison import compared
 from evals.report.page import in_script, page
 from evals.report.replay_data import as_json, packed
-from evals.report.report import report
+from evals.report.report import read_report
 from evals.runs.folder import RunFolder
 from tests.evals.example_report import EXAMPLE, example_report
 from tests.evals.suite_runs import evaluated, shop, suite
@@ -59,7 +59,7 @@ async def played(folder: Path, *calls: Sequence[ToolCall] | None, **changes: Any
 
 
 async def test_nothing_is_dropped_and_what_broke_stands_apart(tmp_path: Path) -> None:
-    told = report(await played(tmp_path, [RIGHT], [], [WRONG], [RIGHT], None, [MISTAKEN]))
+    told = read_report(await played(tmp_path, [RIGHT], [], [WRONG], [RIGHT], None, [MISTAKEN]))
     assert (told.all.rollouts, told.all.judged, told.all.scenarios, told.missing) == (6, 5, 1, 0)
     assert told.all.success is not None
     assert told.all.success.value == 2 / 5
@@ -85,7 +85,7 @@ async def test_a_run_cut_short_says_what_is_missing(tmp_path: Path) -> None:
     run = await played(tmp_path, [RIGHT], [], [WRONG])
     file = run.path / "rollouts.jsonl"
     file.write_bytes(file.read_bytes()[:-10])
-    told = report(run)
+    told = read_report(run)
     assert (told.all.rollouts, told.missing) == (2, 1)
     assert told.torn > 0
     done = await farm("report", run.path, home=tmp_path)
@@ -99,7 +99,7 @@ async def test_two_runs_are_paired_by_scenario(tmp_path: Path) -> None:
     async with shop(tmp_path / "shelf") as client:
         await evaluated(client, tmp_path / "gold", told)
         await evaluated(client, tmp_path / "idle", suite(agent={"kind": "idle"}))
-    beside = compared(report(RunFolder(tmp_path / "idle")), report(RunFolder(tmp_path / "gold")))
+    beside = compared(read_report(RunFolder(tmp_path / "idle")), read_report(RunFolder(tmp_path / "gold")))
     assert [(one.scenario, one.success, one.reward) for one in beside.scenarios] == [
         ("shop/easy", (0.0, 1.0), (0.0, 1.0)),
         ("shop/half", (0.0, 0.0), (0.0, 0.5)),
@@ -149,7 +149,7 @@ def test_any_value_is_data_that_a_page_can_hold_and_a_browser_can_read(value: An
 
 async def test_the_page_stands_alone_and_holds_every_rollout(tmp_path: Path) -> None:
     name = "</script><b>suite</b> {{data}} {{script}} {{title}} &amp; \u202e"
-    told = report(await played(tmp_path, [RIGHT, WRONG], None, name=name))
+    told = read_report(await played(tmp_path, [RIGHT, WRONG], None, name=name))
     text = page([told], [])
     assert "</script><b>" not in text
     assert not re.search(r'(?:src|href)="?http|@import|url\(', text)
@@ -164,7 +164,7 @@ async def test_the_page_stands_alone_and_holds_every_rollout(tmp_path: Path) -> 
 
 
 async def test_a_page_holds_only_so_many_and_failures_come_first(tmp_path: Path) -> None:
-    told = report(await played(tmp_path, [RIGHT], [RIGHT], []))
+    told = read_report(await played(tmp_path, [RIGHT], [RIGHT], []))
     [run] = data_of(page([told], [], most_openable=1))["runs"]
     assert list(run["opened"]) == ["shop/easy#2"]
     assert len(run["rollouts"]) == 3

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest_asyncio
 
-from registry.http.app import app
+from registry.http.app import control_app
 from registry.messages import LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Error
 from tests.registry.farms import TOKEN, Farm
 
@@ -261,7 +261,7 @@ async def test_a_query_has_what_is_published_and_nothing_else(farm: Farm) -> Non
 
 
 async def test_the_openapi_is_made_before_the_first_request(farm: Farm) -> None:
-    assert app(farm.registry, token="another").openapi_schema is not None
+    assert control_app(farm.registry, token="another").openapi_schema is not None
 
 
 async def test_allow_names_every_method_of_a_path(farm: Farm) -> None:
@@ -291,7 +291,7 @@ async def test_no_answer_leads_to_another_host(farm: Farm) -> None:
 
 
 async def test_a_farm_on_loopback_answers_to_no_other_name(farm: Farm) -> None:
-    door = app(farm.registry, token=TOKEN, loopback_only=True)
+    door = control_app(farm.registry, token=TOKEN, loopback_only=True)
     headers = {"Authorization": f"Bearer {TOKEN}"}
     async with httpx.AsyncClient(transport=httpx.ASGITransport(door), base_url="http://127.0.0.1:8700") as http:
         assert (await http.get("/v1/health")).status_code == 200

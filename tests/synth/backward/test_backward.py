@@ -10,7 +10,7 @@ from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, load_scenarios
-from synth.backward.generator import Shelf, Yield, backward
+from synth.backward.generator import Shelf, Yield, make_backward
 from synth.play.playground import Playground
 from synth.processes.process_pool import PoolSettings
 from tests.bundles import SOUND_SCENARIO, TOOLS, write, write_bundle
@@ -78,7 +78,7 @@ async def made(folder: Path, out: Path, n: int, seed: int = 1, jobs: int = 1) ->
     async with Playground(folder) as stage:
         shelf = Shelf(out, stage)
 
-        return await backward(
+        return await make_backward(
             stage,
             n=n,
             seed=seed,

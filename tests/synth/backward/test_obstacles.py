@@ -7,7 +7,7 @@ import pytest
 
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
-from synth.backward.generator import Shelf, backward
+from synth.backward.generator import Shelf, make_backward
 from synth.backward.goal_repair import mended
 from synth.backward.profile import Profile
 from synth.backward.refusals.counterfactuals import RefusedCall
@@ -208,7 +208,7 @@ async def made(folder: Path, check: str) -> Scenario:
     bundle = await write_bundle(folder / "tower", tools=refusing(check), schema=SCHEMA, seed=SEED, scenarios=())
     async with Playground(bundle) as stage:
         shelf = Shelf(bundle / "scenarios.jsonl", stage)
-        await backward(
+        await make_backward(
             stage, n=8, seed=1, there=(), on_certified=shelf.add, on_walk=lambda _: None, profile=Profile((2, 2))
         )
         return next(one for one in load_scenarios(stage.environment).values() if "refusal" in one.tags)

@@ -9,7 +9,7 @@ import pytest
 from servers.scenario.scenario import Scenario
 from servers.state.rows import RowChange
 from synth.backward.errand import undoes
-from synth.backward.generator import backward
+from synth.backward.generator import make_backward
 from synth.play.playground import Playground
 from tests.bundles import TOOLS, write, write_bundle
 
@@ -74,7 +74,7 @@ async def made(shop: Path) -> list[Scenario]:
     write(shop, {"phrases.json": json.dumps({"chains": [["raise_price", "lower_price"]]})})
     found: list[Scenario] = []
     async with Playground(shop) as stage:
-        await backward(stage, n=7, seed=1, there=[], on_certified=found.append, on_walk=lambda _: None)
+        await make_backward(stage, n=7, seed=1, there=[], on_certified=found.append, on_walk=lambda _: None)
     return found
 
 

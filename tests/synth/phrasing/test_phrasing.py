@@ -12,7 +12,7 @@ from servers.bundle.paraphrases import read_paraphrases
 from servers.bundle.phrases import read_phrases
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
-from synth.backward.generator import Shelf, backward
+from synth.backward.generator import Shelf, make_backward
 from synth.llm.writer import Message, WriterAnswer
 from synth.play.playground import Playground
 from synth.scenarios.phrase_stage import NotWritten, written
@@ -120,7 +120,7 @@ async def test_what_is_accepted_is_the_bundles_phrases_and_says_what_made_it(tmp
         assert phrases.provenance is not None
         assert phrases.provenance.model == "scripted"
         shelf = Shelf(shop / "scenarios.jsonl", stage)
-        await backward(stage, n=5, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
+        await make_backward(stage, n=5, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
         tasks = [one.task for one in load_scenarios(stage.environment).values()]
     assert all(task.startswith("Ines Ferrand from the shop. ") for task in tasks)
 
@@ -148,7 +148,7 @@ async def tasks(shop: Path, senders: list[dict[str, Any]], n: int) -> list[Scena
     write(shop, {"phrases.json": json.dumps(without("senders", senders=senders))})
     async with Playground(shop) as stage:
         shelf = Shelf(shop / "scenarios.jsonl", stage)
-        await backward(stage, n=n, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
+        await make_backward(stage, n=n, seed=1, there=[], on_certified=shelf.add, on_walk=lambda _: None)
         return list(load_scenarios(stage.environment).values())
 
 
