@@ -1,4 +1,4 @@
-"""Pages that people look at: one HTML file each, which needs nothing else."""
+"""HTML pages for people: one self-contained file each."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ MOST_BARS = 12
 
 
 class Bar(NamedTuple):
-    """One bar of a histogram; `share` is its length in percent of the longest."""
+    """One bar of a histogram. `share` is its length in percent of the longest."""
 
     label: str
     height: int
@@ -21,7 +21,7 @@ class Bar(NamedTuple):
 
 
 class Histogram(NamedTuple):
-    """How a number is spread over many things."""
+    """The distribution of a number."""
 
     name: str
     least: str
@@ -31,9 +31,7 @@ class Histogram(NamedTuple):
 
 
 def page(template: Path, **values: Any) -> str:
-    """A page from a template, which may include what lies in this folder, and the look of all pages. What comes from
-    models is escaped.
-    """
+    """A page from a template of this folder, with the common style. Text of models is escaped."""
     folders = [template.parent, Path(__file__).parent, PARTS]
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folders), autoescape=True, undefined=jinja2.StrictUndefined

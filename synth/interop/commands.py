@@ -98,7 +98,7 @@ async def _import(files: Files, to: Path, origin: ImportOrigin) -> list[Arrival]
 
 
 def _told(files: Files, arrivals: list[Arrival]) -> int:
-    """Say what came in and what did not; how many environments and entries did not."""
+    """Print the result of an import. Returns the number of environments and entries left out."""
     table = Table("environment", "tools", "scenarios", "notes")
     for arrival in arrivals:
         if arrival.reason is None:
@@ -137,7 +137,7 @@ def _notice(metadata: Path, licence: Path | None) -> str | None:
 
 
 def _licence(notice: str | None) -> str:
-    """The name of a licence and who holds the right, from the first lines of its text."""
+    """The name of a licence and its holder, from the first lines of its text."""
     if notice is None:
         return "unknown"
     lines = [line.strip() for line in notice.splitlines() if line.strip()]

@@ -1,4 +1,4 @@
-"""Writers: language models that are asked for JSON, their endpoints, caches and recordings.
+"""Writers: language models that answer in JSON, with endpoints, caches and recordings.
 
-Nothing here knows what is asked for.
+They do not know what they are asked.
 """

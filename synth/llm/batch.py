@@ -1,7 +1,7 @@
-"""A writer whose answers come later: what it is asked goes into a batch, and is answered when the results are there.
+"""A writer with delayed answers: requests are collected in a batch, and answered when its results exist.
 
-A request is known by the digest of its content, so an answer is found whatever batch it was in. One that failed, or is
-missing from the results, goes into the next batch; after some failures its environment is stopped.
+A request is identified by the digest of its content, so an answer is found in any batch. A failed or missing one goes
+into the next batch. After some failures its environment stops.
 """
 
 from collections import Counter
@@ -26,7 +26,7 @@ MOST_FAILURES = 3
 
 
 class BatchWriter:
-    """Notes what it is asked, and answers from the results that are there."""
+    """Collects requests, and answers from existing results."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class BatchWriter:
         return Waiting(f"{label}: goes into the next batch")
 
     def close_batch(self) -> Path | None:
-        """Write what was noted; None where nothing was."""
+        """Write the collected requests. None if there are none."""
         if not self._noted:
             return None
         path = self.folder.write(list(self._noted.values()))

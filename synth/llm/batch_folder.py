@@ -1,7 +1,8 @@
-"""The files of a batch API: what is to be answered, and the answers.
+"""The files of a batch API: requests and answers.
 
-batch-001.jsonl           to be answered: by a batch API, or by `vllm run-batch -i … -o …`
-batch-001.results.jsonl   the answers, a line each, in any order
+
+batch-001.jsonl           requests, for a batch API or `vllm run-batch -i … -o …`
+batch-001.results.jsonl   answers, a line each, in any order
 """
 
 import json
@@ -24,7 +25,7 @@ RESULTS = ".results.jsonl"
 
 
 class BatchLine(Record):
-    """A line of a batch. Its id is the digest of what is asked."""
+    """A request in a batch. Its id is the digest of its content."""
 
     custom_id: str
     method: str = "POST"
@@ -33,7 +34,7 @@ class BatchLine(Record):
 
 
 class Response(LenientModel):
-    """What the endpoint answered to a line."""
+    """The endpoint's answer to a request."""
 
     status_code: int | None = None
     body: dict[str, Any] | None = None
@@ -58,13 +59,13 @@ class Result(LenientModel):
 
     @property
     def trouble(self) -> str:
-        """Why it holds none."""
+        """Why it has no answer."""
         said = self.error or (self.response.model_dump() if self.response else "no response")
         return json.dumps(said, ensure_ascii=False)[:300]
 
 
 class AnsweredQuestion(NamedTuple):
-    """A question and a line of results."""
+    """A request and its line of results."""
 
     line: BatchLine
     result: Result
@@ -77,7 +78,7 @@ class BatchFolder:
     path: Path
 
     def batches(self) -> list[Path]:
-        """What was written to be answered, in order."""
+        """The written batches, in order."""
         return sorted(path for path in self.path.glob("batch-*.jsonl") if not path.name.endswith(RESULTS))
 
     def outstanding(self) -> list[Path]:
@@ -85,7 +86,7 @@ class BatchFolder:
         return [path for path in self.batches() if not results_of(path).exists()]
 
     def answered(self) -> Iterator[AnsweredQuestion]:
-        """Every result line that belongs to a question. Raises RequestError for a file that is none."""
+        """Every result that belongs to a request. Raises RequestError for an invalid file."""
         lines = {line.custom_id: line for path in self.batches() for line in lines_of(path, BatchLine)}
         for path in self.batches():
             for result in lines_of(results_of(path), Result) if results_of(path).exists() else ():
@@ -93,7 +94,7 @@ class BatchFolder:
                     yield AnsweredQuestion(lines[result.custom_id], result)
 
     def waited_for(self) -> set[str]:
-        """The ids of the questions whose batch has no results yet."""
+        """The ids of the requests whose batch has no results yet."""
         return {line.custom_id for path in self.outstanding() for line in lines_of(path, BatchLine)}
 
     def write(self, lines: Sequence[BatchLine]) -> Path:
@@ -104,7 +105,7 @@ class BatchFolder:
         return path
 
     def adopt(self, results: Path) -> Path:
-        """Put a file of results where it belongs. Raises NotFound, or RequestError where it answers none of ours."""
+        """Move a file of results to its batch. Raises NotFound, or RequestError if it answers none of ours."""
         answered = {result.custom_id for result in lines_of(results, Result)}
         ours = {path: len(answered & {line.custom_id for line in lines_of(path, BatchLine)}) for path in self.batches()}
         best = max(ours, key=lambda path: ours[path], default=None)
@@ -115,12 +116,12 @@ class BatchFolder:
 
 
 def results_of(batch: Path) -> Path:
-    """Where the results of a batch are expected."""
+    """The expected path of a batch's results."""
     return batch.with_name(batch.stem + RESULTS)
 
 
 def lines_of(path: Path, kind: type[T]) -> Iterator[T]:
-    """The lines of a file. Raises NotFound, or RequestError naming the line."""
+    """The lines of a file. Raises NotFound, or RequestError with the line number."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

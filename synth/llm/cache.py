@@ -1,6 +1,7 @@
-"""Exchanges that were paid for, on disk, by their content: who asks the same again gets the same answer for nothing.
+"""A cache of paid exchanges on disk, by content: a repeated request costs nothing.
 
-A file each, written whole under its digest, so that several runs may share a folder. Each is a line of a recording.
+Each exchange is a file named by its digest and written atomically, so that several runs may share a folder. Each is a
+line of a recording.
 """
 
 import json
@@ -22,14 +23,14 @@ class Cache:
         self.folder = folder
 
     def find(self, request: dict[str, Any]) -> Completion | None:
-        """What was answered; a damaged file counts as none."""
+        """The cached answer. A damaged file counts as missing."""
         try:
             return Exchanged.model_validate_json(self._path(request).read_bytes()).response
         except (OSError, ValidationError):
             return None
 
     def keep(self, request: dict[str, Any], response: dict[str, Any]) -> None:
-        """Keep an exchange. Whoever reads meanwhile sees all of it or nothing."""
+        """Store an exchange atomically."""
         path = self._path(request)
         path.parent.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n"

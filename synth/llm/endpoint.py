@@ -20,11 +20,11 @@ from synth.llm.writer import (
 )
 
 NOT_TAKEN = (400, 422, 501)
-"""How endpoints that know no structured outputs answer to the wish for one."""
+"""Error texts of endpoints without structured outputs."""
 
 
 class Sampling(Record):
-    """How the model draws its answers; None leaves it to the endpoint. All of it is part of the cache's key."""
+    """The sampling parameters. None leaves one to the endpoint. All are part of the cache's key."""
 
     temperature: float | None = None
     top_p: float | None = None
@@ -35,7 +35,7 @@ class Sampling(Record):
 def request_body(
     model: str, messages: Sequence[Message], schema: dict[str, Any], sampling: Sampling, base_url: str
 ) -> dict[str, Any]:
-    """The body of a request, as plain as every endpoint takes it."""
+    """The body of a request, in a form that every endpoint accepts."""
     settings = sampling.model_dump(exclude_none=True)
     if "max_tokens" in settings:
         settings[limit_name(base_url)] = settings.pop("max_tokens")
@@ -43,9 +43,9 @@ def request_body(
 
 
 class EndpointWriter:
-    """Enter it with `async with`: it holds connections. At most `at_once` requests are under way.
+    """An endpoint as a writer. Enter it with `async with`. At most `at_once` requests run concurrently.
 
-    It asks for structured output, unless told not to. An endpoint that refuses that is asked without, from then on.
+    It asks for structured output by default. If an endpoint refuses that, later requests are without.
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class EndpointWriter:
 
 
 class Embedder:
-    """One model of an endpoint, which whoever makes this has entered."""
+    """An embedding model of an endpoint, which the caller has entered."""
 
     def __init__(self, endpoint: Endpoint, model: str) -> None:
         self._endpoint = endpoint

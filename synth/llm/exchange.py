@@ -1,7 +1,7 @@
 """A request to an OpenAI-compatible endpoint, its response, and the recording of both.
 
-A recording is a file of lines `{"request": ..., "response": ...}`: bodies of the chat completions API. One whose name
-ends with `.gz` is compressed.
+A recording is a file of lines `{"request": ..., "response": ...}`: bodies of the chat completions API. A name that ends
+with `.gz` means compression.
 """
 
 import gzip
@@ -29,21 +29,21 @@ CUT_OFF = "the answer was cut off at the token limit; answer more briefly"
 
 
 class WriterRequest(LenientModel):
-    """What was asked, as much of it as decides the answer."""
+    """The parts of a request that determine its answer."""
 
     model: str = ""
     messages: list[dict[str, Any]]
 
 
 class Exchanged(LenientModel):
-    """A question over the wire and what came back."""
+    """A request and its response."""
 
     request: WriterRequest
     response: Completion
 
 
 def sent(messages: Sequence[Message], schema: dict[str, Any]) -> list[dict[str, str]]:
-    """The messages as they are sent: the schema is told in words too, for not every endpoint holds an answer to it."""
+    """The messages to send. They contain the schema in words too, as not every endpoint enforces it."""
     told = [message.model_dump() for message in messages]
     rule = RULE + json.dumps(schema, ensure_ascii=False)
     if told and told[0]["role"] == "system":
@@ -55,7 +55,7 @@ def sent(messages: Sequence[Message], schema: dict[str, Any]) -> list[dict[str, 
 def answer_in(
     completion: Completion, messages: Sequence[Message], schema: dict[str, Any], *, cached: bool
 ) -> WriterAnswer:
-    """What an endpoint answered. Raises BadAnswer."""
+    """The answer in a completion. Raises BadAnswer."""
     choice, usage = completion.choices[0], completion.usage or Usage()
     spent = WriterAnswer(
         value=None,
@@ -77,12 +77,12 @@ def answer_in(
 
 
 def kept(completion: Completion) -> dict[str, Any]:
-    """As much of an answer as is read here."""
+    """The stored parts of a completion."""
     return completion.model_dump(mode="json", exclude_none=True)
 
 
 def recorded(path: Path) -> Iterator[Exchanged]:
-    """The exchanges of a recording. Raises NotFound, or RequestError naming the line."""
+    """The exchanges of a recording. Raises NotFound, or RequestError with the line number."""
     try:
         with _opened(path, "rt") as file:
             lines = file.read().split("\n")
@@ -102,7 +102,7 @@ def recorded(path: Path) -> Iterator[Exchanged]:
 
 
 class Recorder:
-    """Writes a recording as the exchanges come, each once."""
+    """Writes a recording, each exchange once."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -116,7 +116,7 @@ class Recorder:
             raise RequestError(f"--record {path}: cannot be written: {trouble(error)}") from None
 
     def keep(self, request: dict[str, Any], response: dict[str, Any]) -> None:
-        """Append an exchange, unless it is there."""
+        """Append an exchange if it is new."""
         key = _key(request["messages"])
         if key not in self._there:
             self._there.add(key)
@@ -150,7 +150,7 @@ def response_format(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def is_strict(schema: Any) -> bool:
-    """Whether a schema has the form that is taken strictly."""
+    """True if a schema is valid in strict mode."""
     if not isinstance(schema, dict):
         return isinstance(schema, bool)
     one = cast("dict[str, Any]", schema)

@@ -1,6 +1,6 @@
-"""Reading a JSON value out of what a model said: between prose, after thoughts, in a fence, with a comma too many.
+"""Extracts a JSON value from a model's text: among prose, after thoughts, in a fence, with extra commas.
 
-Nothing is made up: what stops in the middle is refused, and what had to be mended has to keep to the schema as well.
+Nothing is invented: a truncated value is refused, and a repaired one must match the schema too.
 """
 
 import json
@@ -22,11 +22,11 @@ CLOSING = {"{": "}", "[": "]"}
 
 
 class NoJson(ValueError):
-    """There is no JSON value in a text; the message says why, for who wrote it."""
+    """A text has no JSON value. The message tells its writer why."""
 
 
 def json_in(text: str, schema: dict[str, Any]) -> Any:
-    """The value that a text holds. The first one that keeps to the schema counts. Raises NoJson."""
+    """The first value in a text that matches the schema. Raises NoJson."""
     said = without_thoughts(text)
     if not said:
         raise NoJson("the answer is empty" + (" after the thoughts" if text.strip() else ""))
@@ -40,7 +40,7 @@ def json_in(text: str, schema: dict[str, Any]) -> Any:
 
 
 def without_thoughts(text: str) -> str:
-    """What was said after thinking aloud. Some templates open the thoughts in the prompt, so only their end is seen."""
+    """The text after the thoughts. Some templates open the thoughts in the prompt, so only their end is visible."""
     said = THOUGHTS.sub("", text)
     if "</think" in said and (not said.lstrip().startswith(("{", "["))):
         said = END_OF_THOUGHTS.sub("", said)
@@ -50,7 +50,7 @@ def without_thoughts(text: str) -> str:
 
 
 def faults_of(value: Any, schema: dict[str, Any]) -> list[str]:
-    """Where a value breaks a schema, a sentence each."""
+    """The violations of a schema, a sentence each."""
     validator = _validator(json.dumps(schema, sort_keys=True))
     if validator.is_valid(value):
         return []
@@ -69,7 +69,7 @@ def _validator(schema: str) -> jsonschema_rs.Validator:
 
 
 def _values(said: str) -> Iterator[Any]:
-    """The values that may be meant, the likeliest first."""
+    """The candidate values, the likeliest first."""
     whole = _strict(said)
     if whole is not None:
         yield whole
@@ -88,7 +88,7 @@ def _strict(text: str) -> Any:
 
 
 def _pieces(text: str) -> Iterator[str]:
-    """The parts of a text from an opening bracket to the one that closes it, the longest first."""
+    """The parts of a text between matching brackets, the longest first."""
     found: list[str] = []
     at = 0
     for _ in range(MOST_PIECES):
@@ -103,7 +103,7 @@ def _pieces(text: str) -> Iterator[str]:
 
 
 def _end(text: str, begin: int) -> int | None:
-    """Where the value that begins with a bracket ends; None where it does not."""
+    """The end of the value that begins with a bracket. None if there is none."""
     waiting: list[str] = []
     in_string = escaped = False
     for at in range(begin, len(text)):
@@ -124,7 +124,7 @@ def _end(text: str, begin: int) -> int | None:
 
 
 def _mended(text: str) -> Any:
-    """What a text with slips means: commas too many, comments, single quotes. Only what has its end is mended."""
+    """A value with slips: extra commas, comments, single quotes. Only a complete one is repaired."""
     if not text.startswith(tuple(CLOSING)) or _end(text, 0) != len(text):
         return None
     try:

@@ -18,7 +18,7 @@ HOLE = re.compile(r"\{\{([a-z][a-z0-9_]*)\}\}")
 
 
 class PromptError(BundleError):
-    """A prompt file is not what it should be, or is filled wrongly."""
+    """A prompt file is not valid, or is filled wrongly."""
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,11 @@ class Prompt:
 
     @property
     def holes(self) -> set[str]:
-        """The names to be filled."""
+        """The names of the holes."""
         return {name for message in self.messages for name in HOLE.findall(message.content)}
 
     def fill(self, **values: str) -> tuple[Message, ...]:
-        """Fill every hole. Raises PromptError where a hole has no value, or a value no hole."""
+        """Fill every hole. Raises PromptError for a hole without a value, or a value without a hole."""
         missing, unknown = sorted(self.holes - values.keys()), sorted(values.keys() - self.holes)
         if missing:
             raise PromptError(f"{self.path}: nothing for {{{{{missing[0]}}}}}")

@@ -1,4 +1,4 @@
-"""A writer that replays recorded exchanges, and knows nothing else."""
+"""A writer that replays recorded exchanges."""
 
 import difflib
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ MOST_SHOWN = 12
 
 
 class RecordingWriter:
-    """Answers what was answered to the same messages and schema; the first such exchange counts."""
+    """Replays the first exchange with the same messages and schema."""
 
     def __init__(self, *paths: Path) -> None:
         self._paths = paths
@@ -30,7 +30,7 @@ class RecordingWriter:
                 self._known.setdefault(digest_of(messages), (messages, exchange.response))
 
     async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
-        """Raises UnknownPrompt, or BadAnswer where such was recorded."""
+        """Raises UnknownPrompt, or BadAnswer if that was recorded."""
         asked = sent(messages, schema)
         found = self._known.get(digest_of(asked))
         if found is None:
@@ -39,7 +39,7 @@ class RecordingWriter:
         return answer_in(found[1], messages, schema, cached=True)
 
     def _nearest(self, asked: list[dict[str, str]]) -> str:
-        """What differs from the recorded prompt that is most like it."""
+        """The difference from the most similar recorded prompt."""
         text = _as_text(asked)
         texts = [_as_text(messages) for messages, _ in self._known.values()]
         if not texts:

@@ -19,16 +19,16 @@ from servers.records import Record
 
 
 class Message(Record):
-    """One turn of what a writer is told."""
+    """A message to a writer."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
 class WriterAnswer(Record):
-    """What a writer answered, and what it took.
+    """A writer's answer, and its cost.
 
-    `prompt` is the digest of what was asked. What came from a cache or a recording was paid for before: `cached`.
+    `prompt` is the digest of the request. A `cached` answer, from a cache or a recording, was paid for before.
     """
 
     value: Any
@@ -40,42 +40,42 @@ class WriterAnswer(Record):
 
     @classmethod
     def nothing(cls, prompt: str) -> Self:
-        """What is known of an answer that nobody has told about."""
+        """An answer about which nothing is known."""
         return cls(value=None, model="", prompt=prompt, prompt_tokens=0, completion_tokens=0, cached=False)
 
 
 class Writer(Protocol):
-    """Any model, however it is reached."""
+    """Any model, in-process or remote."""
 
     async def ask(self, messages: Sequence[Message], schema: dict[str, Any], *, label: str) -> WriterAnswer:
-        """Ask for a value of a schema; `label` says for whom, `environment/stage`. Raises WriterError."""
+        """Ask for a value of a schema. `label` is `environment/stage`. Raises WriterError."""
         ...
 
 
 class WriterError(FarmError):
-    """There is no answer to use."""
+    """There is no usable answer."""
 
 
 class WriterUnreachable(WriterError):
-    """The endpoint is down or broken, and still was after some attempts."""
+    """The endpoint is down or broken, after all attempts."""
 
 
 class WriterRefused(WriterError):
-    """The endpoint does not take such a request."""
+    """The endpoint refuses the request."""
 
 
 class PromptTooLong(WriterError):
-    """What is asked no longer fits the model's context."""
+    """The prompt no longer fits the model's context."""
 
 
 class UnknownPrompt(WriterError):
-    """A recording holds no answer to this."""
+    """A recording has no answer to this request."""
 
 
 class BadAnswer(WriterError):
-    """The model answered what cannot be used: `text` is what it said, `why` what is wrong with it.
+    """The model's answer is not usable: `text` is the answer, `why` its fault.
 
-    `spent` is the answer without its value: what it took.
+    `spent` is the answer's cost, without its value.
     """
 
     def __init__(self, text: str, why: str, *, spent: WriterAnswer | None = None) -> None:
@@ -86,15 +86,15 @@ class BadAnswer(WriterError):
 
 
 class Waiting(WriterError):
-    """The request is noted; its answer is not there yet."""
+    """The request was collected. Its answer does not exist yet."""
 
 
 def digest_of(value: Any) -> str:
-    """The SHA-256 of a JSON value, whatever the order of its keys."""
+    """The SHA-256 of a JSON value, independent of the order of keys."""
     text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def prompt_digest(messages: Sequence[Message], schema: dict[str, Any]) -> str:
-    """The digest of what is asked, whoever answers."""
+    """The digest of a request, independent of who answers."""
     return digest_of({"messages": [message.model_dump() for message in messages], "schema": schema})

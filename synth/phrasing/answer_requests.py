@@ -1,4 +1,4 @@
-"""What a task may ask to be told, with how to see it in an answer."""
+"""The questions of a task, with their goals over the answer."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ DAY = re.compile(r"\b\d{4}-\d\d-\d\d\b")
 
 @dataclass(frozen=True)
 class Telling:
-    """Something to be told: how it is asked for, what it is, and how the reference says it."""
+    """A question: how the task asks it, its value, and how the reference answers."""
 
     ask: str
     words: str
@@ -27,7 +27,7 @@ class Telling:
     saying: str
 
     def goal(self, number: int, given: tuple[str, ...] = ()) -> AnswerCheckpoint:
-        """The checkpoint that sees it. The values that the task gives may be told as well."""
+        """The checkpoint that judges it. Values of the task are allowed beside it."""
         fact = self.fact.model_copy(update={"name": f"told_{number}"})
         return answer_goal(f"told_{number}", f"Does the answer tell {self.ask}: {self.words}?", [fact], given=given)
 
@@ -41,9 +41,9 @@ def tellings(
     clock: str,
     seen: tuple[dict[str, Any], ...] = (),
 ) -> list[Telling]:
-    """What may be asked about the result of a call, apart from what the task gives already.
+    """The possible questions about a call's result, except what the task gives already.
 
-    `seen` are the results of the other calls: what stands in their place of it could be told by mistake.
+    `seen` are the results of the other calls: a value in the same place there could be told by mistake.
     """
     found: list[Telling] = []
     for tell in phrases.tells.get(tool, ()):
@@ -64,17 +64,17 @@ def tellings(
 
 
 def _others(name: str, seen: tuple[dict[str, Any], ...]) -> list[Any]:
-    """What stands under a name in some results."""
+    """The values under a name in some results."""
     return [value for result in seen for path, value in leaves(result, "") if path.rpartition(".")[2] == name and value]
 
 
 def values_of(refusal: str, given: str = "") -> list[str]:
-    """The dates and amounts that a refusal tells and that were not given, as it writes them."""
+    """The dates and amounts in a refusal that were not given, as written there."""
     told = [day for day in DAY.findall(refusal) if day_in(day)] + MONEY.findall(refusal)
     return [one for one in dict.fromkeys(told) if one not in given]
 
 
 def _texts(result: dict[str, Any]) -> dict[str, str]:
-    """The texts of a result, on top or one level below."""
+    """The texts of a result, at the top or one level below."""
     inner = [cast("dict[str, Any]", value) for value in result.values() if isinstance(value, dict)]
     return {name: value for whole in (*inner, result) for name, value in whole.items() if isinstance(value, str)}

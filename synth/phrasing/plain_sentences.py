@@ -1,6 +1,6 @@
-"""A command in words without a template: the first sentence of its tool's description, with its things named in it.
+"""A command in words without a template: the first sentence of its tool's description, with its rows named in it.
 
-What the sentence has no place for follows it, as somebody would add it: `for Ada, due on 4 May, with the note “…”`.
+The remaining arguments follow, as somebody would add them: `for Ada, due on 4 May, with the note “…”`.
 """
 
 import re
@@ -13,9 +13,9 @@ from synth.solutions.plausible_values import enum_of
 from synth.solutions.value_texts import DATE, DATETIME, MONEY, is_money
 
 LOOSE = re.compile(r" (?:that|which|whose) (?:is|are|was|were|has|have|waits|wait|belongs?|can|may)\b[^,.“]*$")
-"""A clause at a sentence's end that only says which rows may be meant."""
+"""A clause at a sentence's end that only restricts the rows."""
 ELSE = re.compile(r",? or (?:an?|one|another|the)\b[^“]*$|, or \w+[^“]*$")
-"""A clause at a sentence's end that says what else the tool does."""
+"""A clause at a sentence's end about another effect of the tool."""
 SOMEBODY = r"(?:somebody|someone|a person(?: or \w+)?)(?P<ending>'s)?"
 BETWEEN = r"(?:(?!(?:an?|the|of|to|for|in|on|at|by|from|with|and|that|whose|which|one)\b)\w+\s+){0,3}"
 """The words that may stand between an article and its noun: `an available or reserved unit`."""
@@ -25,19 +25,19 @@ PREPOSITIONS = ("from", "until", "to", "since", "by", "before", "after")
 DAY = ("date", "day", "when", "at", "on")
 UNITS = ("kg", "g", "km", "m", "cm", "minutes", "hours", "days", "nights", "percent", "ml", "litres")
 FOR = ("requester", "customer", "client", "applicant", "owner", "holder", "keeper")
-"""Arguments for people whose errand it is."""
+"""Arguments for the person whose errand it is."""
 ONE_OF = {"children": "child", "people": "person", "copies": "copy"}
 
 
 class Thing(NamedTuple):
-    """What the row of an argument is called, and whether it is a person's."""
+    """The name of an argument's row, and whether it is a person's."""
 
     noun: str
     is_person: bool
 
 
 class _Rest(NamedTuple):
-    """What is said after the sentence: for what, how, with what, and what is true or not."""
+    """The words after the sentence: for what, how, with what, and which flags."""
 
     rows: list[str]
     manner: list[str]
@@ -68,7 +68,7 @@ def plain_ask(tool: Tool, values: TemplateValues, things: Mapping[str, Thing]) -
 
 
 def _put_in(clause: str, thing: Thing, word: str) -> str | None:
-    """A clause that speaks of a row in place of `a copy`, `another branch`; None where it has no such words."""
+    """A clause with a row in place of `a copy`, `another branch`. None if it has no such words."""
     words = thing.noun.replace("_", "[ -]")
     forms = [
         rf"(?:an?|the|another|one|some|its|their)\s+{BETWEEN}{form}(?P<ending>'s)?"
@@ -82,7 +82,7 @@ def _put_in(clause: str, thing: Thing, word: str) -> str | None:
 
 
 def _shortened(clause: str, words: list[str], has_rows: bool) -> str:
-    """A clause without what only says which rows may be meant, or what else could be done."""
+    """A clause without restrictions and other effects."""
     for form in (ELSE, LOOSE):
         found = form.search(clause)
         if found is not None and has_rows and not any(word in found[0] for word in words):
@@ -91,7 +91,7 @@ def _shortened(clause: str, words: list[str], has_rows: bool) -> str:
 
 
 def _decided(clause: str, value: str, placed: list[str]) -> str | None:
-    """A clause that offers two things to do, with only the one that a choice names; None where it names neither."""
+    """A clause with two alternatives, reduced to the chosen one. None if the choice names neither."""
     sides = clause.split(" or ")
     stem = value[: max(4, len(value) - 2)].lower()
     if len(sides) != 2 or len(value) < 4:
@@ -133,7 +133,7 @@ def _rest(clause: str, left: dict[str, str], arguments: dict[str, Any], things: 
 
 
 def _is_its_object(human: str, word: str, thing: Thing) -> bool:
-    """Whether a row is what the sentence is done for, and not one of the things that it is done with."""
+    """True if the sentence is about a row, not only done with it."""
     noun = thing.noun.replace("_", " ")
     if thing.is_person:
         return human == noun or human in FOR
@@ -141,7 +141,7 @@ def _is_its_object(human: str, word: str, thing: Thing) -> bool:
 
 
 def _without(clause: str, human: str) -> str:
-    """The name of a property without what the clause says: a `revoke reason` of what is revoked is the reason."""
+    """The name of a property without words of the clause: the `revoke reason` of a revoked thing is its reason."""
     first, _, rest = human.partition(" ")
     return rest if len(first) > 4 and first[:5] in clause and rest not in ("", "by", *UNITS) else human
 

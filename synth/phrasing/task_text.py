@@ -1,4 +1,4 @@
-"""The words of a task: sentences over templates, in the voice of one person, that say what cannot be looked up."""
+"""The text of a task: filled templates in one person's voice, with everything that cannot be looked up."""
 
 import re
 from dataclasses import dataclass
@@ -9,10 +9,10 @@ from servers.bundle.phrases import HOLE, Phrases, Speaking, Voice, is_named
 from synth.solutions.value_texts import counted, said
 
 ARTICLE = re.compile(r"(?<=\ba) (?=[aeio](?!ne\b|nce\b)[a-z])")
-"""The place of an `n` before what was put into a hole: `a advising hold`."""
+"""The place of an `n` to insert: `a advising hold`."""
 OPTIONAL = re.compile(r"\[(?:(!?)(\w+):)?([^\[\]]*)\]")
 NO_ORDER = re.compile(r"(?i)(?:(?:an?|as|for|having|i|in|it|on|since|the|there|this|we|with)\b|\{\w+_(?:by|id)\})")
-"""How a template begins that does not fit after `please`: it is a sentence of its own."""
+"""Beginnings of templates that do not fit after `please`: such a template is a sentence of its own."""
 PLAIN_VOICE = Voice(
     open=("Good morning.", "Hello.", "There is something I need done.", "Could you help me with this?", ""),
     close=("", "Thank you.", "", "Thanks a lot."),
@@ -31,7 +31,7 @@ NOT_POSSIBLE = (
         " and tell me what stands in the way, with any date or amount",
     ),
 )
-"""What is to become of what cannot be done, and how its reason is asked for."""
+"""The words for parts that cannot be done, and for the question about the reason."""
 ANY_NOT_POSSIBLE = (
     ("If something of this can't be done, leave that part", " and tell me exactly why, with any dates or amounts"),
     (
@@ -43,14 +43,14 @@ ANY_NOT_POSSIBLE = (
 
 @dataclass(frozen=True)
 class TemplateValues:
-    """What fills the holes of one command's template: words by argument, and the arguments' own values."""
+    """The values for one command's template: words by argument, and the arguments' own values."""
 
     words: dict[str, str]
     arguments: dict[str, Any]
 
 
 def filled(template: str, values: TemplateValues) -> str | None:
-    """A template with its holes filled; None where it speaks of an argument that is not given."""
+    """A template with its holes filled. None if it needs an argument that is not given."""
     text = OPTIONAL.sub(lambda part: _optional(part, values), template)
     missing = [hole["name"] for hole in HOLE.finditer(text) if hole["name"] not in values.words]
     if missing:
@@ -74,7 +74,7 @@ def _word(hole: re.Match[str], values: TemplateValues) -> str:
 
 
 def words_of(arguments: dict[str, Any], spoken: dict[str, str], *, clock: str, phrases: Phrases) -> dict[str, str]:
-    """Words for every argument: those that were chosen for rows, and plain values as people write them."""
+    """Words for every argument: the chosen ones for rows, and plain values as people write them."""
     return {
         name: spoken.get(name) or said(name, value, clock=clock, currency=phrases.currency, words=phrases.words)
         for name, value in arguments.items()
@@ -92,7 +92,7 @@ def composed(
     wants_reasons: bool = False,
     random: Random,
 ) -> str:
-    """The whole task. Where something in it may fail, it says what is to become of that, and may want the reason."""
+    """The whole task. If a part may fail, it says what to do then, and may ask for the reason."""
     manner = phrases.voices.get(voice, PLAIN_VOICE)
     sentences = _sentences(clauses, random)
     if may_fail:
@@ -112,7 +112,7 @@ def composed(
 
 
 def without_question(task: str) -> str:
-    """A task that does not ask for the reason of what cannot be done."""
+    """The task without the question for a reason."""
     for _, why in (*NOT_POSSIBLE, *ANY_NOT_POSSIBLE):
         task = task.replace(why, "")
     return task
@@ -142,12 +142,12 @@ def _sentences(clauses: list[str], random: Random) -> list[str]:
 
 
 def _is_whole(clause: str) -> bool:
-    """Whether a clause is a sentence of its own."""
+    """True if a clause is a sentence of its own."""
     return clause.endswith((".", "!", "?"))
 
 
 def _go_together(first: str, second: str) -> bool:
-    """Whether two clauses can be one sentence without either being misread."""
+    """True if two clauses can be joined without a misreading."""
     return not _is_whole(second) and not any(mark in clause for clause in (first, second) for mark in ",;:(")
 
 

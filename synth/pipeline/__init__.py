@@ -1,1 +1,1 @@
-"""Stages in order: ask, accept, retry; their artefacts and the folder of a run. It knows no stage."""
+"""The engine of stages: ask, accept, retry; artefacts and the folder of a run. It knows no particular stage."""

@@ -1,4 +1,4 @@
-"""The artefact of a stage: a readable file on disk, with a record of what made it. The first one is the topic."""
+"""The artefact of a stage: a readable file, with a record of its origin. The first one is the topic."""
 
 import hashlib
 from pathlib import Path
@@ -13,9 +13,9 @@ from synth.pipeline.asker import WriterExchange
 
 
 class Topic(Record):
-    """What an environment is about: a title given by hand, or a topic mined from a task.
+    """The topic of an environment: a given title, or one mined from a task.
 
-    Scores go from 1 to 10. They are None where nobody gave one.
+    Scores go from 1 to 10, and are None if there are none.
     """
 
     title: str = Field(min_length=1, max_length=200)
@@ -26,10 +26,10 @@ class Topic(Record):
 
 
 class Artefact(Record):
-    """`files` are the digests of the larger files that the stage wrote beside it, `digest` that of all the rest.
+    """An artefact. `files` are the digests of larger files of the stage, `digest` that of everything else.
 
-    `after` is the link of the artefact before, so that one that was made from something else is noticed; `turn` tells
-    how often the stage had been sent back when it was made. `code` is the digest of the file that has the stage's code.
+    `after` is the link of the previous artefact, so that a changed input is noticed. `turn` is the number of times the
+    stage had been sent back. `code` is the digest of the stage's source file.
     """
 
     stage: str
@@ -47,7 +47,7 @@ class Artefact(Record):
 
     @property
     def link(self) -> str:
-        """The digest of what the next stages see: this one and all before it."""
+        """The digest of this artefact and all before it, which the next stages depend on."""
         return digest_of({"after": self.after, "value": self.value, "files": self.files})
 
     def sealed(self) -> "Artefact":
@@ -56,14 +56,14 @@ class Artefact(Record):
 
 
 def write_artefact(path: Path, artefact: Artefact) -> Artefact:
-    """Write it whole or not at all; gives it with its digest."""
+    """Write an artefact atomically. Returns it with its digest."""
     sealed = artefact.sealed()
     write_whole(path, sealed.model_dump_json(indent=1) + "\n")
     return sealed
 
 
 def read_artefact(path: Path) -> Artefact | None:
-    """What a stage made, or None where that is missing, half written or not what was written. Passes over its files."""
+    """An artefact, or None if it is missing, incomplete or changed. Its files are not checked."""
     try:
         artefact = Artefact.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
@@ -72,7 +72,7 @@ def read_artefact(path: Path) -> Artefact | None:
 
 
 def digest_of_file(path: Path) -> str:
-    """The SHA-256 of a file; empty where there is none."""
+    """The SHA-256 of a file. Empty if it is missing."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

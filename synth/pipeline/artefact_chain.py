@@ -1,4 +1,4 @@
-"""The artefacts of one environment on disk: which of them stand, and where an environment was sent back."""
+"""The artefacts of one environment on disk: the valid ones, and the steps back."""
 
 import json
 from collections.abc import Sequence
@@ -24,22 +24,22 @@ class Back(Record):
     evidence: tuple[str, ...]
     exchanges: tuple[WriterExchange, ...]
     seen: dict[str, Any] | None = None
-    """What `by` had come to, as a value of its own kind."""
+    """The partial result of `by`."""
 
 
 @dataclass(frozen=True)
 class ArtefactChain:
-    """The folder of an environment, and the stages that it goes through."""
+    """The folder of an environment, and its stages."""
 
     folder: Path
     stages: Sequence[Stage]
 
     def path(self, number: int) -> Path:
-        """Where the artefact of a stage lies."""
+        """The path of a stage's artefact."""
         return self.folder / f"{number:02}-{self.stages[number].name}.json"
 
     def standing(self) -> list[Artefact]:
-        """The artefacts from the first on that are whole, were made from one another, and still have their files."""
+        """The valid artefacts from the first on: complete, made from one another, with all files."""
         found: list[Artefact] = []
         after = ""
         backs = self.backs()
@@ -53,7 +53,7 @@ class ArtefactChain:
         return self._with_files(found)
 
     def _with_files(self, found: list[Artefact]) -> list[Artefact]:
-        """Cut off what has lost a file. Where several stages wrote one, it is the last one's."""
+        """Remove artefacts with a missing file. If several stages wrote a file, the last one owns it."""
         owners = {name: number for number, artefact in enumerate(found) for name in artefact.files}
         for name, number in sorted(owners.items(), key=lambda item: item[1]):
             if digest_of_file(self.folder / name) != found[number].files[name]:
@@ -61,7 +61,7 @@ class ArtefactChain:
         return found
 
     def backs(self) -> list[Back]:
-        """How often, and why, the environment was sent back."""
+        """The steps back, with reasons."""
         found: list[Back] = []
         for path in sorted(self.folder.glob("backs/*.json")):
             with suppress(ValidationError):  # one that is not whole: its stage is asked again
@@ -69,7 +69,10 @@ class ArtefactChain:
         return found
 
     def send_back(self, back: Back) -> None:
-        """Note that a stage has to mend what it made. That, and what came of it, is kept beside the note."""
+        """Record that a stage has to repair its artefact.
+
+        That artefact, and all later ones, are kept beside the record.
+        """
         number = 1 + len(self.backs())
         kept = self.folder / "backs" / f"{number:02}"
         kept.mkdir(parents=True, exist_ok=True)
@@ -81,14 +84,14 @@ class ArtefactChain:
         write_whole(kept.with_suffix(".json"), json.dumps(back.model_dump(mode="json"), ensure_ascii=False, indent=1))
 
     def given_up(self, standing: Sequence[Artefact] | None = None) -> list[tuple[str, tuple[WriterExchange, ...]]]:
-        """What was said for artefacts that are not among the standing ones, by stage; who knows those gives them."""
+        """The exchanges for abandoned artefacts, by stage, if they are known."""
         still = {artefact.digest for artefact in (self.standing() if standing is None else standing)}
         kept = [read_artefact(path) for path in sorted(self.folder.glob("backs/*/*.json"))]
         found = {one.digest: (one.stage, one.exchanges) for one in kept if one and one.digest not in still}
         return [*found.values(), *((back.by, back.exchanges) for back in self.backs())]
 
     def before(self, stage: Stage) -> Record | None:
-        """What a stage had made before it, or one before it, was sent back the last time."""
+        """The artefact that a stage had before the last step back over it."""
         name = self.path(self.position(stage.name)).name
         for path in sorted(self.folder.glob(f"backs/*/{name}"), reverse=True):
             artefact = read_artefact(path)
@@ -97,25 +100,25 @@ class ArtefactChain:
         return None
 
     def evidence(self, stage: Stage, backs: Sequence[Back]) -> tuple[str, ...]:
-        """Why a stage has to mend what it made; nothing where it was another that had to, since."""
+        """Why a stage has to repair its artefact. Empty if another stage had to since."""
         here = self.position(stage.name)
         voiding = [back for back in backs if self.position(back.to) <= here < self.position(back.by)]
         return voiding[-1].evidence if voiding and voiding[-1].to == stage.name else ()
 
     def seen(self, stage: Stage, backs: Sequence[Back]) -> Record | None:
-        """What a stage had come to when it sent the environment back the last time."""
+        """The partial result of a stage when it last sent the environment back."""
         found = next((back.seen for back in reversed(backs) if back.by == stage.name), None)
         with suppress(ValidationError):
             return None if found is None else stage.kind.model_validate(found)
         return None
 
     def position(self, name: str) -> int:
-        """The place of a stage; -1 where there is none of that name."""
+        """The index of a stage. -1 if there is none of that name."""
         return next((at for at, stage in enumerate(self.stages) if stage.name == name), -1)
 
 
 def is_of(stage: Stage, artefact: Artefact) -> bool:
-    """Whether an artefact is what a stage makes, in its present form."""
+    """True if an artefact belongs to a stage in its present version."""
     try:
         stage.kind.model_validate(artefact.value)
     except ValidationError:

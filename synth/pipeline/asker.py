@@ -1,4 +1,4 @@
-"""Asks a writer until its answer is accepted, and keeps the record of what was said."""
+"""Asks a writer until its answer is accepted, and records the exchanges."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ MOST_REASONS = 20
 
 
 class Rejected(FarmError):
-    """A stage has no answer that is accepted; `reasons` are those of the last attempt."""
+    """No answer of a stage was accepted. `reasons` are those of the last attempt."""
 
     def __init__(self, stage: str, reasons: Sequence[str]) -> None:
         super().__init__(f"{stage}: {'; '.join(reasons)}")
@@ -34,10 +34,9 @@ class Rejected(FarmError):
 
 
 class WriterExchange(Record):
-    """One question to the writer. `reasons` say why the answer was rejected; none where it was accepted.
+    """One request to the writer. `reasons` say why the answer was refused, and are empty if it was accepted.
 
-    `attempt` counts from 1. It is 0 where it is not known: in artefacts that were written before it was kept, whose
-    digests are of what they have.
+    `attempt` counts from 1. It is 0 in old artefacts without it, whose digests cover their content.
     """
 
     prompt: str
@@ -55,7 +54,7 @@ class WriterExchange(Record):
 
 
 class Asker:
-    """One per environment and stage: binds a writer to them."""
+    """The writer of one environment and stage."""
 
     def __init__(
         self,
@@ -79,11 +78,11 @@ class Asker:
         *,
         attempts: int = 4,
     ) -> T:
-        """Ask for a value of a kind until `accept` has nothing against it.
+        """Ask for a value of a kind until `accept` has no finding.
 
         Raises:
             Rejected: no attempt was accepted.
-            WriterError: there is no answer at all.
+            WriterError: there is no answer.
         """
         schema = schema_of(kind)
         reasons: list[str] = []
@@ -126,7 +125,7 @@ def _read(answer: WriterAnswer, kind: type[T]) -> tuple[T | None, list[str]]:
 
 
 def in_words(error: ValidationError) -> list[str]:
-    """What is wrong with a value, a sentence each, for who wrote it."""
+    """The faults of a value, a sentence each, for its writer."""
     return problems(error, whole="the answer", most=MOST_REASONS)
 
 
@@ -135,9 +134,9 @@ def _exchange(answer: WriterAnswer, reasons: Sequence[str], attempt: int) -> Wri
 
 
 def _told(text: str, reasons: Sequence[str], which: str) -> tuple[Message, ...]:
-    """What the writer is told of its own answer. Only the last one: earlier ones would fill its context.
+    """The reply to the writer's last answer. Earlier ones would fill its context.
 
-    It is told which attempt that was, so that one who answers the same again is not asked the same again.
+    It includes the attempt's number, so that a repeated answer does not repeat the request.
     """
     listed = "\n".join(f"- {reason}" for reason in reasons)
     request = f"This answer was not accepted ({which}):\n{listed}\n\nAnswer again, in full, with all of this put right."

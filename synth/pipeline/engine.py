@@ -1,4 +1,4 @@
-"""The run: topics become environments, and all of them advance at once, each at its own pace."""
+"""The synthesis run: topics become environments, which advance concurrently at their own pace."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,15 +19,18 @@ from synth.pipeline.stage import PLAIN, Stage, Wishes
 
 MINING = "(mining)"
 APART = 0.015
-"""Seconds between the first questions of two environments. Those that begin together are answered together, stay so for
-the whole run, and wait for each other at every step: that made a run with answers of one second a third longer."""
+"""Seconds between the first requests of two environments.
+
+Environments that begin together stay synchronized, and wait for each other at every step: that made a run with answers
+of one second a third longer.
+"""
 
 
 class Mining(Protocol):
-    """From a file of task texts to at most `n` topics; `folder` keeps what is worth seeing, reports and maps too.
+    """Mining: from a file of task texts to at most `n` topics. `folder` gets reports and maps.
 
-    `asker(label)` gives an Asker, `label` being `mine/000017` or the like. It is called again from the beginning when a
-    run is resumed: what was asked before is answered from the cache. `embedder`, if there is one, says what is alike.
+    `asker(label)` returns an Asker, with a label such as `mine/000017`. A resumed run calls it again, and the cache
+    answers. `embedder`, if given, measures similarity.
     """
 
     async def __call__(
@@ -38,7 +41,7 @@ class Mining(Protocol):
 
 
 class Advanced(NamedTuple):
-    """What another process did for an environment: `refused` is the trouble that every environment will have."""
+    """The result of another process for an environment. `refused` is an error that every environment will have."""
 
     end: EnvironmentEnd | None
     refused: str
@@ -47,12 +50,12 @@ class Advanced(NamedTuple):
 
 
 Elsewhere = Callable[[str], Awaitable[Advanced]]
-"""Advances an environment, by its id, in another process."""
+"""A function that advances an environment, by id, in another process."""
 
 
 @dataclass
 class SynthesisRun:
-    """All environments of a folder. Whatever stops it, another one on the same folder goes on."""
+    """All environments of a folder. After any interruption, another run on the folder continues."""
 
     folder: SynthesisFolder
     stages: Sequence[Stage]
@@ -64,7 +67,7 @@ class SynthesisRun:
     elsewhere: Elsewhere | None = None
 
     async def mine(self, mining: Mining, tasks: Path, n: int, embedder: Embedder | None = None) -> Sequence[Topic]:
-        """The topics of a file of tasks; those of an earlier run where it asked for the same."""
+        """The topics of a file of tasks. Those of an earlier run with the same request are reused."""
         about = {"tasks": digest_of_file(tasks) or str(tasks), "n": n}
         asked = digest_of(about if embedder is None else {**about, "embeddings": embedder.model})
         found = self.folder.mined(asked)
@@ -85,9 +88,9 @@ class SynthesisRun:
         )
 
     async def make(self, topics: Sequence[Topic], *, again: bool = False) -> None:
-        """Bring every environment as far as it goes; `again` gives rejected ones another chance.
+        """Advance every environment as far as possible. `again` gives rejected ones another chance.
 
-        Raises the first WriterRefused or UnknownPrompt, after the others have been left where they are.
+        Raises the first WriterRefused or UnknownPrompt, after the others have stopped.
         """
         room = asyncio.Semaphore(self.at_once)  # protects memory and guests: so many environments at once
         tasks: list[asyncio.Task[None]] = []

@@ -28,18 +28,18 @@ from synth.pipeline.stage import (
 )
 
 State = Literal["accepted", "rejected", "waiting", "stopped", "failed"]
-"""How far a run brought an environment. The last three go on when it is run again."""
+"""The state of an environment after a run. The last three continue in the next run."""
 
 
 class EnvironmentEnd(NamedTuple):
-    """Where an environment has come to, and why no further."""
+    """The state of an environment, and the reason for it."""
 
     state: State
     why: str = ""
 
 
 class Rejection(Record):
-    """Why an environment was given up, and what was said in the stage that did."""
+    """Why an environment was given up, and the exchanges of that stage."""
 
     stage: str
     reasons: tuple[str, ...]
@@ -47,7 +47,7 @@ class Rejection(Record):
 
 
 def rejection_of(folder: Path) -> Rejection | None:
-    """Why an environment was given up, if it was; a file that is not whole says nothing."""
+    """Why an environment was given up, if it was. An incomplete file counts as missing."""
     try:
         return Rejection.model_validate_json((folder / "rejected.json").read_bytes())
     except (OSError, ValidationError):
@@ -62,13 +62,13 @@ TOPIC = Stage("topic", Topic, make=_given, needs_model=False)
 
 
 def utc_now() -> datetime:
-    """The time that artefacts tell."""
+    """The time for artefacts."""
     return datetime.now(UTC)
 
 
 @dataclass
 class EnvironmentRun:
-    """One environment of a run. `now` is the clock; what it says goes into the artefacts alone."""
+    """One environment of a run. `now` is the clock for its artefacts."""
 
     id: str
     folder: Path
@@ -96,9 +96,9 @@ class EnvironmentRun:
             self._keep(0, topic, [], [], [])
 
     async def advance(self) -> EnvironmentEnd:
-        """Make what is missing, one stage after another.
+        """Make the missing artefacts, one stage after another.
 
-        Raises WriterRefused or UnknownPrompt, for every environment will have that trouble.
+        Raises WriterRefused or UnknownPrompt, as every environment would have that error.
         """
         rejection = self.rejection
         if rejection is not None:
@@ -122,7 +122,7 @@ class EnvironmentRun:
         return EnvironmentEnd("accepted")
 
     async def _step(self, standing: list[Artefact]) -> EnvironmentEnd | None:
-        """Make one artefact more, or go back to where one has to be mended; `standing` changes with it."""
+        """Make one more artefact, or step back for a repair. This updates `standing`."""
         number = len(standing)
         stage = self.line.stages[number]
         self.progress.stage(self.id, stage.name)
@@ -174,7 +174,7 @@ class EnvironmentRun:
         )
 
     def _value(self, stage: Stage, artefact: Artefact) -> Record:
-        """What an artefact holds, read once: every later stage is given it."""
+        """The value of an artefact, read once for all later stages."""
         found = self._values.get(artefact.digest)
         if found is None:
             found = self._values[artefact.digest] = stage.kind.model_validate(artefact.value)
@@ -211,7 +211,7 @@ class EnvironmentRun:
         return EnvironmentEnd("rejected", f"{stage}: {'; '.join(reasons)}")
 
     def publish(self, library: Path) -> None:
-        """Copy the finished bundle into a library, whole or not at all."""
+        """Copy the finished bundle into a library, atomically."""
         bundle, there = self.folder / "bundle" / self.id, library / self.id
         if not bundle.is_dir() or there.exists():
             return

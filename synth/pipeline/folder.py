@@ -33,7 +33,7 @@ LONGEST_ID = 48
 
 
 class Mined(Record):
-    """The topics that came out of a file of tasks; `asked` is the digest of that file and the number wanted."""
+    """The topics from a file of tasks. `asked` is the digest of the file and the wanted number."""
 
     asked: str
     topics: tuple[Topic, ...]
@@ -41,12 +41,15 @@ class Mined(Record):
 
 @dataclass(frozen=True)
 class SynthesisFolder:
-    """Where everything of a run lies."""
+    """The folder of a run."""
 
     path: Path
 
     def locked(self, option: str = "--out") -> AbstractContextManager[None]:
-        """Keep other runs out. Entering it raises Conflict, or RequestError where the folder cannot be written."""
+        """Lock the folder against other runs.
+
+        Entering raises Conflict, or RequestError if the folder cannot be written.
+        """
         where = f"{option} {self.path}"
         return locked(
             self.path / ".lock",
@@ -63,7 +66,7 @@ class SynthesisFolder:
         return self.path / "library"
 
     def note(self, plan: dict[str, Any], now: datetime) -> None:
-        """Write what is asked for. The time at which the run began stays."""
+        """Write the plan. The run's first start time stays."""
         file = self.path / "run.json"
         began = now.isoformat(timespec="seconds")
         with suppress(OSError, ValueError, LookupError, TypeError):  # a new run, or a file that nobody can read
@@ -71,7 +74,7 @@ class SynthesisFolder:
         write_whole(file, json.dumps({"began_at": began, "plan": plan}, ensure_ascii=False, indent=1) + "\n")
 
     def asked_before(self) -> dict[str, Any]:
-        """What was asked for when the run was last started; nothing where it was not, or nobody can read it."""
+        """The plan of the last start. Empty if there is none, or it cannot be read."""
         try:
             plan = json.loads((self.path / "run.json").read_text(encoding="utf-8"))["plan"]
             return dict(plan.items())
@@ -79,7 +82,7 @@ class SynthesisFolder:
             return {}
 
     def begun(self) -> dict[str, Topic]:
-        """The environments that were begun, by id. Where the first artefact is damaged, there is none."""
+        """The environments that were begun, by id. One with a damaged first artefact is left out."""
         found: dict[str, Topic] = {}
         for path in sorted(self.environments.glob("*/00-topic.json")):
             artefact = read_artefact(path)
@@ -88,7 +91,7 @@ class SynthesisFolder:
         return found
 
     def ids(self, topics: Sequence[Topic]) -> dict[str, Topic]:
-        """All environments of the run by id: those that were begun, and one for each topic that is new."""
+        """All environments of the run by id: the begun ones, and one for each new topic."""
         found = self.begun()
         for topic in topics:
             if all(topic.title != other.title for other in found.values()):
@@ -96,7 +99,7 @@ class SynthesisFolder:
         return found
 
     def mined(self, asked: str) -> tuple[Topic, ...] | None:
-        """The topics that were mined, if the same was asked."""
+        """The mined topics, if the request was the same."""
         try:
             mined = Mined.model_validate_json((self.path / "topics.json").read_bytes())
         except (OSError, ValidationError):
@@ -111,7 +114,7 @@ class SynthesisFolder:
 
 
 def _id(title: str, taken: Any) -> str:
-    """A name for an environment: its title, in the letters of a name."""
+    """An environment's id from its title."""
     ascii_only = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     words = re.sub(r"[^a-z0-9]+", "_", ascii_only).strip("_")[:LONGEST_ID].rstrip("_")
     name = words if re.match(r"[a-z]", words) else f"environment_{words or digest_of(title)[:8]}"

@@ -1,4 +1,4 @@
-"""What a run is asked to do: a TOML file, or options of the command, which win over the file."""
+"""The plan of a run: a TOML file, or options of the command, which take precedence."""
 
 import tomllib
 from collections.abc import Mapping
@@ -17,14 +17,14 @@ from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Wishes
 
 ONCE = frozenset({"out", "again", "batch_results"})
-"""Keys that mean one start of a run alone."""
+"""Keys that apply to a single start."""
 OF_ONE_WRITER = frozenset({"writer", "serve_vllm", "vllm_arguments", "recordings", "embeddings"})
 BY_NAME = "hf:"
-"""Begins the name of a data set where `tasks` is no file."""
+"""The prefix of a data set's name in `tasks`."""
 
 
 class RunPlan(Record):
-    """The keys of a config file; most are options of the command too. Files are relative to the working directory."""
+    """The keys of a config file. Most are options of the command too. Files are relative to the working directory."""
 
     out: Path
     topics: tuple[str, ...] = ()
@@ -56,7 +56,7 @@ class RunPlan(Record):
 
     @classmethod
     def of(cls, config: Path | None, options: Mapping[str, Any]) -> Self:
-        """From a file, where there is one, and options. Raises NotFound, or RequestError naming the key."""
+        """A plan from an optional file and options. Raises NotFound, or RequestError with the key."""
         keys: dict[str, Any] = _read(config) if config is not None else {}
         unknown = sorted(keys.keys() - cls.model_fields.keys())
         if unknown:
@@ -75,7 +75,7 @@ class RunPlan(Record):
 
     @classmethod
     def resumed(cls, folder: SynthesisFolder, options: Mapping[str, Any]) -> Self:
-        """From the last start of a run, where there was one, and options, which win. Raises as `of` does."""
+        """The plan of the last start, if any, with options taking precedence. Raises like `of`."""
         before = {key: value for key, value in folder.asked_before().items() if key in cls.model_fields.keys() - ONCE}
         if not before and not options.keys() & {"topics", "tasks", "writer", "model", "serve_vllm"}:
             raise RequestError(
@@ -87,17 +87,17 @@ class RunPlan(Record):
 
     @property
     def wishes(self) -> Wishes:
-        """What the stages are told."""
+        """The wishes for the stages."""
         return Wishes(size=self.size)
 
     @property
     def prices(self) -> Prices:
-        """What a million tokens cost."""
+        """The price of a million tokens."""
         return Prices(prompt=self.prompt_price, completion=self.completion_price)
 
     @property
     def sampling(self) -> Sampling:
-        """How the model draws its answers."""
+        """The sampling parameters of the model."""
         return Sampling(
             temperature=self.temperature, top_p=self.top_p, max_tokens=self.max_tokens, seed=self.sampling_seed
         )

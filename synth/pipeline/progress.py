@@ -1,4 +1,4 @@
-"""What a run has done so far: where each environment is, what was asked, what it cost."""
+"""The progress of a run: the stage of each environment, requests, costs."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -10,19 +10,19 @@ MILLION = 1_000_000
 
 
 class Prices(Record):
-    """What a million tokens cost; any currency."""
+    """The price of a million tokens, in any currency."""
 
     prompt: float = 0.0
     completion: float = 0.0
 
     def of(self, exchange: WriterExchange) -> float:
-        """What an exchange cost when it was first had."""
+        """The original price of an exchange."""
         return (exchange.prompt_tokens * self.prompt + exchange.completion_tokens * self.completion) / MILLION
 
 
 @dataclass
 class ProgressRow:
-    """One environment, or all together. What came from the cache has no price here: it was paid for before."""
+    """One environment, or all together. Cached exchanges cost nothing here: they were paid for before."""
 
     stage: str = ""
     state: str = "under way"
@@ -34,12 +34,12 @@ class ProgressRow:
     completion_tokens: int = 0
     money: float = 0.0
     here: int = 0
-    """How often the writer was asked in the stage where it is now."""
+    """The number of requests in the current stage."""
 
 
 @dataclass
 class RunProgress:
-    """What a run tells as it goes."""
+    """The progress events of a run."""
 
     prices: Prices = field(default_factory=Prices)
     on_end: Callable[[str, ProgressRow], None] | None = None
@@ -49,11 +49,11 @@ class RunProgress:
 
     @property
     def rows(self) -> Mapping[str, ProgressRow]:
-        """The environments in the order in which they were begun."""
+        """The environments in the order of their start."""
         return self._rows
 
     def stage(self, environment: str, stage: str) -> None:
-        """An environment has come to a stage."""
+        """An environment has reached a stage."""
         row = self._row(environment)
         row.stage, row.here = stage, 0
 
@@ -73,14 +73,14 @@ class RunProgress:
                 one.money += self.prices.of(exchange)
 
     def end(self, environment: str, state: str, why: str) -> None:
-        """An environment goes no further in this run."""
+        """An environment ends in this run."""
         row = self._row(environment)
         row.state, row.why = state, why
         if self.on_end is not None:
             self.on_end(environment, row)
 
     def count(self, state: str) -> int:
-        """How many environments are in a state."""
+        """The number of environments in a state."""
         return sum(row.state == state for row in self._rows.values())
 
     def _row(self, environment: str) -> ProgressRow:

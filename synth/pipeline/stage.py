@@ -1,4 +1,4 @@
-"""A stage of synthesis: from what was made before it to one artefact more."""
+"""A stage of synthesis: it makes one artefact from the earlier ones."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ T = TypeVar("T", bound=Record)
 
 
 class Wishes(Record):
-    """What the caller wants of every environment."""
+    """The caller's wishes for every environment."""
 
     size: Literal["small", "medium", "large"] = "small"
 
@@ -23,12 +23,12 @@ PLAIN = Wishes()
 
 @dataclass(frozen=True)
 class Artefacts:
-    """What there is of one environment: the artefacts of the stages before by kind, `made[Topic]`, and a folder.
+    """The artefacts of one environment: those of earlier stages by kind, `made[Topic]`, and a folder.
 
-    `before` is what this stage had made when a later one sent the environment back, `evidence` what that one said if
-    it was sent back to this stage; without evidence an earlier stage has been mended, and `before` may still do.
-    `seen` is what this stage had come to when it sent the environment back itself, and `sent` to which stages it did.
-    `date` is the day on which the environment was begun; it stays the same however often a run is resumed.
+    `before` is this stage's artefact before a later stage stepped back, and `evidence` that stage's reasons if it
+    stepped back to this one. Without evidence an earlier stage was repaired, and `before` may still be valid. `seen` is
+    this stage's partial result when it stepped back itself, and `sent` the stages it stepped back to. `date` is the day
+    on which the environment was begun, also after a resume.
     """
 
     environment: str
@@ -44,18 +44,18 @@ class Artefacts:
     """The names of the files that this stage wrote with `write`."""
 
     def __getitem__(self, kind: type[T]) -> T:
-        """The artefact of a stage before. Raises KeyError where no stage makes such."""
+        """The artefact of an earlier stage. Raises KeyError if no stage makes such."""
         return cast("T", self.artefacts[kind])
 
     @property
     def bundle(self) -> Path:
-        """Where the bundle of this environment grows. When every stage is done, it is copied into the run's library."""
+        """The folder of the growing bundle. A finished one is copied into the run's library."""
         return self.folder / "bundle" / self.environment
 
     def write(self, name: str, text: str) -> Path:
-        """Write a larger file of this stage into the folder, whole or not at all; a stage whose file is gone is redone.
+        """Write a larger file of this stage atomically. A stage with a missing file is repeated.
 
-        `name` may lie in a folder below, such as `bundle/library_loans/tools.py`.
+        `name` may be in a subfolder, such as `bundle/library_loans/tools.py`.
         """
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,9 +65,9 @@ class Artefacts:
 
 
 class GoBack(Exception):
-    """Raised by a stage that found fault with what an earlier one made; that one is made again, with the evidence.
+    """Raised by a stage that found a fault in an earlier artefact, which is made again with the evidence.
 
-    `seen` is what the stage has come to so far, of its own kind: it is given back to it.
+    `seen` is the stage's partial result, which it gets back later.
     """
 
     def __init__(self, to: str, evidence: list[str], seen: Record | None = None) -> None:
@@ -79,11 +79,11 @@ class GoBack(Exception):
 
 @dataclass(frozen=True)
 class Stage:
-    """A line in the list of stages.
+    """An entry in the list of stages.
 
-    `make` raises Rejected where the environment must be given up, and GoBack where an earlier stage has to mend it, at
-    most `backs` times each. Change `version` when the code changes what it makes. `counts` tells the numbers of an
-    artefact that a report shows, such as how many tables there are.
+    `make` raises Rejected if the environment must be given up, and GoBack if an earlier stage has to repair it, at most
+    `backs` times each. Change `version` when the code changes the artefact. `counts` returns figures of an artefact for
+    a report, such as the number of tables.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""A bundle played in this process: the playground, drawn arguments, rows as a drawer sees them.
+"""A bundle played in this process: the playground, sampled arguments, views of rows.
 
 It judges nothing and writes nothing.
 """

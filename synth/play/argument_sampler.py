@@ -1,7 +1,7 @@
-"""Samples arguments for a tool: from its JSON schema, from the state, and from the results of earlier calls.
+"""Samples arguments for a tool: from its JSON Schema, the state, and the results of earlier calls.
 
-Everything is drawn from one `random.Random`, so the same seed, state and answers give the same arguments. Whoever draws
-also tells what came of it, so what succeeds is drawn more often.
+All randomness is one `random.Random`, so equal seeds, states and results give equal arguments. The caller reports
+outcomes, so that successful kinds of values become more frequent.
 """
 
 from collections.abc import Sequence
@@ -19,16 +19,16 @@ from synth.play.row_view import SchemaShape, SqlColumn, View
 from synth.play.value_sources import DATE, ValueSource
 
 Mode = Literal["plausible", "near_miss", "wild"]
-"""Meant to succeed; one value a little wrong; anything that the schema permits."""
+"""Meant to succeed, with one slightly wrong value, or anything that the schema permits."""
 TRIES = 5
 COMPARED = 12
-"""Of so many values the likeliest is taken."""
+"""The number of candidates from which the likeliest is taken."""
 IN_FOCUS = 0.35
-"""How often a likely call is about the row that was written last."""
+"""The frequency of likely calls about the row that was written last."""
 
 
 class ArgumentSampler:
-    """Draws arguments. It is told the state before (`look`) and the outcome after (`learn`)."""
+    """Samples arguments. It needs the state before a call (`look`) and the outcome after it (`learn`)."""
 
     def __init__(
         self, environment: Environment, shape: SchemaShape, random: Random, *, progress: Progress | None = None
@@ -42,23 +42,23 @@ class ArgumentSampler:
         self._pairs: dict[str, list[tuple[str, dict[str, str]]]] = {}
 
     def begin(self) -> None:
-        """Forget what the calls of a walk have shown: a new one begins at the start. What was learnt stays."""
+        """Begin a new walk: forget the results of calls, and keep the statistics."""
         self._known.begin()
 
     def look(self, view: View, now: str) -> None:
-        """See the state as it is now."""
+        """Read the current state."""
         self._known.view, self._known.now = view, now
 
     def about(self, tool: str, arguments: dict[str, Any]) -> About:
-        """Which rows a call is about: the keys that it names, and those that their rows point to."""
+        """The rows of a call: the keys that it names, and those that their rows reference."""
         return self._known.about(tool, arguments)
 
     def kin(self, about: About) -> list[str]:
-        """The tools that write and can be told about one of some rows."""
+        """The writing tools with an argument for one of some rows."""
         return self._known.kin(about)
 
     def draw(self, tool: str, mode: Mode = "plausible", *, about: About | None = None) -> dict[str, Any]:
-        """Arguments for one call, `about` certain rows if so wished. They keep to the schema as far as they can."""
+        """Arguments for one call, optionally about certain rows. They match the schema as far as possible."""
         found = self.environment.tools[tool]
         self._about = about or {}
         drawn: dict[str, Any] = {}
@@ -71,7 +71,7 @@ class ArgumentSampler:
         return drawn
 
     def learn(self, tool: str, arguments: dict[str, Any], outcome: CallOutcome) -> None:
-        """Take in what a call came to, while the state is still the one that was looked at before it."""
+        """Learn from a call's outcome, while the last look is still the state before it."""
         if outcome.kind in ("ok", "refused"):
             worth = self.experience.worth(tool, outcome.kind, outcome.text)
             for name, value in arguments.items():
@@ -80,7 +80,7 @@ class ArgumentSampler:
         self._known.learn(tool, arguments, outcome)
 
     def chance(self, tool: str, arguments: dict[str, Any]) -> float:
-        """How likely a call is to be taken, by what was learnt: 0 for an ordinary one."""
+        """The learned log ratio of success: 0 for an ordinary call."""
         found = self.environment.tools[tool]
         chances = [
             self.experience.chance(tool, name, self._known.features(found, name, one))
@@ -115,7 +115,7 @@ class ArgumentSampler:
         return drawn
 
     def _spoil(self, tool: Tool, drawn: dict[str, Any]) -> None:
-        """Make one value of a likely call a little wrong."""
+        """Make one value of a likely call slightly wrong."""
         properties = tool.properties
         if not properties:
             return
@@ -129,7 +129,7 @@ class ArgumentSampler:
             return False
 
     def _together(self, tool: Tool) -> dict[str, Any]:
-        """Now and then: values for several arguments that stand together in one row."""
+        """Occasionally: values of one row for several arguments."""
         if self._about or self._random.random() < 0.6:
             return {}
         if tool.name not in self._pairs:
@@ -142,7 +142,7 @@ class ArgumentSampler:
         return {name: row[column] for name, column in names.items() if row.get(column) is not None}
 
     def _pairs_of(self, tool: Tool) -> list[tuple[str, dict[str, str]]]:
-        """The tables and views that have columns for at least two arguments."""
+        """The tables and views with columns for at least two arguments."""
         properties = tool.properties
         sources = {name: self._known.source(tool, name, schema) for name, schema in properties.items()}
         found: list[tuple[str, dict[str, str]]] = []
@@ -159,7 +159,7 @@ class ArgumentSampler:
         return found
 
     def _put_in_order(self, tool: Tool, drawn: dict[str, Any]) -> None:
-        """Let moments of one kind follow each other as the arguments do: an arrival before its departure."""
+        """Put times of one kind in the order of the arguments: arrival before departure."""
         properties = tool.properties
         for kind in ("date", "datetime", "time"):
             names = [name for name in properties if self._known.source(tool, name, properties[name]).kind == kind]
@@ -281,7 +281,7 @@ class ArgumentSampler:
     # choosing
 
     def _best(self, tool: Tool, path: str, among: Sequence[Any]) -> Any:
-        """One of a few values: most often the one that is likeliest to be taken."""
+        """One of a few candidates: mostly the likeliest to succeed."""
         some = [self._random.choice(among) for _ in range(min(COMPARED, len(among)))]
         if len(some) == 1 or self._random.random() < 0.25:
             return some[0]

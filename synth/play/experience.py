@@ -1,4 +1,4 @@
-"""Statistics of past calls: which features of the chosen values went with success, and which with refusals."""
+"""Statistics of past calls: the features of values that succeeded, and of those that were refused."""
 
 import math
 import re
@@ -9,22 +9,22 @@ from typing import Any
 from synth.play.row_view import SchemaShape, SqlColumn, View
 
 FEW = 12
-"""A column of so few different values, at most, says what kind of row it is."""
+"""The most different values of a column that counts as a kind."""
 PARTICULAR = re.compile(r"['\"].*?['\"]|\S*[\d_@]\S*|\b[A-Z]\w*")
-"""What differs between refusals of the same kind: quoted, numbers, ids, names."""
+"""The particulars of a refusal: quoted text, numbers, ids, names."""
 MOST_FOR_A_REFUSAL = 0.5
 CAUTION = 2
-"""So many calls of the ordinary kind are assumed of every feature before it is seen."""
+"""Assumed ordinary calls of every new feature (a prior)."""
 Features = dict[str, Any]
 Progress = Callable[[str, str], float]
-"""Of a tool and the text of a refusal: how far the tool had got, from 0 to 1."""
+"""The progress of a tool at the text of a refusal, from 0 to 1."""
 
 
 class Experience:
-    """What went with each feature, per tool and argument: how much success in how many calls.
+    """The success rate of each feature, by tool and argument.
 
-    A refusal counts for some of a success: for more, the further the tool had got compared with its refusals before.
-    Who cannot tell how far goes by how rare the words of the refusal are.
+    A refusal counts as a partial success: the more, the further the tool had got compared with its earlier refusals.
+    Without that information, the rarity of the refusal's words counts.
     """
 
     def __init__(self, progress: Progress | None = None) -> None:
@@ -34,14 +34,14 @@ class Experience:
         self._refusals: defaultdict[str, Counter[str | float]] = defaultdict(Counter)
 
     def worth(self, tool: str, kind: str, text: str) -> float:
-        """How much of a success a call was, from 0 to 1."""
+        """The value of an outcome, from 0 to 1."""
         worth = 1.0 if kind == "ok" else MOST_FOR_A_REFUSAL * self._rank(tool, text)
         self._overall[tool][0] += worth
         self._overall[tool][1] += 1
         return worth
 
     def _rank(self, tool: str, text: str) -> float:
-        """Which share of the refusals so far was less of a success."""
+        """The share of earlier refusals that were less of a success."""
         refusals = self._refusals[tool]
         if self._progress is None:
             words = PARTICULAR.sub("", text)
@@ -59,7 +59,7 @@ class Experience:
             counted[1] += 1
 
     def chance(self, tool: str, argument: str, features: Features) -> float:
-        """How likely a value with such features is to be taken: 0 for an ordinary one, less or more for others."""
+        """The likelihood of success with such features: 0 for an ordinary one."""
         got, calls = self._overall[tool]
         ordinary = (got + 0.1) / (calls + 1)
         found = 0.0
@@ -71,7 +71,7 @@ class Experience:
 
 
 def features_of(view: View, shape: SchemaShape, key: SqlColumn, argument: str, value: Any, today: str) -> Features:
-    """What kind of row a key names: its columns of few values, which are empty, and which dates are over."""
+    """The features of a key's row: its values in columns of few values, empty columns, and past dates."""
     known = view.kinds.get((key, argument, value))
     if known is None:
         known = view.kinds[key, argument, value] = _features(view, shape, key, argument, value, today)
@@ -105,5 +105,5 @@ def _features(view: View, shape: SchemaShape, key: SqlColumn, argument: str, val
 
 
 def is_kind(view: View, column: SqlColumn) -> bool:
-    """Whether a column's values are few, so that each says something of many rows."""
+    """True if a column has few different values."""
     return len(view.values(column)) <= FEW

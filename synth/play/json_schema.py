@@ -1,4 +1,4 @@
-"""JSON schemas for sampling: resolves references and alternatives by chance, and samples values of any type."""
+"""JSON Schema for sampling: resolves references and alternatives at random, and samples values of any type."""
 
 from random import Random
 from typing import Any, cast
@@ -7,11 +7,11 @@ from synth.play import values
 
 Schema = dict[str, Any]
 DEEPEST = 5
-"""So many references and alternatives are followed, one within another."""
+"""The most nested references and alternatives."""
 
 
 class Schemas:
-    """Chooses where a schema leaves a choice, always from the same source of chance."""
+    """Makes random choices in schemas, from one source of randomness."""
 
     def __init__(self, random: Random) -> None:
         self._random = random

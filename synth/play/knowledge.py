@@ -1,4 +1,4 @@
-"""What the argument sampler knows: the state, the results of earlier calls, and the texts of refusals."""
+"""The knowledge of the argument sampler: state, results of earlier calls, and refusals."""
 
 import re
 from collections import defaultdict, deque
@@ -23,11 +23,11 @@ from synth.play.value_sources import ValueSource, source_of
 About = dict[SqlColumn, Any]
 SEEN = 300
 TOLD = 3
-"""So many refusals are remembered for what they say: amounts, dates and tools."""
+"""The number of refusals that are remembered for their amounts, dates and tools."""
 
 
 class Known:
-    """The state as it is now, and what the calls of a walk have shown. `focus` are the rows that were written last."""
+    """The current state, and what the calls of a walk have shown. `focus` are the rows written last."""
 
     def __init__(self, environment: Environment, shape: SchemaShape, schemas: Schemas) -> None:
         self._environment = environment
@@ -39,7 +39,7 @@ class Known:
         self.begin()
 
     def begin(self) -> None:
-        """Forget what the calls of a walk have shown."""
+        """Begin a new walk: forget the results of calls."""
         self._seen: defaultdict[str, deque[Any]] = defaultdict(lambda: deque(maxlen=SEEN))
         self._shown: defaultdict[tuple[str, str], deque[Any]] = defaultdict(lambda: deque(maxlen=SEEN))
         self.focus: dict[SqlColumn, Any] = {}
@@ -85,13 +85,13 @@ class Known:
         ]
 
     def _keep_in_focus(self, tool: str, name: str, value: Any, outcome: CallOutcome) -> None:
-        """Keep which row was written last: the calls that follow are more often about it, as a person's are."""
+        """Remember the row written last: later calls are more often about it, as a person's are."""
         source = self._sources.get((tool, name))
         if outcome.changes and source is not None and source.kind == "id" and isinstance(value, str | int):
             self.focus[source.columns[0]] = value
 
     def _focus_on_new(self, result: dict[str, Any]) -> None:
-        """Keep which rows the result of a call that wrote is about."""
+        """Remember the rows in the result of a writing call."""
         for source in list(self._sources.values()):
             value = result.get(source.name)
             if source.kind == "id" and isinstance(value, str | int):
@@ -142,7 +142,7 @@ class Known:
         return found + ([default] if isinstance(default, int | float) else [])
 
     def related(self, drawn: dict[str, Any], unit: str | None = None) -> list[Any]:
-        """What stands in the rows that the chosen ids name, and in those that point to them."""
+        """Values of the chosen rows, and of those that reference them."""
         found: list[Any] = []
         for row in self._rows_of(drawn):
             found += [one for name, one in row.items() if unit is None or name.rsplit("_", 1)[-1] == unit]

@@ -1,7 +1,7 @@
-"""A bundle with the digests of its files: every process that works on it checks that it has the same text.
+"""A bundle with the digests of its files: every process that works on it checks them.
 
-Bundles are read where the work is done, which may be another machine. One that cannot read the bundle, or reads other
-files, knows nothing about it: that is the machine's fault, and never a finding about the bundle.
+A process reads the bundle itself, possibly on another machine. One with missing or other files knows nothing about the
+bundle: that is the machine's fault, and never a finding.
 """
 
 import socket
@@ -31,10 +31,10 @@ class PinnedBundle:
 
     @classmethod
     def of(cls, folder: Path) -> "PinnedBundle":
-        """The bundle as its files are now.
+        """The bundle with its present files.
 
         Raises:
-            BundleError: one of the files that every bundle has cannot be read.
+            BundleError: a required file cannot be read.
         """
         found = digests_of(folder, PINNED_FILES)
         for name in SERVED_FILES:
@@ -43,7 +43,7 @@ class PinnedBundle:
         return cls(folder, tuple(found.items()))
 
     def require_unchanged(self) -> None:
-        """See that the files are still the pinned ones.
+        """Check that the files are still the pinned ones.
 
         Raises:
             BundleError: one cannot be read, or differs.
@@ -55,10 +55,10 @@ class PinnedBundle:
 
     @contextmanager
     def on_worker(self) -> Generator[None]:
-        """Inside, a process works on this bundle, and its files are the pinned ones before and after.
+        """Check the files before and after the work of a process.
 
         Raises:
-            WorkerFault: they are not, or the farm failed here. Whatever came of the work is lost.
+            WorkerFault: they differ, or the farm failed here. The result is discarded.
         """
         try:
             self.require_unchanged()

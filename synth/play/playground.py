@@ -1,6 +1,6 @@
 """A bundle in this process, played by the farm's own runtime: for proofs, certificates and generators.
 
-A stage has a worker over a folder of its own, which is gone afterwards. Whatever is not trusted runs in its guests.
+A playground has a worker with a temporary folder. Untrusted code runs in its guests.
 """
 
 import hashlib
@@ -30,7 +30,7 @@ from synth.play.row_view import (
 
 
 class Playground:
-    """An environment that is ready to be played. Entered with `async with`; leaving it ends all its scenes.
+    """A playable environment. Enter it with `async with`. Leaving it ends all its sessions.
 
     Raises:
         BundleError: the bundle cannot be read, or does not start.
@@ -59,23 +59,23 @@ class Playground:
         await self._stack.aclose()
 
     async def taken(self) -> set[int]:
-        """The branches of tools.py that were taken so far, by number, on a stage that covers."""
+        """The numbers of the branches of tools.py that were taken so far, if coverage is on."""
         return self._taken | await self.worker.guests.taken(self.environment)
 
     async def renew_guests(self) -> None:
-        """End the guests, so that the next call is made in a process that knows nothing of those before."""
+        """End the guests, so that the next call runs in a process without earlier calls."""
         self._taken = await self.taken()
         self.worker.guests.forget(self.environment.digest)
 
     async def launch(self, *, setup: str = "", clock: str | None = None, seed: int = 0) -> "Session":
-        """A fresh instance. The same setup, clock and seed begin the same."""
+        """A fresh instance. Equal setup, clock and seed give equal starts."""
         order = Launch(environment=self.environment.id, setup=setup, clock=clock, seed=seed)
         [ticket] = await self.worker.launch(order)
         return Session(self.worker, ticket.instance)
 
 
 class Session:
-    """One instance on a stage: called, read, judged, and put back to where it began."""
+    """One instance of a playground: call, read, judge, rewind."""
 
     def __init__(self, worker: Worker, instance_id: str) -> None:
         self.id = instance_id
@@ -84,7 +84,7 @@ class Session:
 
     @property
     def instance(self) -> Instance:
-        """The instance itself; its worker may let go of it while it is idle, so it is not to be kept."""
+        """The instance. Do not keep it: the worker closes idle instances."""
         return self._worker.find(self.id)
 
     @property
@@ -98,7 +98,7 @@ class Session:
         return self.instance.now()
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> CallOutcome:
-        """Make one call, as an agent's would be made."""
+        """Make one call, like an agent's."""
         return await self.instance.call(tool, arguments)
 
     def changed(self, outcome: CallOutcome) -> list[RowChange]:
@@ -106,16 +106,16 @@ class Session:
         return self.instance.changed_rows(outcome.changes)
 
     async def rewind(self, seq: int = 0) -> None:
-        """Undo every call after call `seq`; by default all. The same calls will then do the same."""
+        """Undo every call after call `seq`, by default all. The same calls will then have the same effect."""
         await self._worker.rewind(self.id, seq)
 
     async def fork(self, count: int = 1) -> "list[Session]":
-        """Scenes of their own that stand where this one stands."""
+        """Independent sessions with the present state."""
         return [Session(self._worker, ticket.instance) for ticket in await self._worker.fork(self.id, count)]
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[Reader]:
-        """A private copy of the rows as they are now (`main`), beside those at the beginning (`start`)."""
+        """A private copy of the current rows (`main`), and of those at the start (`start`)."""
         instance = self.instance
         async with instance.in_turn():
             image = await instance.image()
@@ -126,12 +126,12 @@ class Session:
             reader.close()
 
     async def shape(self) -> SchemaShape:
-        """What the schema says of the tables."""
+        """The tables by the schema."""
         async with self.reading() as reader:
             return shape_of(reader)
 
     async def view(self, shape: SchemaShape) -> View:
-        """The rows as they are now, for a drawer. Not read again while they have not changed."""
+        """The current rows for sampling. Unchanged rows are not read again."""
         revision = self.instance.state.revision
         if self._viewed[0] != revision:
             async with self.reading() as reader:
@@ -139,21 +139,21 @@ class Session:
         return self._viewed[1]
 
     async def diff(self) -> list[RowChange]:
-        """The rows that differ from the beginning."""
+        """The rows that differ from the start."""
         async with self.reading() as reader:
             return reader.changes()
 
     async def digest(self) -> str:
-        """A digest of all rows: the same for the same rows, however they came about."""
+        """A digest of all rows, independent of how they came about."""
         async with self.reading() as reader:
             return digest_of(reader)
 
     async def judge(self, checkpoints: Sequence[Checkpoint], *, answer: str = "") -> Assessment:
-        """What checkpoints say of the rows as they are now."""
+        """The verdicts of checkpoints on the current rows."""
         return await self._worker.judge(self.id, Judge(checkpoints=tuple(checkpoints), answer=answer))
 
     async def close(self) -> None:
-        """End it. A scene that is not closed ends with its stage."""
+        """End it. An open session ends with its playground."""
         await self._worker.close(self.id)
 
 

@@ -1,1 +1,1 @@
-"""Work spread over processes of this machine or of a Ray cluster. Nothing here knows the work."""
+"""Jobs in processes of this machine or of a Ray cluster. This package does not know the jobs."""

@@ -1,6 +1,6 @@
-"""An event loop for a process with nothing else to do: work for threads runs inline.
+"""An event loop for a process with nothing else to do: jobs for threads run inline.
 
-Judging a small state takes less time than handing it to a thread.
+Judging a small state takes less time than a thread hop.
 """
 
 import asyncio
@@ -15,10 +15,10 @@ T = TypeVar("T")
 
 
 class AtOnce(ThreadPoolExecutor):
-    """A pool of threads of which none is ever started. An event loop takes no other kind of executor."""
+    """A thread pool without threads. An event loop accepts no other kind of executor."""
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> "Future[T]":
-        """Do it now."""
+        """Run it now."""
         done: Future[T] = Future()
         try:
             done.set_result(fn(*args, **kwargs))
@@ -28,7 +28,7 @@ class AtOnce(ThreadPoolExecutor):
 
 
 def run_alone(work: Coroutine[Any, Any, T]) -> T:
-    """What `work` comes to, on such a loop."""
+    """Run `work` on such a loop, and return its result."""
     with asyncio.Runner(loop_factory=_loop) as runner:
         return runner.run(work)
 

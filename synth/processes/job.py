@@ -19,18 +19,18 @@ Done_co = TypeVar("Done_co", covariant=True)
 
 
 class WorkerFault(InfraError):
-    """This process cannot do the work, for a reason of its machine's. One on another machine may be able to."""
+    """This process cannot do the work, because of its machine. One on another machine may."""
 
 
 class Job(Protocol[Order_contra, Done_co]):
-    """A kind of work: opened once in each process, then asked for one thing after another. It can be pickled.
+    """A kind of work: opened once in each process, then called for each order. It can be pickled.
 
-    The same order is done the same way whoever is asked, so one whose process died can be given to another. A process
-    that finds that it lacks what the order is about raises a WorkerFault.
+    The same order gives the same result in any process, so one whose process died can be repeated elsewhere. A process
+    without the needed files raises a WorkerFault.
     """
 
     def open(self) -> AbstractAsyncContextManager[Callable[[Order_contra], Awaitable[Done_co]]]:
-        """Open whatever it needs."""
+        """Open the needed resources."""
         ...
 
 

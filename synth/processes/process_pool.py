@@ -1,6 +1,6 @@
-"""A pool of workers for one job: this process alone, child processes, or processes of a Ray cluster.
+"""A pool of workers for one job: this process, child processes, or processes of a Ray cluster.
 
-The results do not depend on how many workers there are, or where. All of them end with this process.
+Results depend on neither the number of workers nor their place. All of them end with this process.
 """
 
 import asyncio
@@ -17,19 +17,19 @@ from synth.processes.worker_process import ProcessWorker
 Order = TypeVar("Order")
 Done = TypeVar("Done")
 Engine = Literal["asyncio", "ray"]
-"""Where work is done: on this machine, or by a Ray cluster."""
+"""Where jobs run: on this machine, or on a Ray cluster."""
 MOST = 64
 
 
 class PoolSettings(NamedTuple):
-    """How many workers there are, one a core if `workers` is None, and where they run."""
+    """The number of workers, one a core if `workers` is None, and their place."""
 
     workers: int | None = None
     engine: Engine = "asyncio"
 
 
 def cores() -> int:
-    """How many processes can run at once here."""
+    """The number of processor cores for this process."""
     return len(os.sched_getaffinity(0))
 
 
@@ -37,7 +37,7 @@ def cores() -> int:
 async def process_pool(
     job: Job[Order, Done], settings: PoolSettings, *, most: int = MOST
 ) -> AsyncGenerator[Callable[[Order], Awaitable[Done]]]:
-    """A function that does one order. Calls run concurrently, one on each worker; there are `most` workers at most."""
+    """A function that does one order. Calls run concurrently, one on each worker, with `most` workers at most."""
     count = settings.workers
     async with AsyncExitStack() as stack:
         each: list[Callable[[Order], Awaitable[Done]]]

@@ -1,6 +1,6 @@
-"""Workers on a Ray cluster, reached through one process of ours.
+"""Workers on a Ray cluster, reached through one child process.
 
-That process, `synth/processes/ray_cluster_process.py`, is the one that needs `ray`.
+Only that process, `synth/processes/ray_cluster_process.py`, needs `ray`.
 """
 
 import subprocess
@@ -24,7 +24,7 @@ SECONDS_TO_END = 20
 async def on_cluster(
     job: Job[Order, Done], count: int | None, most: int
 ) -> AsyncGenerator[list[Callable[[Order], Awaitable[Done]]]]:
-    """Those who do one thing when asked: `count`, or one for each core of the cluster, and never over `most`.
+    """The workers of a cluster: `count`, or one for each core, and never more than `most`.
 
     Raises:
         FarmError: `ray` is not installed, or there is no such cluster.
@@ -45,7 +45,7 @@ async def on_cluster(
 
 
 def _started(stack: AsyncExitStack, count: int) -> list[Connection]:
-    """So many connections to the process, which is started; it is over when the stack is closed."""
+    """Start the child process with `count` connections. It ends when the stack is closed."""
     pairs: list[tuple[Any, Any]] = [Pipe() for _ in range(count)]
     theirs = [there.fileno() for _, there in pairs]
     command = [sys.executable, "-m", "synth.processes.ray_cluster_process", *map(str, theirs)]

@@ -1,7 +1,7 @@
-"""The process that speaks to a Ray cluster: its arguments are the ends of connections to its parent.
+"""The child process that talks to a Ray cluster. Its arguments are the ends of connections to its parent.
 
-Over the first it is told the kind of work and how many are to do it, and says how many do. Each of them has one of the
-other connections. When the first is closed, if only by the parent's death, it lets everybody go.
+The first connection brings the job and the number of workers, and returns the actual number. Each worker has one of the
+others. When the first one closes, also by the parent's death, all workers end.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Ray: the cluster, and processes of it that do a kind of work. Needs the extra `envfarm[scale]`."""
+"""A Ray cluster, and its workers for a job. Needs the extra `envfarm[scale]`."""
 
 # pyright: reportMissingImports=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportMissingTypeStubs=false
@@ -23,14 +23,14 @@ from synth.processes.job import Job, WorkerFault
 SECONDS_TO_ANSWER = 10
 SECONDS_TO_END = 10
 MOST_DEATHS = 3
-"""An order in which so many processes died is given to no other: it may be what killed them."""
+"""The number of processes that may die during an order. Then it is not repeated: it may be the cause."""
 OPTIONS: dict[str, Any] = {"num_cpus": 0}
 """Cores are counted by us: an actor that reserved one would wait for ever where another program has them."""
 
 
 @contextmanager
 def cluster(address: str) -> Generator[int]:
-    """The cluster at an address, else one on this machine as long as we are inside; how many cores it has.
+    """The cluster at an address, else a local one while the context is open. Yields its number of cores.
 
     Raises:
         FarmError: there is no such cluster.
@@ -52,14 +52,14 @@ def cluster(address: str) -> Generator[int]:
 
 
 def _make_sure_of(address: str) -> None:
-    """See that somebody listens there: Ray itself would try for ever."""
+    """Check that something listens there: Ray itself would retry for ever."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if host and port.isdecimal():
         socket.create_connection((host, int(port)), SECONDS_TO_ANSWER).close()
 
 
 class RayWorker:
-    """One process of the cluster. It opens its job when it is first asked."""
+    """One process of the cluster. It opens its job on first use."""
 
     def __init__(self, job: Job[Any, Any]) -> None:
         self._job = job
@@ -68,12 +68,12 @@ class RayWorker:
         self._doing: asyncio.Task[Any] | None = None
 
     async def do(self, order: Any) -> Any:
-        """Do one thing; gives the error where there is one that we know."""
+        """Do one order. Returns known errors."""
         self._doing = asyncio.ensure_future(self._done(order))
         return await self._doing
 
     async def close(self) -> None:
-        """Let go of whatever it is doing, and close its job."""
+        """Cancel the current order, and close the job."""
         if self._doing is not None:
             self._doing.cancel()
             await asyncio.wait({self._doing})
@@ -89,7 +89,7 @@ class RayWorker:
 
 
 class ClusterWorker:
-    """Has one actor at work at a time. Where it dies, or is at fault, the work is done by one on another node."""
+    """A worker with one actor at a time. If the actor dies or is at fault, the order is repeated on another node."""
 
     def __init__(self, job: Job[Any, Any], number: int) -> None:
         self._job = job
@@ -101,7 +101,7 @@ class ClusterWorker:
         self._move(())
 
     def do(self, order: Any) -> Any:
-        """What an actor makes of an order; the error where it cannot be done."""
+        """The result of an order, or its error."""
         tried: list[str] = []
         faults: list[str] = []
         deaths = 0
@@ -126,13 +126,13 @@ class ClusterWorker:
         return FarmError("the Ray cluster was let go of in the middle of the work")
 
     def close(self) -> list[Any]:
-        """Have the actors let go; gives what can be waited for."""
+        """Ask the actors to end. Returns handles to wait for."""
         with self._starting:
             self._is_closed = True
             return [actor.close.remote() for actor in self._actors.values()]
 
     def end(self) -> None:
-        """End the actors, whatever they do."""
+        """Kill the actors."""
         for actor in list(self._actors.values()):
             ray.kill(actor)
 
@@ -142,7 +142,7 @@ class ClusterWorker:
         ray.kill(actor)  # it may live, and only be out of reach
 
     def _move(self, tried: Sequence[str]) -> None:
-        """Go on with the actor on a node that was not tried, if there is one; workers begin on different nodes."""
+        """Move to an actor on an untried node, if there is one. Workers begin on different nodes."""
         living = sorted(_nodes())
         nodes = [node for node in living if node not in tried] or living
         self._node = nodes[self._number % len(nodes)]
@@ -154,12 +154,12 @@ class ClusterWorker:
 
 
 def _nodes() -> set[str]:
-    """The ids of the nodes that live."""
+    """The ids of the live nodes."""
     return {str(node["NodeID"]) for node in ray.nodes() if node["Alive"]}
 
 
 def attend(first: Connection, others: Sequence[Connection], address: str) -> None:
-    """Have done what is asked over each connection, until the first is closed."""
+    """Serve orders on each connection until the first is closed."""
     job, wanted = first.recv()
     try:
         with cluster(address) as cores, ThreadPoolExecutor(len(others)) as threads:

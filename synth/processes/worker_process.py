@@ -1,4 +1,4 @@
-"""A child process that does a job. When it dies during an order, a new one tries the order once more."""
+"""A child process that does a job. If it dies during an order, a new one repeats the order once."""
 
 import asyncio
 import multiprocessing
@@ -20,11 +20,11 @@ Order = TypeVar("Order")
 Done = TypeVar("Done")
 SECONDS_TO_END = 10
 MOST_DEATHS = 2
-"""An order in which so many processes died is given to no other: it may be what killed them."""
+"""The number of processes that may die during an order. Then it is not repeated: it may be the cause."""
 
 
 class ProcessWorker(Generic[Order, Done]):
-    """Whoever does one thing when asked. To be closed."""
+    """A worker in a child process. Close it after use."""
 
     def __init__(self, job: Job[Order, Done], threads: ThreadPoolExecutor) -> None:
         self._job = job
@@ -32,10 +32,10 @@ class ProcessWorker(Generic[Order, Done]):
         self._begin()
 
     async def ask(self, order: Order) -> Done:
-        """Have one thing done.
+        """Have one order done.
 
         Raises:
-            FarmError: what the work raised, or processes died of it.
+            FarmError: the work raised it, or processes died during it.
         """
         for _ in range(MOST_DEATHS):
             try:
@@ -46,12 +46,12 @@ class ProcessWorker(Generic[Order, Done]):
         raise FarmError(f"{MOST_DEATHS} processes ended in the middle of the same work; is memory short? try --jobs 1")
 
     def tell_to_end(self) -> None:
-        """Have it let go of whatever it is doing."""
+        """Ask it to cancel its current order."""
         self._connection.close()
         self._process.terminate()
 
     def close(self) -> None:
-        """Let it end; make it end if it does not."""
+        """End it, by force if needed."""
         self.tell_to_end()
         self._process.join(SECONDS_TO_END)
         self._process.kill()
@@ -71,7 +71,7 @@ class ProcessWorker(Generic[Order, Done]):
 
 @contextmanager
 def _deaf_to_interrupts() -> Generator[None]:
-    """What is started inside is not ended by a Ctrl-C, from its very beginning."""
+    """Processes that start in this context ignore Ctrl-C from their beginning."""
     resource_tracker.ensure_running()  # the first process starts it, which would unblock the signal
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -81,7 +81,7 @@ def _deaf_to_interrupts() -> Generator[None]:
 
 
 def _serve(job: Job[Any, Any], there: Connection, parent: int) -> None:
-    """The life of a hand: it does what it is asked until nobody is left to ask."""
+    """The main function of a child: it serves orders until the parent is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it, and lets this one end
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     die_with_parent(parent)
@@ -110,7 +110,7 @@ async def _working(job: Job[Any, Any], there: Connection) -> None:
 
 @contextmanager
 def _until_told_to_end() -> Generator[None]:
-    """Inside, a SIGTERM cancels what is done. Outside it does nothing: closing what is open is not to be disturbed."""
+    """A SIGTERM cancels the work in this context. Outside it has no effect, so that closing is not disturbed."""
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     if task is None:
         raise LookupError("only a task can be cancelled")

@@ -1,4 +1,4 @@
-"""Call sequences: calls made one after another from a start, with their outcomes; and the refusals among them."""
+"""Call sequences from a start, with their outcomes and refusals."""
 
 import json
 from collections import Counter
@@ -14,7 +14,7 @@ LONGEST = 300
 
 @dataclass(frozen=True)
 class RecordedCall:
-    """One call: what was asked, what was answered, and a digest of the rows after it."""
+    """One call: its arguments, its answer, and a digest of the rows after it."""
 
     tool: str
     arguments: dict[str, Any]
@@ -37,7 +37,7 @@ class CallSequence:
 
 
 class Found:
-    """What a proof has found, each thing once, and how often each check was made."""
+    """The findings of a proof, each once, and the number of checks of each kind."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Check, str, str], Finding] = {}
@@ -48,7 +48,7 @@ class Found:
         self.checks[check] = self.checks.get(check, 0) + times
 
     def add(self, check: Check, subject: str, what: str, where: object = "") -> None:
-        """Add a finding; `where` is the call that showed it, told once."""
+        """Add a finding. `where` is the first call that showed it."""
         key = (check, subject, what)
         known = self._found.get(key)
         text = f"{what}: {where}" if where else what
@@ -70,7 +70,7 @@ MOST_TOLD = 6
 
 
 class Refusals:
-    """The refusals of one tool. Those that differ in names, numbers and ids alone are of one kind."""
+    """The refusals of one tool, grouped by text without names, numbers and ids."""
 
     def __init__(self) -> None:
         self._counts: Counter[str] = Counter()
@@ -83,7 +83,7 @@ class Refusals:
         self._first.setdefault(kind, made)
 
     def as_text(self) -> str:
-        """The commonest of them, for who shall find out why nothing succeeded."""
+        """The most frequent refusals, to explain why nothing succeeded."""
         common = self._counts.most_common(MOST_TOLD)
         told = [
             f"{times} times as in {self._first[kind]}: {shortened(self._first[kind].text)}" for kind, times in common

@@ -96,7 +96,7 @@ def _made(
     pool: PoolSettings,
     on_proof: Callable[[Path, Proof], object],
 ) -> dict[Path, Proof]:
-    """Proofs of bundles; `on_proof` has each as soon as it is made."""
+    """Proofs of bundles. `on_proof` gets each one immediately."""
     if folders and (pool.engine == "ray" or min(pool.workers or cores(), len(folders)) > 1):
         return run_alone(_made_apart(folders, proving, pool, on_proof))
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -138,7 +138,7 @@ async def _made_apart(
 
 
 def _data(folder: Path, proof: Proof | None) -> dict[str, Any]:
-    """A proof as JSON: what stands in proof.json, or nothing where there is none about the files as they are."""
+    """A proof as JSON. Empty if there is none about the present files."""
     return {"bundle": folder.name, "proof": None if proof is None else proof.model_dump(mode="json")}
 
 

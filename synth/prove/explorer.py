@@ -1,6 +1,6 @@
-"""The explorer: walks of drawn calls over an environment, every one of them checked.
+"""The explorer: random walks over an environment, with every call checked.
 
-It seeks what has not been shown yet: tools that have not succeeded, tools that have not refused.
+It prefers what is missing: tools that have not succeeded, tools that have not refused.
 """
 
 import json
@@ -31,37 +31,37 @@ from synth.prove.call_sequence import (
 from synth.prove.refusal_places import Places
 
 WALK = 20
-"""Calls of a walk, at most."""
+"""The most calls of a walk."""
 DRAWN = 6
-"""Likely calls that are drawn where one is made: the one that promises most."""
+"""Candidates for one call: the most promising one is made."""
 DAYS_LATER = (0, 0, 0, 0, 1, 2, 5, 14, 45)
-"""How long after the environment's own time a walk begins."""
+"""Days after the environment's own time at which a walk begins."""
 MODES: tuple[Mode, ...] = ("plausible", "plausible", "near_miss", "near_miss", "wild")
 RARE = 5
-"""A tool that has succeeded more rarely is led to success: by calls about the rows that it is to be called about."""
+"""A tool with fewer successes is supported, by calls about the rows that it needs."""
 PATIENCE = 30
-"""So many refusals count for one success where a walk chooses the tool that it is after."""
+"""Refusals that count as one success in the choice of a walk's tool."""
 FAULTS = ("failed", "timeout", "died")
 WROTE = "it says that it only reads"
 
 
 @dataclass(frozen=True)
 class State:
-    """The rows of one moment."""
+    """The rows at one time."""
 
     view: View
     digest: str
 
 
 class Chase(NamedTuple):
-    """A call that shall succeed at last, about rows that others bring to where it can."""
+    """A tool that should succeed at last, and the rows that other calls prepare for it."""
 
     tool: str
     arguments: dict[str, Any]
 
 
 class Explorer:
-    """Makes walks on one stage. What it sees is counted here; what is wrong goes to `found`."""
+    """Makes walks on one playground. It counts what it sees, and adds faults to `found`."""
 
     def __init__(
         self,
@@ -84,10 +84,10 @@ class Explorer:
         self._results = {tool.name: validator(tool.result) for tool in stage.environment.description.tools}
         self._scenes: dict[str, Session] = {}
         self._excused: frozenset[str] = frozenset()
-        """Rules that a prepared start breaks already: no call can be blamed for them."""
+        """Rules that a prepared start already breaks, so that no call is blamed."""
 
     async def explore(self, calls: int, on_call: Callable[[int], None]) -> list[CallSequence]:
-        """So many calls, in walks."""
+        """Make a number of calls, in walks."""
         walks: list[CallSequence] = []
         made = 0
         while made < calls:
@@ -98,7 +98,7 @@ class Explorer:
         return walks
 
     async def show(self, examples: Sequence[BundleExample]) -> list[CallSequence]:
-        """Make the calls that the bundle gives as examples, each from its own start."""
+        """Make the bundle's example calls, each from its own start."""
         walks: list[CallSequence] = []
         scenes: dict[str, Session] = {}
         for number, example in enumerate(examples):
@@ -123,7 +123,7 @@ class Explorer:
         return walks
 
     async def _broken(self, scene: Session) -> frozenset[str]:
-        """The rules that are broken where nothing was called yet."""
+        """The rules that are broken before any call."""
         async with scene.reading() as reader:
             return frozenset(rule.id for rule in self._rules if rule.never and _finds(reader, rule))
 
@@ -146,7 +146,7 @@ class Explorer:
     async def _made(
         self, scene: Session, tool: str, arguments: dict[str, Any], before: State
     ) -> tuple[RecordedCall, State]:
-        """Make one call, check it and learn from it; what it came to, and the rows after it."""
+        """Make one call, check it and learn from it. Returns its record and the state after it."""
         outcome = await scene.call(tool, arguments)
         self._drawer.learn(tool, arguments, outcome)
         made = RecordedCall(tool, arguments, outcome.kind, outcome.text, outcome.detail, before.digest)
@@ -155,7 +155,7 @@ class Explorer:
         return replace(made, digest=after.digest), after
 
     def _towards(self, chase: Chase, place: int) -> tuple[str, dict[str, Any]]:
-        """Every second time the call that shall succeed, and between them others that write about the same rows."""
+        """Alternate between the call that should succeed and others that write the same rows."""
         about = self._drawer.about(chase.tool, chase.arguments)
         others = self._drawer.kin(about)
         if place % 2 or not others:
@@ -165,7 +165,7 @@ class Explorer:
         return tool, self._drawer.draw(tool, about=about)
 
     async def _scene(self) -> tuple[Session, str]:
-        """A scene at its start: at the environment's time, or some days later if it can begin then."""
+        """A session at its start: at the environment's time, or some days later if it can begin then."""
         begin = self._stage.environment.description.clock
         later = datetime.fromisoformat(begin) + timedelta(days=self._random.choice(DAYS_LATER))
         clock = later.isoformat(sep=" ")
@@ -179,7 +179,7 @@ class Explorer:
         return self._scenes[clock], clock
 
     def _next(self, target: str) -> tuple[str, dict[str, Any]]:
-        """Which tool to call with what: most often one of which little has been seen."""
+        """The next tool and its arguments: mostly a tool of which little was seen."""
         names = list(self.ok)
         weights = [0.2 + 2 / (1 + self.ok[name]) + 1 / (1 + self.refused[name]) for name in names]
         tool = target if self._random.random() < 0.2 else self._random.choices(names, weights)[0]
@@ -193,7 +193,7 @@ class Explorer:
         return max(drawn, key=lambda arguments: self._drawer.chance(tool, arguments))
 
     async def _state(self, scene: Session, after: RecordedCall | None, before: State | None = None) -> State:
-        """The rows as they are now, once whatever must be true of all rows has been checked."""
+        """The current rows, after the checks that hold for all rows."""
         async with scene.reading() as reader:
             if after is not None and after.kind == "ok":
                 self._check_rows(reader, after)
@@ -234,7 +234,7 @@ class Explorer:
             self._found.add("result", made.tool, what, made)
 
     def _check_rows(self, reader: Reader, made: RecordedCall) -> None:
-        """No foreign key, no CHECK, no rule may be broken in any state."""
+        """Check foreign keys, CHECKs and rules of a state."""
         self._found.checked("integrity")
         for broken in broken_rows(reader):
             self._found.add("integrity", made.tool, broken, made)
@@ -254,7 +254,7 @@ class Explorer:
 
 
 def _finds(reader: Reader, rule: BundleRule) -> bool:
-    """Whether a rule is seen broken. A `never` that does not run is told of elsewhere."""
+    """True if a rule is broken. A `never` that does not run is another finding."""
     try:
         return bool(reader.select(rule.never, rows=1).rows)
     except QueryError:
@@ -262,7 +262,7 @@ def _finds(reader: Reader, rule: BundleRule) -> bool:
 
 
 def broken_rows(reader: Reader) -> list[str]:
-    """Rows that point nowhere, and constraints that do not hold, in words; of each kind once."""
+    """Dangling foreign keys, and broken constraints, in words, once for each kind."""
     orphans = reader.connection.execute("PRAGMA main.foreign_key_check").fetchall()
     found = [f"left a row of {table} that points to no row of {parent}" for table, _, parent, _ in orphans]
     problems = reader.connection.execute("PRAGMA main.integrity_check").fetchall()

@@ -1,4 +1,4 @@
-"""A picture of environments: what their proofs show, and what their scenarios' certificates say. One HTML file."""
+"""A picture of environments as one HTML file: their proofs, and their scenarios' certificates."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ TEMPLATE = Path(__file__).with_name("picture.html")
 
 
 class Leaked(NamedTuple):
-    """In how many scenarios a wrong agent can do wrong, what it earned on average there, and how often everything."""
+    """The number of scenarios in which a wrong agent can be wrong, its mean reward, and how often it earned 1."""
 
     agent: str
     scenarios: int
@@ -38,39 +38,39 @@ class PictureCard(NamedTuple):
 
     @property
     def forward(self) -> int:
-        """How many scenarios a writer proposed."""
+        """The number of scenarios that a writer proposed."""
         return sum("forward" in scenario.tags for scenario in self.scenarios)
 
     @property
     def claimed(self) -> list[RuleShown]:
-        """The rules that a tool or the schema claims to hold."""
+        """The rules that a tool or the schema should enforce."""
         return [rule for rule in (self.proof.rules.values() if self.proof else ()) if rule.holder != "agent"]
 
     @property
     def kill_score(self) -> float:
-        """The median of its scenarios. There has to be one."""
+        """The median over its scenarios, of which there must be one."""
         return median(one.kill_score for one in self.certificates)
 
     @property
     def leak(self) -> float:
-        """What wrong agents earn in all of its scenarios together."""
+        """The sum of the wrong agents' rewards over all scenarios."""
         return sum(one.leak for one in self.certificates)
 
     @property
     def by_leak(self) -> list[tuple[str, Certificate]]:
-        """Its scenarios, those first in which wrong agents earn most."""
+        """Its scenarios, the highest leak first."""
         return sorted(self.certified.items(), key=lambda pair: -pair[1].leak)
 
     @property
     def tools(self) -> list[Bar]:
-        """In how many scenarios each tool is used by the reference."""
+        """The number of scenarios whose reference uses each tool."""
         used = Counter(tool for one in self.certificates for tool in one.difficulty.tools)
         most = max(used.values(), default=1)
         return [Bar(tool, used[tool], 100 * used[tool] / most) for tool in self.environment.tools]
 
     @property
     def rules(self) -> list[Bar]:
-        """How many calls each rule was seen to refuse."""
+        """The number of refused calls of each rule."""
         seen = {name: rule.refused for name, rule in (self.proof.rules.items() if self.proof else ())}
         most = max(1, *seen.values()) if seen else 1
         return [Bar(name, count, 100 * count / most) for name, count in seen.items()]

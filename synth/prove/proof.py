@@ -1,4 +1,4 @@
-"""What was shown about an environment by running it: `proof.json`. It is void once a file of the bundle differs."""
+"""The proof of an environment, made by running it: `proof.json`. It is void after a change to the bundle."""
 
 from pathlib import Path
 from typing import Literal
@@ -21,7 +21,7 @@ Check = Literal[
 
 
 class Finding(Record):
-    """One thing that is not as it must be, with the first call that showed it, and how often it was seen."""
+    """One fault, with the first call that showed it, and its frequency."""
 
     check: Check
     subject: str
@@ -30,7 +30,7 @@ class Finding(Record):
 
 
 class ToolShown(Record):
-    """How often a tool answered, and how often it refused. `can_refuse`: whether its code has a refusal."""
+    """The successes and refusals of a tool. `can_refuse`: whether its code has a refusal."""
 
     ok: int
     refused: int
@@ -38,7 +38,7 @@ class ToolShown(Record):
 
 
 class RuleShown(Record):
-    """How often a rule was seen to hold: calls refused at a place that bears its name, and states without a breach."""
+    """The evidence for a rule: calls refused at a place with its name, and states without a breach."""
 
     holder: Holder
     refused: int
@@ -47,7 +47,7 @@ class RuleShown(Record):
 
 
 class Coverage(Record):
-    """The branches of tools.py that were taken, and where the others are."""
+    """The taken branches of tools.py, and the places of the others."""
 
     branches: int
     taken: int
@@ -55,7 +55,7 @@ class Coverage(Record):
 
 
 class Proof(Record):
-    """The whole. `score` is what to sort by: 0 for what is not sound, otherwise up to 100."""
+    """The proof. `score` is 0 with a finding, otherwise up to 100."""
 
     format: int = FORMAT
     environment: str
@@ -73,9 +73,9 @@ class Proof(Record):
 
 
 def score_of(findings: tuple[Finding, ...], coverage: Coverage, rules: dict[str, RuleShown]) -> float:
-    """0 with any finding; else 60 by the share of branches taken, and 40 by the share of rules shown.
+    """0 with any finding, else 60 by the share of taken branches, and 40 by the share of shown rules.
 
-    Only rules that a tool or the schema claims to hold count; an environment that lists none has none of these 40.
+    Only rules that a tool or the schema should enforce count. An environment that lists none gets none of these 40.
     """
     if findings:
         return 0.0
@@ -86,10 +86,10 @@ def score_of(findings: tuple[Finding, ...], coverage: Coverage, rules: dict[str,
 
 
 def load_proof(folder: Path) -> Proof | None:
-    """The proof of a bundle, if there is one and it is about the files as they are now.
+    """The proof of a bundle, if it covers the present files.
 
     Raises:
-        BundleError: there is one that cannot be read.
+        BundleError: it cannot be read.
     """
     path = folder / PROOF_FILE
     text = text_if_there(path)
@@ -105,10 +105,10 @@ def load_proof(folder: Path) -> Proof | None:
 
 
 def write_proof(folder: Path, proof: Proof) -> Path:
-    """Write a proof into its bundle, whole or not at all.
+    """Write a proof into its bundle atomically.
 
     Raises:
-        BundleError: the proof is not about the files as they are now, or the folder cannot be written.
+        BundleError: it does not cover the present files, or the folder cannot be written.
     """
     if proof.files != digests(folder):
         raise BundleError(f"{folder}: changed while it was proved; prove it again")

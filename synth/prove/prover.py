@@ -1,4 +1,4 @@
-"""The proof of an environment: everything about it that can be shown by running it, with no model."""
+"""The prover: makes the proof of an environment by running it, without a model."""
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -24,13 +24,13 @@ from synth.prove.repetition import interleave, repeat
 
 CALLS = 1200
 TIMES_MADE = 3
-"""Each call is made: when it is drawn, interleaved, and on a stage that covers."""
+"""Each call is made three times: when drawn, interleaved, and with coverage."""
 NO_COVERAGE = Coverage(branches=0, taken=0, missed=())
 
 
 @dataclass(frozen=True)
 class Exploration:
-    """What exploring an environment has shown."""
+    """The result of an exploration."""
 
     tools: dict[str, ToolShown]
     rules: dict[str, RuleShown]
@@ -38,15 +38,15 @@ class Exploration:
 
 
 def no_progress(_calls: int) -> None:
-    """For who does not watch."""
+    """The callback of a silent run."""
 
 
 async def prove(
     folder: Path, *, calls: int = CALLS, seed: int = 0, on_call: Callable[[int], None] = no_progress
 ) -> Proof:
-    """Prove the environment of a bundle; `on_call` is told how many calls were made since it was told the last time.
+    """Prove the environment of a bundle. `on_call` gets the number of calls since its last call.
 
-    Where a tool has not succeeded after so many calls, half as many more are drawn.
+    If a tool has not succeeded, half as many calls again are made.
 
     Raises:
         BundleError: a file cannot be read, or changed meanwhile.
@@ -139,9 +139,9 @@ def _tools(environment: Environment, explorer: Explorer, found: Found) -> dict[s
 
 
 def _rules(rules: tuple[BundleRule, ...], places: Places, explorer: Explorer, found: Found) -> dict[str, RuleShown]:
-    """A rule that somebody claims to hold must have a place that bears its name, or a query that would show a breach.
+    """A rule with a holder must have a place with its name, or a query that would show a breach.
 
-    It is shown by a call that was refused at such a place; one without a place, by states in which it was not broken.
+    It is shown by a call that was refused at such a place, or without a place by states in which it was not broken.
     """
     shown: dict[str, RuleShown] = {}
     for rule in rules:
@@ -170,14 +170,14 @@ def _coverage(environment: Environment, taken: set[int]) -> Coverage:
 
 @dataclass(frozen=True)
 class ProofJob:
-    """Proves with so many calls."""
+    """A job that proves bundles with a number of calls."""
 
     calls: int
     seed: int
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Proof]]]:
-        """Nothing is to be opened: each proof has stages of its own."""
+        """Opens nothing: each proof has playgrounds of its own."""
 
         async def proved(bundle: PinnedBundle) -> Proof:
             with bundle.on_worker():

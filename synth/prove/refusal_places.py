@@ -1,7 +1,6 @@
-"""Where an environment says no: the lines of tools.py and schema.sql that refuse a call, and which rules they bear.
+"""The places where an environment refuses: the lines of tools.py and schema.sql, with the rules that they name.
 
-A refusal is told by its text alone, so each place is a pattern of the texts that it can give. Both files are read,
-never run.
+A refusal is known only by its text, so each place is a pattern of its possible texts. Both files are read, never run.
 """
 
 import ast
@@ -15,26 +14,26 @@ from servers.state.readonly_query import Reader
 
 BROKEN = "this would break a rule of the database: "
 SCHEMA_REFUSES, UNKNOWN_REFUSES = 0.9, 0.3
-"""How far a tool has got when the schema refuses what it writes, and when nobody knows who refused."""
+"""The progress of a tool at a refusal by the schema, and at one from an unknown place."""
 RAISE = re.compile(r"(?is)\bRAISE\s*\(\s*(?:ABORT|FAIL|ROLLBACK)\s*,\s*'((?:[^']|'')*)'\s*\)")
 
 
 @dataclass(frozen=True)
 class RefusalPlace:
-    """One line that refuses calls, with the rules whose name it bears."""
+    """One line that refuses calls, with the rules that it names."""
 
     where: str
     line: int
-    """In tools.py; 0 for what schema.sql says."""
+    """The line in tools.py. 0 for schema.sql."""
     pattern: re.Pattern[str]
     certain: int
-    """How many characters of its text are always the same."""
+    """The number of constant characters in its text."""
     rules: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Places:
-    """All the places of an environment, and how its functions call each other."""
+    """All places of an environment, and the calls between its functions."""
 
     every: tuple[RefusalPlace, ...]
     functions: dict[str, "SourceFunction"]

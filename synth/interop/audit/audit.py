@@ -1,6 +1,6 @@
-"""What can be shown of imported environments by running them.
+"""The audit of imported environments, by running them.
 
-Which tools work, what the checks say before anybody acts, which of them could be made true, and what does not repeat.
+Which tools work, what the checks say before any call, which of them can become true, and what is not repeatable.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,7 +32,7 @@ def envfarm_probe(db, *, tools, checks, hints):
 
 
 class ToolAudit(Record):
-    """What one tool did in all the calls that were tried."""
+    """The effects of one tool over all tried calls."""
 
     name: str
     writes: bool
@@ -49,7 +49,7 @@ class ToolAudit(Record):
 
 
 class CheckAudit(Record):
-    """What one check says at the start, and whether some state was found in which it holds."""
+    """The result of one check at the start, and whether some state was found in which it holds."""
 
     id: str
     question: str
@@ -59,7 +59,7 @@ class CheckAudit(Record):
 
 
 class ScenarioAudit(Record):
-    """What the checks of one scenario say, and the calls that were found to lead furthest."""
+    """The results of a scenario's checks, and the calls that lead furthest."""
 
     id: str
     checks: tuple[CheckAudit, ...] = ()
@@ -70,7 +70,7 @@ class ScenarioAudit(Record):
 
 
 class EnvironmentAudit(Record):
-    """All that was found out about one environment."""
+    """The results about one environment."""
 
     id: str
     title: str
@@ -100,7 +100,7 @@ class _Tally:
 
 
 def imported_in(folder: Path) -> list[Path]:
-    """The bundles of a folder, or the folder itself when it is one.
+    """The bundles of a folder, or the folder itself if it is one.
 
     Raises:
         NotFound: there is none.

@@ -1,4 +1,4 @@
-"""An audit for people: a table of environments, and the sums over all of them."""
+"""The audit as a table for people, with sums."""
 
 from rich.box import SIMPLE
 from rich.table import Table
@@ -39,7 +39,7 @@ def checks_of(scenarios: tuple[ScenarioAudit, ...]) -> list[CheckAudit]:
 
 
 def sums_of(audits: list[EnvironmentAudit]) -> list[str]:
-    """What the whole comes to, and each thing that is wrong by name."""
+    """The totals, and each fault by name."""
     tools = [(audit.id, tool) for audit in audits for tool in audit.tools]
     scenarios = [(audit.id, scenario) for audit in audits for scenario in audit.scenarios]
     checks = checks_of(tuple(scenario for _, scenario in scenarios))

@@ -1,4 +1,4 @@
-"""Reference solutions of imported scenarios: the calls that an audit found, where playing them earns everything."""
+"""Reference solutions of imported scenarios: the calls of an audit that earn reward 1 when played."""
 
 import tempfile
 from collections.abc import Iterable
@@ -17,12 +17,15 @@ from servers.worker.worker import Worker
 from synth.interop.audit.audit import EnvironmentAudit, ScenarioAudit
 
 SEEDS = (0, 1)
-"""An id that was written down is another one under the second seed, so such calls do not pass."""
+"""Seeds. A literal id differs under the second seed, so such calls do not pass."""
 ANSWER = "It is done."
 
 
 async def certify(folder: Path, audit: EnvironmentAudit) -> list[str]:
-    """Play what an audit found for a bundle, and write down what earns 1 as reference solutions; whose, by id."""
+    """Play the calls that an audit found for a bundle, and store those that earn 1 as reference solutions.
+
+    Returns the ids.
+    """
     scenarios = load_scenarios(load(folder))
     found = {one.id: one for one in audit.scenarios if one.reward_found == 1}
     certified: dict[str, Scenario] = {}

@@ -1,4 +1,4 @@
-"""What the company of wrong agents earns in imported environments, where a reference solution is known to play from."""
+"""The rewards of wrong agents in imported environments with a reference solution."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from synth.solutions.reference_run import played
 
 
 class WrongAgents(Record):
-    """What each wrong agent earned in one scenario by its best run; `problem` where they could not play it."""
+    """The highest reward of each wrong agent in one scenario. `problem` says why they could not play."""
 
     environment: str
     scenario: str
@@ -24,7 +24,7 @@ class WrongAgents(Record):
 
 
 async def earned_in(folder: Path) -> list[WrongAgents]:
-    """Have the company play the scenarios of a bundle that have a reference solution."""
+    """Let the wrong agents play the scenarios of a bundle that have a reference solution."""
     found: list[WrongAgents] = []
     async with Playground(folder) as stage:
         for scenario in load_scenarios(stage.environment).values():
@@ -43,7 +43,7 @@ async def earned_in(folder: Path) -> list[WrongAgents]:
 
 
 def table_of_agents(found: Sequence[WrongAgents]) -> Table:
-    """Who earns what: in how many scenarios an agent could do wrong, what it earned there, and how often everything."""
+    """The rewards by agent: the number of scenarios where it can be wrong, its mean, and how often it earns 1."""
     table = Table("wrong agent", "scenarios", "earned", "all", box=SIMPLE, pad_edge=False, padding=0)
     for agent in dict.fromkeys(agent for one in found for agent in one.earned):
         rewards = [one.earned[agent] for one in found if agent in one.earned]

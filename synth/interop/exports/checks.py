@@ -1,4 +1,4 @@
-"""Checkpoints of ours as check functions of EnvScaler's: one for each goal, which asks the guards as well."""
+"""Checkpoints as check functions of EnvScaler: one for each goal, which also asks the guards."""
 
 import ast
 import pprint
@@ -17,7 +17,7 @@ MOST_COPIES = 5
 
 
 def checks_of(scenario: Scenario, schema: dict[str, Any], lost: list[str]) -> Iterator[dict[str, str]]:
-    """A check function for each goal that the state decides, which holds when all such guards hold too."""
+    """A check function for each goal over the state. It holds only if all such guards hold too."""
     kept: list[Checkpoint] = []
     for checkpoint in scenario.checkpoints:
         if _asks_the_agent(checkpoint):
@@ -35,7 +35,7 @@ def checks_of(scenario: Scenario, schema: dict[str, Any], lost: list[str]) -> It
 
 
 def _asks_the_agent(checkpoint: Checkpoint) -> bool:
-    """Whether it needs what the agent said or did: a check function sees the state alone."""
+    """True if it needs the agent's words or calls: a check function sees only the state."""
     if isinstance(checkpoint, FootprintCheckpoint):
         return False
     if isinstance(checkpoint, SqlCheckpoint):
@@ -50,7 +50,7 @@ def _asks_the_agent(checkpoint: Checkpoint) -> bool:
 
 
 def _check_code(checkpoints: list[Checkpoint], schema: dict[str, Any]) -> str:
-    """One text that defines `check_func`, and everything that it needs."""
+    """A source text that defines `check_func` and its dependencies."""
     lean = {"tables": schema["tables"], "views": schema["views"]}
     parts = [
         text_of("database"),

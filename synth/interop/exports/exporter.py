@@ -1,6 +1,6 @@
 """A bundle as EnvScaler's two files: a class whose attributes are the tables and whose methods are the tools.
 
-SQL cannot be turned into code over dicts, so the class carries schema and tools along, and runs them over sqlite3.
+SQL cannot be converted into code over dicts, so the class contains schema and tools, and runs them over sqlite3.
 """
 
 import json
@@ -26,7 +26,7 @@ OWN = ("clock", "calls")
 
 @dataclass
 class ExportedBundle:
-    """The entries of both files, and what their format cannot say."""
+    """The entries of both files, and what their format cannot express."""
 
     environments: dict[str, Any] = field(default_factory=dict[str, Any])
     scenarios: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -37,7 +37,7 @@ async def export(environment: Environment, scenarios: list[Scenario], guests: Gu
     """Both files of a bundle.
 
     Raises:
-        BundleError: schema, seed or a setup does not run, or a table holds what JSON does not.
+        BundleError: schema, seed or a setup does not run, or a table holds values that JSON lacks.
     """
     exported = ExportedBundle()
     clock = environment.description.clock
@@ -101,7 +101,7 @@ async def _image(environment: Environment, setup: str, clock: str, guests: Guest
 
 
 def _schema(image: bytes, environment: Environment) -> dict[str, Any]:
-    """What the exported text needs to know of the tables."""
+    """The description of the tables for the exported text."""
     reader = Reader(image, image)
     try:
         tables: dict[str, Any] = {}
@@ -163,7 +163,7 @@ def _class_code(name: str, schema: dict[str, Any], environment: Environment) -> 
 
 
 def _method(tool: Tool) -> str:
-    """One tool as a method; what is left out is not passed on, so the tool's own default counts."""
+    """One tool as a method. Omitted arguments are not passed on, so the tool's own defaults apply."""
     properties, required = tool.properties, tool.required
     ordered = [
         *(name for name in properties if name in required),
@@ -192,7 +192,7 @@ def _operation(tool: Tool, code: str) -> dict[str, str]:
 
 
 def _rules(policy: str) -> list[str]:
-    """The rules of a policy: its points and paragraphs, without headings."""
+    """The rules of a policy: its items and paragraphs, without headings."""
     rules: list[str] = []
     for line in policy.splitlines():
         text = line.strip()

@@ -1,4 +1,4 @@
-"""Texts that are written into what is exported: files that stand alone, and ours without their imports of us."""
+"""The texts of exported code: self-contained files, and ours without imports of our own modules."""
 
 import ast
 from pathlib import Path
@@ -12,7 +12,7 @@ PLAIN_TEXT = Path(servers.guest.sqlite.plain_text.__file__)
 
 
 def text_of(name: str) -> str:
-    """A file that is written into what is exported, without its imports of ours."""
+    """A file of exported code, without imports of our own modules."""
     return without_imports((FOLDER / f"{name}.py").read_text(encoding="utf-8"))
 
 
@@ -22,7 +22,7 @@ def plain_text() -> str:
 
 
 def without_imports(code: str) -> str:
-    """The same text, where what it imports of ours is expected to stand before it."""
+    """The same text for a place that already defines our own imports."""
     lines = code.splitlines()
     for node in parsed(code).body:
         if isinstance(node, ast.ImportFrom) and node.module in OURS:
@@ -32,7 +32,7 @@ def without_imports(code: str) -> str:
 
 
 def defined(code: str) -> set[str]:
-    """What a text defines at its top level, imports apart."""
+    """The names that a text defines at its top level, except imports."""
     found: set[str] = set()
     for node in parsed(code).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
@@ -47,7 +47,7 @@ def _is_set(node: ast.Name) -> bool:
 
 
 def scoped(source: str, name: str) -> str:
-    """A checkpoint's text in a function of its own, which gives its `check`: two may define the same names."""
+    """A checkpoint's text inside a function that returns its `check`, as two may define the same names."""
     body = parsed(source).body
     [scope] = parsed(f"def make_{name}():\n    return check\n").body
     if isinstance(scope, ast.FunctionDef):

@@ -1,4 +1,4 @@
-"""The values that a check function compares with, and the names that they go by, read from its text alone."""
+"""The constants that a check function compares with, and their names, from its source alone."""
 
 import ast
 from collections import defaultdict
@@ -11,7 +11,7 @@ MOST = 40
 
 
 def hints_of(source: str) -> dict[str, Any]:
-    """`named`: the constants that stand beside a name; `loose`: all of them, the likelier ones first."""
+    """`named`: the constants beside a name. `loose`: all of them, the likelier ones first."""
     tree = parsed(source)
     values = {name: value for node in ast.walk(tree) for name, value in _assigned(node)}
     named: defaultdict[str, list[Any]] = defaultdict(list)
@@ -50,7 +50,7 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, Any]]:
 
 
 def _keys(node: ast.expr) -> Iterator[str]:
-    """The keys by which a value is taken out of a row: `row["status"]`, `row.get("status")`, or a name's own."""
+    """The keys that read a value from a row: `row["status"]`, `row.get("status")`, or a name's own."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Subscript) and isinstance(inner.slice, ast.Constant):
             yield str(inner.slice.value)

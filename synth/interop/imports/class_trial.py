@@ -1,4 +1,4 @@
-"""Running an imported class in a guest of its own, outside any instance: how its objects begin, and what they do."""
+"""Trial runs of an imported class in a guest of its own: the initial state of its objects, and its calls."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -14,11 +14,11 @@ HYDRATE = {"do": "hydrate", **HEAD, "image": "empty", "room": MOST_GROWTH}
 
 
 class TrialError(FarmError):
-    """The class did not do what was asked of it: it raised, hung, or ended its process."""
+    """The class raised, hung, or ended its process."""
 
 
 class ClassTrial:
-    """One guest that holds a module of tools and an empty database. Ended by leaving `open_trial`."""
+    """A guest with a module of tools and an empty database. It ends with `open_trial`."""
 
     def __init__(self, guest: Guest, *, clock: str, seconds: float) -> None:
         self._guest = guest
@@ -26,7 +26,7 @@ class ClassTrial:
         self._seconds = seconds
 
     async def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What a function of the module answers.
+        """The result of a function of the module.
 
         Raises:
             TrialError: it did not answer.
@@ -50,7 +50,7 @@ class ClassTrial:
 async def open_trial(
     guests: Guests, source: str, *, clock: str, seconds: float, scripts: tuple[str, str, str] = ("", "", "")
 ) -> AsyncGenerator[ClassTrial]:
-    """A guest that has loaded a module, and the rows of schema, seed and setup; no rows by default.
+    """A guest with a loaded module, and the rows of schema, seed and setup; no rows by default.
 
     Raises:
         TrialError: the module cannot be loaded.

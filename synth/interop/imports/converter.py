@@ -30,7 +30,7 @@ LONGEST_TITLE = 72
 
 @dataclass(frozen=True)
 class ImportOrigin:
-    """What is said about where the files came from."""
+    """The stated origin of the files."""
 
     date: str
     licence: str
@@ -41,7 +41,7 @@ class ImportOrigin:
 
 @dataclass
 class Arrival:
-    """What became of one environment: its bundle, or the reason why there is none, and what was left out of it."""
+    """The result for one environment: its bundle, or the reason why there is none, and the parts left out."""
 
     id: str
     folder: Path | None = None
@@ -54,7 +54,7 @@ class Arrival:
 async def convert(
     files: Files, out: Path, origin: ImportOrigin, guests: Guests, on_arrival: Callable[[Arrival], None]
 ) -> list[Arrival]:
-    """Write a bundle for each environment that can be one. Those that were there before are written anew."""
+    """Write a bundle for each convertible environment. Existing ones are replaced."""
     arrivals: list[Arrival] = []
     for environment in files.environments.values():
         scenarios = [scenario for scenario in files.scenarios if scenario.environment == environment.id]
@@ -121,13 +121,13 @@ def _write(folder: Path, name: str, text: str) -> None:
 
 
 def name_of(text: str, prefix: str) -> str:
-    """A name of ours that is made of one of theirs."""
+    """A valid name from one of theirs."""
     name = re.sub(r"[^a-z0-9]+", "_", text.lower()).strip("_")[:50]
     return name if name[:1].isalpha() else f"{prefix}_{name}".strip("_")
 
 
 def _named(scenarios: list[ForeignScenario], arrival: Arrival) -> dict[str, ForeignScenario]:
-    """The scenarios that can be judged, by an id of their own."""
+    """The scenarios that can be judged, by a unique id."""
     found: dict[str, ForeignScenario] = {}
     for scenario in scenarios:
         told = scenario.id.removeprefix(f"{scenario.environment}-")
@@ -207,7 +207,7 @@ def _description(
 
 
 def _theirs(tool: Tool, method: str, environment: ForeignEnvironment, arrival: Arrival) -> Tool:
-    """The same tool with the words and the arguments that came with it, if they name the same arguments."""
+    """The same tool with the original words and arguments, if the arguments' names are equal."""
     functions = objects([told.get("function", told) for told in environment.tools])
     for function in (one for one in functions if one.get("name") == method):
         for arguments in objects([function.get("parameters")]):

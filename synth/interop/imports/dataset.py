@@ -1,6 +1,6 @@
-"""EnvScaler's two files, read as they are found: a dict or a list, fields that are JSON in a text, missing parts.
+"""EnvScaler's two files, read leniently: a dict or a list, JSON inside of texts, missing parts.
 
-Nothing is believed and nothing is run. An entry that cannot be read is left out, and the reason is kept.
+Nothing is trusted and nothing is run. An unreadable entry is left out, and the reason is recorded.
 """
 
 import json
@@ -18,7 +18,7 @@ PICKLED = ("py/object", "py/tuple", "py/set")
 
 @dataclass(frozen=True)
 class Check:
-    """One item of a checklist, and the text of the function that decides it."""
+    """One item of a checklist, and the source of its check function."""
 
     item: str
     source: str
@@ -36,12 +36,12 @@ class ForeignEnvironment:
     code: str
     tools: tuple[dict[str, Any], ...]
     kinds: Mapping[str, str]
-    """What each operation is said to be: `query` or `state_change`."""
+    """The declared kind of each operation: `query` or `state_change`."""
 
 
 @dataclass(frozen=True)
 class ForeignScenario:
-    """One entry of a file of scenarios. Without checks it is one of those for fine-tuning."""
+    """One entry of a file of scenarios. Without checks it is one for fine-tuning."""
 
     environment: str
     class_name: str
@@ -54,7 +54,7 @@ class ForeignScenario:
 
 @dataclass
 class Files:
-    """What was read, and what was left out with the reason."""
+    """The entries, and the reasons for those left out."""
 
     environments: dict[str, ForeignEnvironment] = field(default_factory=dict[str, ForeignEnvironment])
     scenarios: list[ForeignScenario] = field(default_factory=list[ForeignScenario])
@@ -62,14 +62,14 @@ class Files:
 
 
 class Unreadable(Exception):
-    """An entry that cannot be read. Says which field, and why."""
+    """An entry cannot be read. The message names the field."""
 
 
 def read(environments: Path, scenarios: Path) -> Files:
-    """Both files.
+    """Read both files.
 
     Raises:
-        NotFound: one is not there.
+        NotFound: one does not exist.
         BundleError: one is not JSON, or not a dict or list of entries.
     """
     files = Files()
@@ -95,7 +95,7 @@ def read(environments: Path, scenarios: Path) -> Files:
 
 
 def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
-    """Where each entry stands, the name that it stands under, and the entry."""
+    """Each entry with its position and name."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise BundleError(f"{path}: larger than {LARGEST_FILE // 1024 // 1024} MiB; split it")
@@ -189,7 +189,7 @@ def objects(values: list[Any]) -> list[dict[str, Any]]:
 
 
 def _decoded(value: Any, name: str) -> Any:
-    """A field, or what the JSON in its text says."""
+    """A field, parsed if it is JSON in a text."""
     if not isinstance(value, str):
         return value
     try:

@@ -1,4 +1,4 @@
-"""The words of a method for those who call it: what it does, its rules, and what each argument is."""
+"""The docstring of a method for callers: effect, rules, and each argument."""
 
 import ast
 import re
@@ -13,14 +13,14 @@ ARGUMENT = re.compile(r"^\s*[-*]?\s*`?\*{0,2}(\w+)`?\s*(\([^)]*\))?\s*:\s*(.*)$"
 
 @dataclass(frozen=True)
 class DocstringText:
-    """What a docstring says: of the whole, and of each parameter."""
+    """The parts of a docstring: summary, and each parameter."""
 
     text: str
     of: dict[str, str]
 
 
 def words_of(method: ast.FunctionDef) -> DocstringText:
-    """What a docstring says, section by section; what it says of results and errors is left out."""
+    """The sections of a docstring, without those about results and errors."""
     sections: dict[str, list[str]] = {"": []}
     current = ""
     for line in (ast.get_docstring(method) or "").splitlines():
@@ -41,12 +41,12 @@ def words_of(method: ast.FunctionDef) -> DocstringText:
 
 
 def _for_callers(text: str) -> str:
-    """What a caller can make sense of: `self.claims` are the claims."""
+    """The text in a caller's terms: `self.claims` are the claims."""
     return re.sub(r"\bself\.", "", text)
 
 
 def _items(lines: list[str]) -> list[str]:
-    """The points of a list, with the lines that go on with one."""
+    """The items of a list, with their continuation lines."""
     items: list[str] = []
     for line in lines:
         if not line.strip():

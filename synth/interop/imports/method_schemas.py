@@ -1,7 +1,7 @@
-"""The parameters of a method as a tool's arguments: types, defaults and words, from its source alone.
+"""The parameters of a method as a tool's arguments: types, defaults and descriptions, from its source alone.
 
-EnvScaler's own schemas demand every parameter that is not annotated `Optional`, show a union as an object, and describe
-no parameter. Here a default makes an argument optional, and the words are those of the docstring.
+EnvScaler's own schemas require every parameter without `Optional`, show a union as an object, and describe no
+parameter. Here a default makes an argument optional, and the descriptions come from the docstring.
 """
 
 import ast
@@ -22,7 +22,7 @@ PLAIN = {
 
 
 class NoTool(Exception):
-    """A method that cannot be a tool. Says why."""
+    """A method cannot be a tool. The message says why."""
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ class Parameter:
     default: str | None
     """Its default as source; None when the argument must be given."""
     drop_none: bool = False
-    """Whether the method has a default of its own that no JSON can say: None stands for it, and is not passed on."""
+    """True if the method has a default that JSON cannot express: None represents it, and is not passed on."""
 
 
 def parameters(method: ast.FunctionDef, typed_dicts: frozenset[str]) -> list[Parameter]:
-    """The arguments of a method, without its object.
+    """The arguments of a method, without `self`.
 
     Raises:
-        NoTool: it takes arguments that have no name.
+        NoTool: it takes arguments without names.
     """
     told = method.args
     if told.vararg or told.kwarg:
@@ -90,13 +90,13 @@ def _is_json(value: Any) -> bool:
 
 
 def type_of(annotation: ast.expr | None, typed_dicts: frozenset[str] = frozenset()) -> str:
-    """An annotation as a type that has a JSON Schema; what has none may be anything."""
+    """An annotation as a type with a JSON Schema. Without one, anything is allowed."""
     options = _options(annotation, typed_dicts)
     return ANYTHING if options is None else " | ".join(dict.fromkeys(options))
 
 
 def _options(node: ast.expr | None, typed: frozenset[str]) -> list[str] | None:
-    """The types of a union, or None for anything at all."""
+    """The types of a union, or None for anything."""
     if isinstance(node, ast.Constant):
         if node.value is None:
             return ["None"]

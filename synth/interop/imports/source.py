@@ -1,4 +1,4 @@
-"""The source of an imported class, read as text: its methods, and its imports turned to those that repeat."""
+"""The source of an imported class as text: its methods, with imports replaced by repeatable ones."""
 
 import ast
 from collections.abc import Iterator
@@ -16,10 +16,10 @@ class ClassSource:
     """A module whose one class is an environment."""
 
     text: str
-    """The module with its imports turned to `servers.imported`."""
+    """The module with imports of `servers.imported`."""
     name: str
     classes: tuple[str, ...]
-    """The other classes of the module that have instances of their own kind."""
+    """The other classes of the module that have instances."""
     typed_dicts: frozenset[str]
     methods: tuple[ast.FunctionDef, ...]
     names: frozenset[str]
@@ -30,7 +30,7 @@ def class_source(code: str, class_name: str) -> ClassSource:
     """Read a module.
 
     Raises:
-        Unreadable: it is not Python, it has no such class, or it does what cannot be repeated.
+        Unreadable: it is not Python, has no such class, or is not repeatable.
     """
     try:
         tree = parsed(code)
@@ -66,7 +66,7 @@ def _is_typed_dict(node: ast.ClassDef) -> bool:
 
 
 def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> Iterator[ast.FunctionDef]:
-    """The methods that are tools: public ones, the class's own and those of its parents in the module."""
+    """The methods that are tools: public ones of the class and its parents in the module."""
     own = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
     parents = [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
     inherited = [one for parent in parents if depth < 10 for one in _methods(parent, classes, depth + 1)]
@@ -88,7 +88,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 
 def with_imports(code: str, tree: ast.Module) -> str:
-    """The same text with `import uuid` and the like turned to `servers.imported`, line for line."""
+    """The same text with `import uuid` and the like replaced by `servers.imported`, line for line."""
     lines = [line.encode() for line in code.splitlines(keepends=True)]
     found = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
     for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
@@ -102,7 +102,7 @@ def with_imports(code: str, tree: ast.Module) -> str:
 
 
 def _turned(node: ast.Import | ast.ImportFrom) -> str | None:
-    """The import of what repeats in place of one that does not."""
+    """The repeatable import that replaces another one."""
     if isinstance(node, ast.ImportFrom):
         if node.level or node.module not in REPLACED:
             return None

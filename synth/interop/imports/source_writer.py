@@ -55,14 +55,14 @@ class Wrapper:
 
 
 def tools_text(source: ClassSource, wrappers: list[Wrapper]) -> str:
-    """A whole `tools.py`: the class as it came but for its imports, then its tools."""
+    """A whole `tools.py`: the class with replaced imports, then its tools."""
     classes = "".join(f"{name}, " for name in source.classes)
     head = source.text.rstrip() + "\n"
     return head + RUNTIME.format(name=source.name, classes=classes.rstrip()) + "".join(one.text for one in wrappers)
 
 
 def wrappers_of(source: ClassSource, kinds: dict[str, str]) -> tuple[list[Wrapper], list[str]]:
-    """The tools of a class, and which methods cannot be tools, or not under their name."""
+    """The tools of a class, and the methods that cannot be tools, or not under their name."""
     wrappers: list[Wrapper] = []
     notes: list[str] = []
     for method in source.methods:
@@ -114,7 +114,7 @@ def _docstring(method: ast.FunctionDef, found: list[Parameter]) -> str:
 
 
 def may_write(method: ast.FunctionDef, source: ClassSource) -> bool:
-    """Whether a method sets something that belongs to its object, itself or by another method, as far as text shows."""
+    """True if a method sets an attribute of its object, directly or through another method, by its text."""
     methods = {one.name: one for one in source.methods}
     seen: set[str] = set()
     waiting = [method]
@@ -142,7 +142,7 @@ CHANGING = frozenset({"add", "append", "clear", "extend", "insert", "pop", "popi
 
 
 def _is_own(node: ast.expr) -> bool:
-    """Whether an expression is a part of `self`."""
+    """True if an expression is a part of `self`."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return _is_self(node)
@@ -153,7 +153,7 @@ def _is_self(node: ast.expr) -> bool:
 
 
 def checkpoint_text(source: str) -> str:
-    """A Python checkpoint around a check function, its imports turned to what repeats.
+    """A Python checkpoint around a check function, with repeatable imports.
 
     Raises:
         SyntaxError: it is not Python.

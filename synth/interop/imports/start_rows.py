@@ -1,4 +1,4 @@
-"""How an imported environment begins: the tables of its containers, and the rows of each start, as SQL."""
+"""The start of an imported environment as SQL: the tables of its containers, and the rows of each start."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -11,7 +11,7 @@ from synth.interop.imports.class_trial import TrialError, open_trial
 from synth.interop.imports.source import ClassSource
 
 CONFIG = "init_config"
-"""Where the classes keep what they were made with: it shares what the other attributes hold, and has no table."""
+"""The attribute with the constructor's configuration. It shares values with others, and has no table."""
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 OWN_TABLES = ("attributes", "containers")
 SECONDS = 5.0
@@ -41,7 +41,7 @@ def envfarm_rows(db, *, config, containers):
 
 @dataclass(frozen=True)
 class Begun:
-    """The schema of an environment, and the rows of each start that could be made; the others' reasons."""
+    """The schema of an environment, the rows of each start, and the reasons for failed ones."""
 
     containers: Mapping[str, str]
     scripts: Mapping[str, str]
@@ -51,7 +51,7 @@ class Begun:
 async def begin(
     source: ClassSource, configs: Mapping[str, Any], clock: str, guests: Guests, seconds: float = SECONDS
 ) -> Begun:
-    """Make an object for each config, in a guest, and say what its rows are."""
+    """Make an object for each configuration, in a guest, and return its rows."""
     text = source.text.rstrip() + PROBE.format(
         name=source.name, classes="".join(f"{name}, " for name in source.classes)
     )
@@ -75,7 +75,7 @@ async def begin(
 
 
 async def _ask(text: str, clock: str, guests: Guests, seconds: float, tool: str, **arguments: Any) -> Any:
-    """What the probe says, or the reason why it says nothing. Each asks a guest of its own: one may hang."""
+    """The probe's answer, or the reason why there is none. Each uses a guest of its own, as one may hang."""
     try:
         async with open_trial(guests, text, clock=clock, seconds=seconds) as trial:
             return await trial.call(tool, **arguments)
@@ -84,7 +84,7 @@ async def _ask(text: str, clock: str, guests: Guests, seconds: float, tool: str,
 
 
 def tables_of(shapes: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """The attributes that hold a dict or a list in any start, and a table's name for each."""
+    """The attributes that hold a dict or a list in any start, each with a table's name."""
     found: dict[str, str] = {}
     for shape in shapes:
         for attribute, kind in shape.items():
@@ -105,7 +105,7 @@ def _free(attribute: str, taken: set[str]) -> str:
 
 
 def schema(containers: Mapping[str, str]) -> str:
-    """The tables: one per container, one for the other attributes, and one that says which attribute has which."""
+    """The schema: a table for each container, one for the other attributes, and one that maps attributes to tables."""
     parts = [
         "-- Made by `farm import envscaler`: the attributes of an imported object, as rows.\n",
         """CREATE TABLE containers (
@@ -129,7 +129,7 @@ def schema(containers: Mapping[str, str]) -> str:
 
 
 def script(found: Mapping[str, Any], containers: Mapping[str, str]) -> str:
-    """The rows of a start in place of those that are there."""
+    """SQL that replaces the rows by those of a start."""
     lines = [f"DELETE FROM {name};" for name in (*containers.values(), *OWN_TABLES)]
     for place, (attribute, name) in enumerate(containers.items(), start=1):
         lines.append(f"INSERT INTO containers VALUES ({literal(attribute)}, {literal(name)}, {place});")
