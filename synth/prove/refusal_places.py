@@ -39,17 +39,17 @@ class Places:
     functions: dict[str, "SourceFunction"]
 
     def of(self, text: str) -> list[RefusalPlace]:
-        """Where a refusal with this text came from: the place whose words it repeats the most."""
+        """The possible origins of a refusal with this text: the places that share the most words with it."""
         found = [place for place in self.every if place.pattern.fullmatch(text)]
         most = max((place.certain for place in found), default=0)
         return [place for place in found if place.certain == most]
 
     def bearing(self, rule: str) -> list[RefusalPlace]:
-        """The places that bear a rule's name."""
+        """The places that name a rule."""
         return [place for place in self.every if rule in place.rules]
 
     def progress(self, tool: str, text: str) -> float:
-        """How far a tool had got when it refused, from 0 to 1, by the lines of its function."""
+        """The progress of a tool when it refused, from 0 to 1, by the lines of its function."""
         function, places = self.functions[tool], self.of(text)
         lines = [line for place in places if place.line for line in self._lines(function, place.line)]
         if not lines:
@@ -57,7 +57,7 @@ class Places:
         return (min(lines) - function.first) / (function.last - function.first + 1)
 
     def _lines(self, function: "SourceFunction", line: int) -> list[int]:
-        """Where a function can be when a line of the file runs: at that line, or at calls that lead there."""
+        """The positions of a function while a line of the file runs: that line, or the calls that lead there."""
         if function.first <= line <= function.last:
             return [line]
         return [at for name, at in function.calls if line in self.functions[name].reach]
@@ -65,7 +65,7 @@ class Places:
 
 @dataclass(frozen=True)
 class SourceFunction:
-    """A function of tools.py: its lines, what it calls by name at which line, and what lines run in its calls."""
+    """A function of tools.py: its lines, its calls by name and line, and the lines that run in its calls."""
 
     first: int
     last: int
@@ -77,12 +77,12 @@ class SourceFunction:
 
 
 def places_of(source: str, schema: str, rules: Sequence[BundleRule], reader: Reader) -> Places:
-    """The places of an environment; `reader` has its tables."""
+    """The places of an environment. `reader` has its tables."""
     return Places((*_of_tools(source), *_of_schema(schema, rules, reader)), functions_of(source))
 
 
 def functions_of(source: str) -> dict[str, SourceFunction]:
-    """The functions of tools.py. One refuses if it raises a ToolError, itself or through functions that it calls."""
+    """The functions of tools.py. One refuses if it raises a ToolError, directly or through its calls."""
     nodes = {node.name: node for node in parsed(source).body if isinstance(node, ast.FunctionDef)}
     calls = {name: _calls(node, nodes) for name, node in nodes.items()}
     reach = {name: _wider({name}, calls) for name in nodes}
@@ -101,7 +101,10 @@ def functions_of(source: str) -> dict[str, SourceFunction]:
 
 
 def refusing(source: str) -> set[str]:
-    """The tools whose code has a refusal. One that takes no arguments must raise it itself: others refuse arguments."""
+    """The tools whose code has a refusal.
+
+    One without arguments must raise it itself: others may refuse arguments only.
+    """
     return {
         name
         for name, function in functions_of(source).items()
@@ -122,7 +125,7 @@ def _calls(node: ast.FunctionDef, nodes: dict[str, ast.FunctionDef]) -> tuple[tu
 
 
 def _wider(names: set[str], calls: dict[str, tuple[tuple[str, int], ...]]) -> set[str]:
-    """Some functions, and all that they call."""
+    """Some functions, and everything that they call."""
     while True:
         wider = names | {called for name in names for called, _ in calls[name]}
         if wider == names:
@@ -158,12 +161,12 @@ def _of_tools(source: str) -> Iterator[RefusalPlace]:
 
 
 def _is_alone(source: str, line: int) -> bool:
-    """Whether a line is a comment and nothing else: it belongs to the line after it then."""
+    """True if a line is only a comment: then it belongs to the next line."""
     return source.splitlines()[line - 1].lstrip().startswith(("#", "--"))
 
 
 def _pattern(node: ast.expr) -> tuple[str, int]:
-    """The texts that an expression can be, and how many characters of them are always the same."""
+    """The possible texts of an expression, and the number of their constant characters."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return re.escape(node.value), len(node.value)
     parts: list[ast.expr] = []
@@ -207,7 +210,7 @@ def _of_trigger(
 
 
 def _of_table(table: str, sql: str, held: Sequence[BundleRule]) -> Iterator[RefusalPlace]:
-    """What a table's own constraints say, for the rules that name the table or a column of it."""
+    """The texts of a table's own constraints, for the rules that name the table or a column of it."""
     for rule, by in [(one, by) for one in held for by in one.holds]:
         name, _, column = by.partition(".")
         if name != table:

@@ -1,6 +1,8 @@
-"""Making walks again: interleaved with another in one guest, and each alone in a fresh guest. All must be the same.
+"""Repeated walks: interleaved with another one in a guest, and each alone in a fresh guest.
 
-What instances share in a guest's memory shows: a walk that is alone has nobody to share it with.
+All results must be equal.
+
+This shows what instances share in a guest's memory: a walk that is alone shares it with none.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +15,7 @@ from synth.prove.proof import Check
 async def repeat(
     stage: Playground, walks: Sequence[CallSequence], found: Found, on_call: Callable[[int], None]
 ) -> None:
-    """Make walks again on another stage: each in a process of its own, which knows nothing of any other walk."""
+    """Repeat walks on another playground: each in a process of its own, without any other walk."""
     scenes: dict[tuple[str, str], Session] = {}
     for walk in walks:
         await stage.renew_guests()
@@ -29,7 +31,7 @@ async def repeat(
 async def interleave(
     stage: Playground, walks: Sequence[CallSequence], found: Found, on_call: Callable[[int], None]
 ) -> None:
-    """Make walks again in pairs, call by call in turns, each on rows that its guest has to build anew."""
+    """Repeat walks in pairs, call by call in turns, so that each call's guest has to build its rows again."""
     for one, other in zip(walks[::2], walks[1::2], strict=False):
         scenes = [await stage.launch(clock=walk.clock, setup=walk.setup) for walk in (one, other)]
         for place in range(max(len(one.calls), len(other.calls))):

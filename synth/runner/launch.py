@@ -25,23 +25,23 @@ from synth.runner.vllm import serving_vllm
 from synth.runner.writer_choice import embedder_for, writer_for
 
 MOST_LISTED = 10
-"""Environments whose trouble is told on the terminal."""
+"""Environments whose errors are listed on the terminal."""
 LONGEST_WHY = 1000
 
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What a run needs beside its plan. `api_key` is never written anywhere."""
+    """The settings of a run beside its plan. `api_key` is never written anywhere."""
 
     stages: Sequence[Stage]
     mining: Mining | None
     api_key: str
     console: Console
     machines: Callable[[RunPlan, Sequence[Stage], str], AbstractAsyncContextManager[Elsewhere]] | None = None
-    """What spreads environments over machines, if anything does."""
+    """The function that distributes environments over machines, if any."""
 
     async def run(self, plan: RunPlan) -> int:
-        """Do it; gives the exit code. Raises FarmError where nothing can go on."""
+        """Run a plan. Returns the exit code. Raises FarmError if the run cannot start."""
         folder = SynthesisFolder(plan.out)
         progress = RunProgress(prices=plan.prices)
         with folder.locked():
@@ -58,12 +58,12 @@ class RunSettings:
                 return self._ended(progress, writer, folder, summary, str(report))
 
     def _writer(self, plan: RunPlan, folder: SynthesisFolder) -> AbstractAsyncContextManager[Writer]:
-        """The writer, whose waits for its endpoint are shown."""
+        """The writer. Its waits for the endpoint are shown."""
         return writer_for(plan, folder, self.api_key, on_retry=lambda why: self.console.print(f"the endpoint: {why}"))
 
     @asynccontextmanager
     async def _served(self, plan: RunPlan, folder: SynthesisFolder) -> AsyncGenerator[RunPlan]:
-        """The plan, with a vLLM of its own behind it where it asks for one."""
+        """The plan, with a vLLM server of its own if it asks for one."""
         if not plan.serve_vllm:
             yield plan
             return
@@ -127,7 +127,7 @@ class RunSettings:
         return 1 if broken or not has_any else 0
 
     def _list(self, progress: RunProgress, *states: str) -> int:
-        """Say why environments went no further, where that was not said when they ended; how many they are."""
+        """Print why environments stopped, if that was not printed before. Returns their number."""
         found = [(name, row) for name, row in progress.rows.items() if row.state in states]
         if progress.on_end is not None:
             return len(found)

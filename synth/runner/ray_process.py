@@ -18,7 +18,7 @@ except ModuleNotFoundError as error:
 
 
 def main() -> int:
-    """Do the run; gives the exit code."""
+    """Run the plan. Returns the exit code."""
     there = partial(machines, address=os.environ.get("RAY_ADDRESS", ""))
     start = RunSettings(STAGES, MINING, os.environ.get("OPENAI_API_KEY", ""), Terminal(), there)
     try:

@@ -45,7 +45,7 @@ class RayEnvironmentWorker:
         self._run = SynthesisRun(folder, self._stages, writer, self._plan.wishes, progress=progress)
 
     async def advance(self, name: str) -> Advanced:
-        """Bring an environment as far as it goes."""
+        """Advance an environment as far as possible."""
         if self._run is None:
             raise LookupError("begin first")
         refused, end = "", None
@@ -65,7 +65,7 @@ class RayEnvironmentWorker:
 async def machines(
     plan: RunPlan, stages: Sequence[Stage], api_key: str, *, address: str = ""
 ) -> AsyncGenerator[Elsewhere]:
-    """As many processes as the cluster has cores; environments go to them in turn."""
+    """One process for each core of the cluster. Environments are distributed in turn."""
     with cluster(address) as cores:
         count = max(1, min(cores, MOST_HANDS, plan.at_once))
         here = plan.model_copy(update={"out": plan.out.resolve(), "at_once": max(1, plan.at_once // count)})

@@ -34,7 +34,7 @@ class StageTally:
     completion_tokens: int = 0
 
     def add(self, exchanges: Sequence[WriterExchange]) -> None:
-        """Count what was said."""
+        """Count some exchanges."""
         self.asked += len(exchanges)
         first = [exchange for exchange in exchanges if exchange.attempt == 1]
         self.first_asked += len(first)
@@ -60,7 +60,7 @@ class MadeEnvironment(NamedTuple):
 
 @dataclass
 class RunSummary:
-    """All of it. Tokens are those that were ever spent, whether the last run had them from the cache or not."""
+    """All of it. Tokens count when first spent, even if the last run had them from the cache."""
 
     stages: list[StageTally]
     cards: list[MadeEnvironment] = field(default_factory=list[MadeEnvironment])
@@ -82,7 +82,7 @@ class RunSummary:
 
     @property
     def distributions(self) -> dict[str, list[int]]:
-        """What stages count, such as tables and tools, over the accepted environments."""
+        """The figures of stages, such as tables and tools, over the accepted environments."""
         names = sorted({name for card in self.accepted for name in card.counts})
         return {name: [card.counts[name] for card in self.accepted if name in card.counts] for name in names}
 
@@ -148,7 +148,7 @@ TEMPLATE = Path(__file__).with_name("report.html")
 
 
 def write_report(folder: SynthesisFolder, summary: RunSummary) -> Path:
-    """Write it anew; gives its path."""
+    """Write the report. Returns its path."""
     path = folder.path / "report.html"
     write_whole(path, report(summary, folder.path.resolve().name))
     return path

@@ -13,7 +13,7 @@ COLOURS = {"accepted": "green", "rejected": "red", "failed": "red", "stopped": "
 
 
 def live(console: Console, progress: RunProgress) -> Live:
-    """Enter it to show a run. Where nobody looks at a terminal, it says a line for each environment that ends."""
+    """A live table of a run. Without a terminal, a line for each environment that ends."""
     if not console.is_terminal:
         progress.on_end = lambda name, row: console.print(f"{name}: {row.state}{f': {row.why}' if row.why else ''}")
     return Live(
@@ -25,7 +25,7 @@ def live(console: Console, progress: RunProgress) -> Live:
 
 
 def table(progress: RunProgress) -> RenderableType:
-    """What there is to see now, in 80 columns: those under way first. A long name goes on in the next line."""
+    """The current table, in 80 columns: running environments first. A long name continues in the next line."""
     rows = sorted(progress.rows.items(), key=lambda item: item[1].state != "under way")
     has_prices = any(progress.prices.model_dump().values())
     shown = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))

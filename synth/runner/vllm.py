@@ -22,14 +22,14 @@ LOG_LINES = 15
 
 
 class ServingError(FarmError):
-    """vLLM does not serve the model; the message has the end of its log."""
+    """vLLM does not serve the model. The message has the end of its log."""
 
 
 @asynccontextmanager
 async def serving_vllm(model: str, log: Path, arguments: Sequence[str] = ()) -> AsyncGenerator[str]:
-    """Run `vllm serve MODEL` on a free port of this machine; gives its base URL once it is healthy.
+    """Run `vllm serve MODEL` on a free port of this machine. Yields its base URL once it is healthy.
 
-    Raises RequestError where vLLM is not installed, or ServingError.
+    Raises RequestError if vLLM is not installed, or ServingError.
     """
     program = shutil.which("vllm")
     if program is None:

@@ -20,7 +20,7 @@ from synth.pipeline.plan import RunPlan
 async def writer_for(
     plan: RunPlan, folder: SynthesisFolder, api_key: str, *, on_retry: Callable[[str], None] | None = None
 ) -> AsyncGenerator[Writer]:
-    """Gives the writer, and closes its connections. `on_retry` is told of each wait for an endpoint."""
+    """The writer, with open connections. `on_retry` is called before each wait for an endpoint."""
     cache = Cache(plan.cache or folder.path / "cache")
     recorder = Recorder(plan.record) if plan.record is not None else None
     if plan.writer == "recording":
@@ -42,7 +42,7 @@ async def writer_for(
 
 @asynccontextmanager
 async def embedder_for(plan: RunPlan, api_key: str) -> AsyncGenerator[Embedder | None]:
-    """Gives what embeds texts, if the plan names a model for it, and closes its connections."""
+    """The embedding model, with open connections, if the plan names one."""
     if not plan.embeddings:
         yield None
         return

@@ -1,4 +1,4 @@
-"""The job of one process that certifies: it examines scenarios, or searches them for exploits."""
+"""The job of a process that certifies: it examines scenarios, or searches them for exploits."""
 
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -28,16 +28,16 @@ class CertifyOrder(NamedTuple):
 
 @dataclass(frozen=True)
 class Examining:
-    """Examines scenarios, with the stage of one bundle open at a time: they come bundle by bundle."""
+    """Examines scenarios with one open playground at a time: they come bundle by bundle."""
 
     against: Path | None = None
-    """A file with wrong agents that join the company."""
+    """A file with further wrong agents."""
     mend: bool = False
-    """Whether checkpoints are mended first."""
+    """True if checkpoints are repaired first."""
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[CertifyOrder], Awaitable[Examined]]]:
-        """Set the first stage when it is known of which bundle."""
+        """Open the first playground once its bundle is known."""
         others = self._others()
         async with _stages() as stage_of:
 
@@ -63,7 +63,7 @@ class Searching:
 
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[CertifyOrder], Awaitable[Searched]]]:
-        """Set the first stage when it is known of which bundle."""
+        """Open the first playground once its bundle is known."""
         async with _stages() as stage_of:
 
             async def searched(case: CertifyOrder) -> Searched:

@@ -1,4 +1,4 @@
-"""The commands about scenarios: `farm synth scenarios` makes them, `farm certify` examines those that there are."""
+"""The commands about scenarios: `farm synth scenarios` makes them, `farm certify` examines existing ones."""
 
 import asyncio
 import time
@@ -58,7 +58,7 @@ Kind = Literal["endpoint", "batch", "recording"]
 
 
 class BackwardOptions(NamedTuple):
-    """What is to be made backward, in the words of the command line."""
+    """The options of a backward run, as the command line gives them."""
 
     seed: int
     commands: str | None
@@ -304,7 +304,7 @@ def certify(
 
 
 def _examined(case: CertifyOrder, one: Examined) -> dict[str, Any]:
-    """What was seen of a scenario, as JSON."""
+    """The results about a scenario, as JSON."""
     certificate = None if one.certificate is None else one.certificate.model_dump(mode="json")
     passing = [tried.what for tried in one.mutants if not tried.fails]
     return {
@@ -317,7 +317,7 @@ def _examined(case: CertifyOrder, one: Examined) -> dict[str, Any]:
 
 
 def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[CertifyOrder]:
-    """The scenarios of a bundle that are to be examined."""
+    """The scenarios of a bundle to be examined."""
     bundle = PinnedBundle.of(folder)
     environment = Library([folder.parent]).environment(folder.name)
     there = load_scenarios(environment)
@@ -332,7 +332,10 @@ def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[CertifyOrder
 async def _certified(
     cases: Sequence[CertifyOrder], examining: Examining, pool: PoolSettings, *, write: bool
 ) -> list[Examined]:
-    """What is seen of scenarios; each certificate is written at once, if they are: a run that is stopped loses none."""
+    """The examinations of scenarios.
+
+    With `write`, each certificate is written immediately, so that an interrupted run loses none.
+    """
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("examined", total=len(cases))
@@ -384,7 +387,7 @@ def _show_examined(seen: Sequence[Examined]) -> None:
 
 
 def _show_paraphrased(seen: Sequence[Examined]) -> None:
-    """List the answers in other words that were taken for the contrary, and what there are too few of."""
+    """List the misjudged answers in other words, and the scenarios with too few."""
     tried = [one.paraphrases for one in seen if one.paraphrases is not None]
     if not tried:
         return
@@ -453,7 +456,7 @@ def hack(
 
 
 def _kept(folder: Path | None, budget: int) -> KeptSearches | None:
-    """The searches of a folder that the user named."""
+    """The stored searches in a folder that the user named."""
     if folder is None:
         return None
     try:
@@ -486,7 +489,7 @@ async def _searched(
 
 
 def _searched_data(case: CertifyOrder, one: Searched) -> dict[str, Any]:
-    """What a search found, as JSON."""
+    """The result of a search, as JSON."""
     return {
         "bundle": case.bundle.folder.name,
         "scenario": one.scenario,

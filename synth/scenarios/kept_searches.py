@@ -1,6 +1,6 @@
-"""The searches for holes that a folder keeps, so that a command which was stopped goes on where it stopped.
+"""Stored searches for holes, so that an interrupted command continues.
 
-A search counts as made for the same scenario, files of the bundle, number of runs and judge of answers alone.
+A stored search counts only for the same scenario, files of the bundle, number of runs and judge of answers.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ LINES = TypeAdapter(tuple[str, Searched])
 
 
 class KeptSearches:
-    """What was searched with so many runs of each scenario: a line each, written as soon as it is known."""
+    """The searches with a number of runs for each scenario: a line each, written as soon as it is known."""
 
     def __init__(self, folder: Path, budget: int) -> None:
         self._path = folder / SEARCHED_FILE
@@ -32,7 +32,7 @@ class KeptSearches:
             write_whole(self._path, "".join(lines[:-1]))
 
     def find(self, case: CertifyOrder) -> Searched | None:
-        """The search of a scenario, if it was made before."""
+        """The stored search of a scenario, if there is one."""
         return self._made.get(self._name(case))
 
     def keep(self, case: CertifyOrder, searched: Searched) -> None:
@@ -47,7 +47,7 @@ class KeptSearches:
 
 
 def _read(line: str) -> tuple[str, Searched] | None:
-    """What a line keeps, or nothing where it was not written to its end, or by another version."""
+    """The content of a line. None if it is incomplete, or from another version."""
     try:
         return LINES.validate_json(line)
     except ValidationError:

@@ -25,14 +25,14 @@ from synth.runner.writer_choice import writer_for
 
 @dataclass(frozen=True)
 class SolverModel:
-    """A model that plays, and where it is. The key is never written anywhere."""
+    """The model of a solver, and its endpoint. The key is never written anywhere."""
 
     model: str
     base_url: str
     api_key: str
     temperature: float
     seconds: float
-    """The most that one answer may take."""
+    """The most seconds for one answer."""
 
     def opened(self) -> ChatModel:
         """The model, to be entered."""
@@ -47,7 +47,7 @@ class SolverModel:
 
 @dataclass(frozen=True)
 class Game:
-    """Who plays scenarios, who plays the user where they are conversations, and how often."""
+    """The solver, the simulated user of conversations, and the number of attempts."""
 
     solver: SolverModel
     attempts: int
@@ -60,9 +60,9 @@ class Game:
 async def made_with_models(
     folder: Path, path: Path, plan: RunPlan, game: Game, *, n: int, again: bool, key: str, console: Console
 ) -> RunOutcome:
-    """Make scenarios of a bundle into a file: conversations where somebody plays the user, else forward.
+    """Make scenarios of a bundle into a file: conversations if there is a simulated user, else forward.
 
-    Raises FarmError where nothing can go on.
+    Raises FarmError if the run cannot start.
     """
     progress = RunProgress()
     async with AsyncExitStack() as stack:
@@ -78,7 +78,7 @@ async def made_with_models(
 
 
 def show_outcome(outcome: RunOutcome, console: Console, what: str) -> None:
-    """How the scenarios ended, and what the gates caught."""
+    """Print how the scenarios ended, and what the gates refused."""
     table = Table("scenario", "", "why")
     for name, end in outcome.ends.items():
         table.add_row(name, "certified" if end.state == "accepted" else end.state, end.why[:300])

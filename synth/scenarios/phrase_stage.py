@@ -1,6 +1,6 @@
-"""`farm synth phrases`: a writer is asked how people speak of an environment; what is accepted is `phrases.json`.
+"""`farm synth phrases`: a writer gives the phrases of an environment, as `phrases.json`.
 
-Then it is asked for answers in other words, which are `paraphrases.json`.
+Then it gives answers in other words, as `paraphrases.json`.
 """
 
 import json
@@ -36,18 +36,18 @@ from synth.solutions.argument_sources import Argument
 PROMPT = Prompt.load(Path(__file__).with_name("phrases.md"))
 TRIAL_WALKS = 30
 LEAST_TOLD = 0.4
-"""So large a part of the trial's walks must come to a task."""
+"""The share of trial walks that must become a task."""
 
 
 T = TypeVar("T", Phrases, Paraphrases)
 
 
 class NotWritten(FarmError):
-    """No phrases came of it, or no answers in other words."""
+    """There are no phrases, or no answers in other words."""
 
 
 class WrittenPhrases(NamedTuple):
-    """What a writer gave for an environment."""
+    """A writer's phrases and paraphrases."""
 
     phrases: Phrases
     paraphrases: Paraphrases
@@ -56,11 +56,11 @@ class WrittenPhrases(NamedTuple):
 async def written(folder: Path, work: Path, out: Path, writer: Writer) -> WrittenPhrases:
     """Ask for the phrases of a bundle and for answers in other words, and write both, the latter beside `out`.
 
-    What was accepted before is not asked for again.
+    Accepted answers are not requested again.
 
     Raises:
-        NotWritten: no answer was accepted, or there is none yet. Phrases that were accepted are written all the same.
-        BundleError: what stands beside `out` cannot be read.
+        NotWritten: no answer was accepted, or there is none yet. Accepted phrases are written nevertheless.
+        BundleError: the file beside `out` cannot be read.
     """
     async with Playground(folder) as stage:
         steps = (
@@ -83,7 +83,7 @@ async def written(folder: Path, work: Path, out: Path, writer: Writer) -> Writte
 
 
 def _signed(kind: type[T], artefact: Artefact) -> T:
-    """What was accepted, with what made it."""
+    """The accepted value, with its provenance."""
     asked = artefact.exchanges[-1:]
     provenance = Provenance(
         source="written for this environment",
@@ -96,7 +96,7 @@ def _signed(kind: type[T], artefact: Artefact) -> T:
 
 
 def _with_whole_answers(templates: Paraphrases, folder: Path) -> Paraphrases:
-    """Templates with the whole answers that a folder has, which others wrote."""
+    """Templates with the whole answers of a folder, which others wrote."""
     problems, there = read_paraphrases(folder)
     if problems:
         raise BundleError(problems[0])
@@ -114,7 +114,7 @@ def _write(path: Path, value: Phrases | Paraphrases) -> None:
 
 
 class Phrasing:
-    """The stage that asks, and what it accepts."""
+    """The stage: what it asks, and what it accepts."""
 
     def __init__(self, bundle: Playground) -> None:
         self._bundle = bundle
@@ -136,7 +136,7 @@ class Phrasing:
         return await asker.ask(messages, Phrases, accept)
 
     async def _tried_out(self, phrases: Phrases) -> list[str]:
-        """Whether walks come to tasks with these words."""
+        """A fault if too few walks become tasks with these phrases."""
         setting = await BundleView.of(self._bundle, phrases)
         tally, lost, said = UsageCounts(), list[str](), set[str]()
         for at in range(TRIAL_WALKS):
@@ -157,7 +157,7 @@ class Phrasing:
 
 
 def findings(phrases: Phrases, setting: BundleView) -> list[str]:
-    """What of the words cannot serve, a sentence each."""
+    """The faults of phrases, a sentence each."""
     return [
         *_of_rows(phrases, setting),
         *_of_asks(phrases, setting),
@@ -244,7 +244,7 @@ def _named_tables(setting: BundleView) -> set[str]:
 
 
 def _properties(environment: Environment) -> set[str]:
-    """Every property that some query shows; none where a query does not say what it shows."""
+    """Every property that some query shows. Empty if a query does not declare its result."""
     found: set[str] = set()
     if any("properties" not in tool.result for tool in environment.tools.values() if not tool.writes):
         return found
@@ -265,7 +265,7 @@ def _meant(one: Argument) -> str:
 
 
 def _shown(setting: BundleView) -> Iterator[str]:
-    """What queries show of the rows of each table that commands name."""
+    """The properties that queries show of each table that commands name."""
     for table in sorted(_named_tables(setting)):
         names = {name for name in setting.at_first.names(table) if name != "id"}
         seen: dict[str, None] = {}
@@ -280,7 +280,7 @@ def _shown(setting: BundleView) -> Iterator[str]:
 
 
 def _beside(setting: BundleView, keys: set[str]) -> list[str]:
-    """What queries show of rows that only stand in others: `line_name` beside `line_id`."""
+    """The properties that queries show of referenced rows: `line_name` beside `line_id`."""
     found: dict[str, None] = {}
     for tool in setting.tools.values():
         for properties in _objects(tool.result) if not tool.writes else ():

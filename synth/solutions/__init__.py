@@ -1,4 +1,4 @@
-"""A reference solution, played: what it did, what it left, what its task tells.
+"""A played reference solution: its calls, its final state, and the values that its task tells.
 
-Makers and certifiers of scenarios share it.
+Generators and certifiers of scenarios share it.
 """

@@ -1,4 +1,4 @@
-"""Facts of the kind `answer` from values of results, and whether a text gives one."""
+"""Facts for checkpoints of kind `answer`, from values of results, and whether a text mentions one."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ def fact_of(
     currency: str = "{}",
     about: tuple[str, ...] = (),
 ) -> Fact | None:
-    """A value of a column as a fact; None for what is not worth telling."""
+    """A value of a column as a fact. None if it is not worth telling."""
     kind = kind_of(column, value)
     if kind is None:
         return None

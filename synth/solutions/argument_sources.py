@@ -1,4 +1,4 @@
-"""The arguments of an environment's tools and where their values come from, worked out once from its first rows."""
+"""The arguments of an environment's tools and the sources of their values, computed once from its first rows."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -36,16 +36,16 @@ class Arguments:
         }
 
     def names(self, key: SqlColumn) -> tuple[str, ...]:
-        """The properties under which queries have shown a key."""
+        """The properties under which queries show a key."""
         return tuple(name for name, column in self._seen.items() if column == key)
 
     def of(self, tool: Tool) -> tuple[Argument, ...]:
-        """Those of one tool, in its order."""
+        """The arguments of one tool, in order."""
         return self._of[tool.name]
 
 
 def _seen(argument: Argument, seen: dict[str, SqlColumn]) -> Argument:
-    """An argument of the name under which queries show keys is such a key."""
+    """An argument with the name under which queries show keys is such a key."""
     source = argument.source
     if source.kind != "text" or argument.name not in seen:
         return argument
@@ -53,14 +53,14 @@ def _seen(argument: Argument, seen: dict[str, SqlColumn]) -> Argument:
 
 
 def _chosen(argument: Argument) -> Argument:
-    """An argument whose schema lists its values is a choice, though there are rows of those names."""
+    """An argument whose schema lists its values is a choice, even if a column has its name."""
     if argument.source.kind == "id" and any(isinstance(value, str) for value in enum_of(argument.schema)):
         return argument._replace(source=replace(argument.source, kind="text"))
     return argument
 
 
 def keys_in(results: Iterable[Any], shape: SchemaShape, view: View) -> dict[str, SqlColumn]:
-    """The properties of results that hold nothing but the keys of one table."""
+    """The properties of results whose values are always keys of one table."""
     tables: dict[Any, list[SqlColumn]] = {}
     for key in shape.keys.values():
         for value in view.values(key):

@@ -1,4 +1,4 @@
-"""Playing the calls of a solution on a stage, also with some of them left out, repeated, changed or swapped."""
+"""Plays the calls of a solution, also with some left out, repeated, changed or swapped."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from synth.play.playground import Session
 
 
 class PlannedStep(NamedTuple):
-    """One call to make. `number` is its place in the solution, from 1; 0 for a call that the solution does not have."""
+    """One call to make. `number` is its position in the solution, from 1, or 0 for an additional call."""
 
     number: int
     tool: str
@@ -32,7 +32,7 @@ class PlayedCall(NamedTuple):
 
     @property
     def result(self) -> ToolResult:
-        """What the agent was given."""
+        """The agent's result."""
         return ToolResult(
             text=self.outcome.text, structured=self.outcome.structured, is_error=self.outcome.kind != "ok"
         )
@@ -43,7 +43,7 @@ class PlayedCall(NamedTuple):
 
 
 NOTHING = PlannedStep(0, "-", {})
-"""Takes the place of a call that is left out, so that what comes later has the same time and the same ids."""
+"""A placeholder for a call that is left out, so that later ones have the same time and ids."""
 
 
 def steps_of(solution: Solution) -> list[PlannedStep]:
@@ -54,7 +54,7 @@ def steps_of(solution: Solution) -> list[PlannedStep]:
 
 
 async def play(scene: Session, steps: Sequence[PlannedStep], known: Sequence[ToolResult] = ()) -> list[PlayedCall]:
-    """Make calls. A reference leads to this run's result, or to a `known` one where this run has none.
+    """Make calls. A reference resolves to this run's result, or to a `known` one.
 
     Raises:
         BundleError: a reference leads nowhere.
@@ -85,7 +85,7 @@ def _resolved(step: PlannedStep, results: Sequence[ToolResult], known: Sequence[
 
 
 def results_of(made: Sequence[PlayedCall], known: Sequence[ToolResult] = ()) -> list[ToolResult]:
-    """The results by their calls' places in the solution; a call that was not made, or failed, keeps the known one."""
+    """The results by position in the solution. A call that was not made, or failed, keeps the known one."""
     results = list(known)
     for one in made:
         if one.step.number > len(results):

@@ -1,7 +1,7 @@
-"""The states that the runs of one scenario lead to, each open for judging for a moment.
+"""The final states of one scenario's runs, each open for a judgement.
 
-They are made on two open copies, by transactions that are rolled back: opening a copy costs more than judging it. A
-Python checkpoint is given whole images, so where there is one every state gets a copy of its own.
+They are made in two open copies, by transactions that are rolled back: opening a copy costs more than a judgement. A
+Python checkpoint needs whole images, so with one every state gets a copy of its own.
 """
 
 from collections.abc import Generator
@@ -24,19 +24,19 @@ class States:
 
     @contextmanager
     def at_start(self) -> Generator[Reader]:
-        """The state at the start. What is written to it is undone."""
+        """The start state. Writes to it are undone."""
         with self._moment(self.start) as reader:
             yield reader
 
     @contextmanager
     def at_end(self) -> Generator[Reader]:
-        """The state that the reference leaves. What is written to it is undone."""
+        """The reference's final state. Writes to it are undone."""
         with self._moment(self._final) as reader:
             yield reader
 
     @contextmanager
     def after(self, changes: bytes) -> Generator[Reader]:
-        """The state that differs from the start by a changeset."""
+        """The start state with a changeset applied."""
         with self._moment(self.start) as reader:
             if changes:
                 apsw.Changeset.apply(changes, reader.connection)
@@ -65,6 +65,6 @@ class States:
 
 
 def rows_changed(reader: Reader, changes: bytes) -> list[RowChange]:
-    """The rows that differ from the start, after a changeset. Only its tables are looked through."""
+    """The rows that differ from the start after a changeset. Only its tables are compared."""
     tables = sorted({change.name for change in apsw.Changeset.iter(changes)}) if changes else []
     return reader.changes(tables) if tables else []

@@ -1,4 +1,4 @@
-"""The leaves of a JSON value: its single values, each with its path as references write it."""
+"""The leaves of a JSON value: its single values, each with its path in the notation of references."""
 
 from collections.abc import Iterator
 from typing import Any, cast
