@@ -1,6 +1,6 @@
 """Facts in free text: what an answer tells, and whether it tells what was asked. Pure functions, no input or output."""
 
-JUDGE_VERSION = 3
+JUDGE_VERSION = 4
 """Raise it when the judge takes an answer otherwise than before: certificates of other versions are out of date."""
 
 HOW_TO_ANSWER = (
