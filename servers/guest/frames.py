@@ -10,6 +10,8 @@ import struct
 from itertools import islice
 from typing import Any
 
+from servers.guest.json_writer import JsonWriter
+
 LARGEST_HEAD = 1024 * 1024
 LARGEST_HEAD_OF_CALL = 16 * 1024
 """Bytes of the head in a call's answer."""
@@ -17,7 +19,7 @@ MOST_PARTS = 8
 LARGEST_FRAME = 256 * 1024 * 1024
 LARGEST_PIECE = 64 * 1024
 LENGTHS = struct.Struct("!II")
-ENCODER = json.JSONEncoder(separators=(",", ":"))
+WRITER = JsonWriter(separators=(",", ":"))
 DECODER = json.JSONDecoder()
 
 
@@ -27,7 +29,7 @@ class FrameError(Exception):
 
 def packed(head: dict[str, Any], *parts: bytes) -> bytes:
     """One frame as bytes."""
-    return framed(ENCODER.encode({**head, "sizes": list(map(len, parts))}).encode(), *parts)
+    return framed(WRITER.text({**head, "sizes": [*map(len, parts)]}).encode(), *parts)
 
 
 def framed(text: bytes, *parts: bytes) -> bytes:
@@ -64,18 +66,30 @@ def receive(connection: socket.socket) -> tuple[dict[str, Any], list[bytes]] | N
 
     A worker sends a frame only after the answer to the previous one, so nothing follows it yet.
     """
-    data = bytearray()
+    data = connection.recv(LARGEST_PIECE)
+    if len(data) >= LENGTHS.size:
+        head, body = LENGTHS.unpack_from(data)
+        begin = LENGTHS.size + head
+        if len(data) == begin + body:  # nearly all come whole
+            return unpacked(data[LENGTHS.size : begin], data[begin:])
+    return _received(bytearray(data), connection) if data else None
+
+
+def _received(data: bytearray, connection: socket.socket) -> tuple[dict[str, Any], list[bytes]] | None:
+    """The frame that begins with `data`, or None when the worker has closed its socket before the end."""
     end = LENGTHS.size
-    while len(data) < end:
-        piece = connection.recv(LARGEST_PIECE)
-        if not piece:
-            return None
-        data += piece
+    while True:
         if end == LENGTHS.size <= len(data):
             head, body = LENGTHS.unpack_from(data)
             if max(head, body) > LARGEST_FRAME:
                 raise FrameError("a frame that is too long")
             end += head + body
+        if len(data) >= end > LENGTHS.size:
+            break
+        piece = connection.recv(LARGEST_PIECE)
+        if not piece:
+            return None
+        data += piece
     if len(data) != end:
         raise FrameError("more than one frame")
     head, _ = LENGTHS.unpack_from(data)

@@ -35,7 +35,7 @@ from servers.guest import (
     tool_call,
     tool_signatures,
 )
-from servers.guest.frames import packed, receive
+from servers.guest.frames import DECODER, packed, receive
 from servers.guest.sqlite import start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
 from servers.guest.tool_module import ToolModule
@@ -117,7 +117,7 @@ class GuestServer:
         tools = self.tools
         if tools is None:
             raise LookupError("no tools have been loaded")
-        answer, micros = tool_call.timed(lambda: tool_call.call(self.rows, tools, head, json.loads(parts[0])))
+        answer, micros = tool_call.timed(lambda: tool_call.call(self.rows, tools, head, _arguments(parts[0])))
         if answer is None:
             return {"need": "instance"}, []
         return {"outcome": answer.outcome, "micros": micros}, [answer.text, answer.changes]
@@ -154,6 +154,12 @@ class GuestServer:
             short = isinstance(error, (MemoryError, apsw.NoMemError))
             return {"error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR], "short": short}, []
         return {"holds": verdict}, []
+
+
+def _arguments(text: bytes) -> dict[str, Any]:
+    """The arguments of a call, as the worker wrote them."""
+    arguments, _ = DECODER.raw_decode(text.decode())
+    return arguments
 
 
 def serve(connection: socket.socket, walls: list[str]) -> None:

@@ -1,7 +1,6 @@
 """One tool call in a guest: a transaction on the instance's rows, and its changes."""
 
 import gc
-import json
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -11,6 +10,7 @@ from typing import Any
 
 import apsw
 
+from servers.guest.json_writer import JsonWriter
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE
 from servers.guest.sqlite.instance_rows import MOST_GROWTH, Hydrated, InstanceRows
@@ -25,7 +25,7 @@ TOO_BIG = f"a text or a row is too long: at most {LARGEST_VALUE:,} bytes can be 
 TOO_MUCH = f"this would change too much at once: one call changes at most {MOST_ROWS:,} rows; do it in parts"
 YOUNGEST = 0
 """The garbage collector's youngest generation: the objects of this call."""
-ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
+WRITER = JsonWriter(ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
 
 
 class ToolFault(Exception):
@@ -104,7 +104,7 @@ def _as_json(result: Any) -> bytes:
     if not isinstance(result, dict):
         raise ToolFault(f"returned a {type(result).__name__}, not an object")
     try:
-        text = ENCODER.encode(result).encode()
+        text = WRITER.text(result).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ToolFault(f"returned what is not JSON: {error}") from None
     if len(text) > LARGEST_RESULT:

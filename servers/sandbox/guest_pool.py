@@ -23,7 +23,7 @@ from pydantic_core import to_json
 from servers.bundle.environment import Environment
 from servers.errors import GuestDied, GuestError, GuestLate
 from servers.guest.branch_coverage import branches
-from servers.guest.frames import ENCODER, LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, FrameError, framed, unpacked
+from servers.guest.frames import LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, WRITER, FrameError, framed, unpacked
 from servers.guest.walls import WALLS
 from servers.limits.memory import MOST_GUEST_MEMORY, BufferBudget, excess, private_bytes
 from servers.limits.process_clock import Deadline, Ending, cpu_seconds, is_ending
@@ -716,7 +716,7 @@ def _packed(head: dict[str, Any], parts: tuple[bytes, ...]) -> bytes:
     try:
         return framed(to_json(head), *parts)
     except ValueError:
-        return framed(ENCODER.encode(head).encode(), *parts)
+        return framed(WRITER.text(head).encode(), *parts)
 
 
 def _cause(status: int) -> str:

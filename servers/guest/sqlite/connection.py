@@ -11,6 +11,7 @@ from servers.guest.sqlite.plain_text import PLAIN_TEXT, plain_text
 PAGE_SIZE = 1024
 """Bytes of a page of a start image and everything made from it. A cache begins with room for 20 pages."""
 PAGES_CACHED = 10
+PAGES_WITHOUT_ROOM = 2
 LARGEST_VALUE = 1_000_000
 """Bytes of one text or blob, and of one row, wherever they are built, changed, verified, read or judged."""
 MOST_COLUMNS = 500
@@ -37,9 +38,14 @@ def connect(vfs: str = clock.VFS_NAME) -> apsw.Connection:
 
 
 def shrink(connection: apsw.Connection) -> None:
-    """Shrink a connection's cache. The initial one is only released while it is empty."""
-    connection.execute(f"PRAGMA cache_size = {PAGES_CACHED}", can_cache=False).fetchall()
+    """Shrink a connection's cache, which then takes memory page by page.
+
+    SQLite gives an empty cache room for all its pages with the first one, unless it may hold fewer than three.
+    """
+    connection.execute(f"PRAGMA cache_size = {PAGES_WITHOUT_ROOM}", can_cache=False).fetchall()
     connection.release_memory()
+    connection.execute("SELECT 1 FROM sqlite_schema LIMIT 1", can_cache=False).fetchall()
+    connection.execute(f"PRAGMA cache_size = {PAGES_CACHED}", can_cache=False).fetchall()
 
 
 def teach(connection: apsw.Connection) -> None:
