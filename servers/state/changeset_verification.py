@@ -7,8 +7,8 @@ one for each environment, which its instances share in turn, and which is killed
 import math
 import time
 from collections import OrderedDict
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -25,7 +25,7 @@ from servers.state.start_images import StartImage
 from servers.state.state_file import StateFile
 
 MOST_SECONDS = 0.01
-"""Seconds for which a verification may block this process. A longer one is repeated in a guest."""
+"""Seconds of processor time for which a verification may block this process. A longer one is repeated in a guest."""
 STEPS_BETWEEN_CHECKS = 20
 """SQLite steps between two checks of the time, about those of one row: it looks only between rows."""
 LARGEST_HERE = 16 * 1024
@@ -140,7 +140,7 @@ class Verification:
             return None
         try:
             desk = self._desk(start)
-            desk.until = time.monotonic() + MOST_SECONDS
+            desk.short.begin()
             if not is_seated:
                 desk.seat(instance, net)
                 self._keep_to_most_held()
@@ -205,6 +205,32 @@ class Verification:
             await guest.ask(head, changes, seconds=START_SECONDS)
 
 
+class _ShortTime:
+    """The processor time of one verification in this process.
+
+    The processor clock is read only after as much wall-clock time: a busy machine is no reason to give up.
+    """
+
+    def __init__(self) -> None:
+        self._until = self._until_used = 0.0
+        self.begin()
+
+    def begin(self) -> None:
+        self._until = time.monotonic() + MOST_SECONDS
+        self._until_used = time.thread_time() + MOST_SECONDS
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self._until and time.thread_time() > self._until_used
+
+    @contextmanager
+    def without_end(self) -> Generator[None]:
+        until, self._until = self._until, math.inf
+        try:
+            yield
+        finally:
+            self._until = until
+
+
 @dataclass(slots=True)
 class _Seat:
     """Rows at one revision of an instance."""
@@ -220,7 +246,7 @@ class _Desk:
     """Rows of instances with one start. Each is that start plus changes in a transaction that never commits."""
 
     start: StartImage
-    until: float = 0.0
+    short: _ShortTime = field(default_factory=_ShortTime)
     seats: OrderedDict[str, _Seat] = field(default_factory=OrderedDict[str, _Seat])
     free: list[VerifiedRows] = field(default_factory=list[VerifiedRows])
     changed: int = 0
@@ -248,7 +274,7 @@ class _Desk:
         self.release(instance)
         if not self.free and self.seats and self.size + self._each > MOST_HELD:
             self.release(next(iter(self.seats)))
-        rows = self.free.pop() if self.free else _opened(self.start, lambda: time.monotonic() > self.until)
+        rows = self.free.pop() if self.free else _opened(self.start, self.short)
         self.seats[instance] = _Seat(rows, "", len(net))
         self.changed += len(net)
         if net:
@@ -272,9 +298,8 @@ class _Desk:
         """Roll the rows of an instance back to the start, for reuse."""
         seat = self.seats.pop(instance, None)
         if seat is not None:
-            until, self.until = self.until, math.inf  # undoing runs no rule, and is never cut short
-            seat.rows.undo()
-            self.until = until
+            with self.short.without_end():  # undoing runs no rule, and is never cut short
+                seat.rows.undo()
             self.changed -= seat.changed
             self.free.append(seat.rows)
 
@@ -291,10 +316,10 @@ class _Desk:
         self.seats.clear()
 
 
-def _opened(start: StartImage, is_late: Callable[[], bool]) -> VerifiedRows:
-    """Rows that this process writes until `is_late`."""
+def _opened(start: StartImage, short: _ShortTime) -> VerifiedRows:
+    """Rows that this process writes until `short` is over."""
     rows = VerifiedRows(start.image, start.tables, largest_value=LARGEST_VALUE_HERE)
-    rows.connection.set_progress_handler(is_late, STEPS_BETWEEN_CHECKS)
+    rows.connection.set_progress_handler(short.is_over, STEPS_BETWEEN_CHECKS)
     return rows
 
 
@@ -306,8 +331,7 @@ def _rows_here(start: StartImage, net: bytes) -> bytes:
     """
     if not net:
         return start.image
-    until = time.monotonic() + MOST_SECONDS
-    with closing(_opened(start, lambda: time.monotonic() > until)) as rows:
+    with closing(_opened(start, _ShortTime())) as rows:
         rows.restore(net)
         rows.keep()
         return rows.image()
