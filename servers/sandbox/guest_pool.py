@@ -1,6 +1,6 @@
-"""The trusted side of guests: it forks them from a warm zygote, speaks to each over a socket, ends those that break.
+"""The trusted side of guests: forks them from a warm zygote, talks to each over a socket, ends broken ones.
 
-What a guest says is text: it is bounded and checked before anybody believes it.
+A guest's output is untrusted: it is bounded and validated before use.
 """
 
 import asyncio
@@ -32,26 +32,26 @@ from servers.limits.turn_queue import TurnQueue
 
 START_SECONDS = 20.0
 BOOT_SECONDS = 1.0
-"""Processor time until a guest has raised its walls; it takes some milliseconds."""
+"""Processor seconds until a guest has raised its walls, which takes some milliseconds."""
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
-"""All that guests know of the environment: a set's order, and a day's, are the same in every replay."""
+"""The environment variables of guests: they make the order of sets, and dates, the same in every replay."""
 LEAST_ROOM = 15 * 1024 * 1024
-"""Bytes of rows that a guest may always hold in memory."""
+"""Bytes of rows that a guest may always have in memory."""
 LONG_QUEUE = 32
 LONG_REQUEST = 0.25
-"""Seconds after which a guest that is still busy is left to whom it answers, where another can be had."""
+"""Seconds after which a busy guest is left to its current caller, if another one can be had."""
 MOST_AFTER = 0.05
-"""Seconds of processor time that a guest may use between its answer and the next request: it frees memory then."""
+"""Processor seconds that a guest may use between an answer and the next request, to free memory."""
 DEATH_SECONDS = 5.0
-"""How long the zygote may take to tell how a guest ended."""
+"""Seconds for the zygote to report how a guest ended."""
 LARGEST_REPLY = 30 * 1024 * 1024
-"""Bytes of the largest image: that of a start, and what rows may grow by."""
+"""Bytes of the largest image: that of a start, and the allowed growth of its rows."""
 LARGEST_CALL_REPLY = 6 * 1024 * 1024
-"""Bytes of what a guest says of a call: its text, and the rows that it changed, before and after."""
+"""Bytes of the reply to a call: its text, and its changed rows before and after."""
 LONG_HEADS = {"build", "describe", "inspect", "load", "taken"}
-"""What is answered with a head that tells of a whole text."""
+"""Requests whose reply has a long head."""
 IMAGE_REQUESTS = {"build", "rows"}
-"""What is answered with an image of a database."""
+"""Requests whose reply is an image of a database."""
 MOST_BUFFERED = 32 * 1024 * 1024
 """Bytes of unfinished replies of all guests of a worker. The guest with the longest one is ended first."""
 SMALL_BUFFER = 256 * 1024
@@ -78,12 +78,14 @@ Cause = Literal[
     "walls",
     "zygote",
 ]
-"""Why we end a guest. One that ends by itself has the name of its signal, or its exit code, for a cause."""
+"""Why we end a guest. The cause of one that ends by itself is its signal's name, or its exit code."""
 OWN_SIGNALS = frozenset({"SIGSEGV", "SIGBUS", "SIGABRT", "SIGFPE", "SIGILL", "SIGSYS", "SIGTRAP"})
-"""Signals that a process brings upon itself. SIGKILL is somebody else's, or the kernel's when memory runs out."""
+"""Signals that a process causes itself. SIGKILL comes from elsewhere, or from the kernel without memory."""
 OWN_CAUSES = frozenset({"lied"})
-"""Causes for which we end a guest that has brought it about. Memory is none: a guest has a limit of its own, and the
-limit of all together is met when others hold much."""
+"""Causes that are the guest's own fault.
+
+Memory is not one: a guest has its own limit, and the common one is reached when others use much.
+"""
 ENDINGS: dict[Ending, str] = {
     "late": "used up its {0:g} s of processor time for {1!r}",
     "asleep": "waited for something else than {1!r}, and did not answer",
@@ -93,15 +95,18 @@ log = logging.getLogger("farm.guests")
 
 
 class GuestStalled(GuestError):
-    """The guest was not let run, and was killed: nobody's doing but this machine's."""
+    """The guest was not scheduled, and was killed. It is this machine's fault alone."""
 
 
 class GuestHeld(GuestError):
-    """The guest has been busy with another's request for long."""
+    """The guest has been busy with another caller's request for long."""
 
 
 class _Frames(asyncio.Protocol):
-    """Frames in on a socket, each handed to `on_frame`; `on_end` when the other side has closed or lied."""
+    """Reads frames from a socket and calls `on_frame` for each.
+
+    Calls `on_end` at the end, or on a violation of the protocol.
+    """
 
     def __init__(self, on_frame: Callable[[Reply], None], on_end: Callable[[str], None], budget: BufferBudget) -> None:
         self._on_frame, self._on_end = on_frame, on_end
@@ -139,7 +144,7 @@ class _Frames(asyncio.Protocol):
             self._on_frame(frame)
 
     def _is_one(self, data: bytes) -> bool:
-        """Hand on a frame that came whole and by itself, as nearly all do. False if it did not."""
+        """Pass on data that is exactly one frame, as nearly all are. False if it is not."""
         if len(data) < LENGTHS.size:
             return False
         head, body = LENGTHS.unpack_from(data)
@@ -159,7 +164,7 @@ class _Frames(asyncio.Protocol):
         self._on_end(CLOSED)
 
     def close(self) -> None:
-        """Close the socket, and keep nothing of what came in on it."""
+        """Close the socket, and discard buffered data."""
         self._buffer = bytearray()
         self._budget.release(self)
         if self.transport is not None:
@@ -179,7 +184,7 @@ async def _channel(
 
 
 class Guest:
-    """One guest process, asked one thing at a time."""
+    """One guest process. It answers one request at a time."""
 
     def __init__(self, pid: int, budget: BufferBudget) -> None:
         self.pid = pid
@@ -202,7 +207,7 @@ class Guest:
         self._frames: _Frames | None = None
 
     async def open(self, end: socket.socket) -> None:
-        """Speak to a guest that was just forked, and hear which walls it has raised."""
+        """Connect to a new guest, and read which walls it has raised."""
         self._answer = self._loop.create_future()
         frames = await _channel(end, self._heard, self._lost, self._budget)
         if self.ended is not None:
@@ -213,26 +218,26 @@ class Guest:
         self.walls = tuple(str(wall) for wall in head.get("walls", ()))
 
     def turn(self, *, patient: bool = True) -> "_Turn":
-        """Wait until the guest is free. Who is not patient gets a GuestHeld after a while, and can ask another."""
+        """Wait until the guest is free. An impatient caller gets GuestHeld after a while, and can ask another."""
         return _Turn(self, self.turns, patient=patient)
 
     @property
     def is_held(self) -> bool:
-        """Whether one request has kept it busy for long."""
+        """True if one request has kept it busy for long."""
         return self.turns.is_held
 
     @property
     def is_fit(self) -> bool:
-        """Whether one more request would not wait long for it."""
+        """True if another request would not wait long for it."""
         return self.ended is None and self.waiting < LONG_QUEUE and not self.is_held
 
     async def ask(self, head: dict[str, Any], *parts: bytes, seconds: float) -> Reply:
-        """Ask one thing, within a turn.
+        """Send one request, within a turn.
 
         Raises:
-            GuestDied: it ended, or what it said is not a frame.
-            GuestLate: it used up `seconds` of processor time, or went to sleep; it has been killed.
-            GuestStalled: it was not let run for long; it has been killed.
+            GuestDied: it ended, or its reply is not a frame.
+            GuestLate: it used up `seconds` of processor time, or sleeps. It has been killed.
+            GuestStalled: it was not scheduled for long. It has been killed.
         """
         frames = self._frames
         if self.ended is not None or frames is None or frames.transport is None:
@@ -265,7 +270,7 @@ class Guest:
             self._rest()
 
     def _overdue(self, ending: Ending) -> None:
-        """End it for what it did instead of an answer."""
+        """Kill it for its missing answer."""
         if self._answer is not None and not self._answer.done():
             why = ENDINGS[ending].format(self._seconds, self._asked)
             self._answer.set_exception((GuestStalled if ending == "stalled" else GuestLate)(f"a guest {why}"))
@@ -273,7 +278,7 @@ class Guest:
 
     @property
     def processor_seconds(self) -> float:
-        """The processor time that it had had when it answered the last time."""
+        """Its processor time at its last answer, in seconds."""
         return self._cpu_at_rest
 
     def _is_told(self) -> bool:
@@ -287,7 +292,7 @@ class Guest:
                 self._cpu_at_rest = cpu_seconds(self.pid)
 
     def end_if_restless(self) -> None:
-        """End it when it has used the processor since its last answer: what it does then nobody has asked for."""
+        """Kill it if it has used the processor since its last answer, without a request."""
         if self.ended is not None or self._answer is not None or time.monotonic() - self._rests_since < MOST_AFTER:
             return  # it has one thread, which cannot have used more than the time that has passed
         try:
@@ -298,7 +303,7 @@ class Guest:
             self.kill("restless", f"used {used:.2g} s of processor time after its answer")
 
     def kill(self, cause: Cause | None, why: str) -> None:
-        """End the process at once. Without a cause it has ended by itself."""
+        """Kill the process. Without a cause it has ended by itself."""
         if self.ended is not None:
             return  # its pid may be somebody else's by now
         self.ended, self.cause = why, cause
@@ -323,7 +328,7 @@ class Guest:
 
 
 class _Turn:
-    """The right to ask a guest, for one at a time."""
+    """The exclusive right to ask a guest."""
 
     __slots__ = ("_guest", "_patient", "_turns")
 
@@ -349,11 +354,10 @@ class _Turn:
 
 
 class Guests:
-    """All guests of a worker. Entered with `async with`; leaving it ends them.
+    """All guests of a worker. Enter it with `async with`. Leaving it ends them.
 
-    At most `most_each` guests serve one environment; another is forked when all are busy. A call, or a checkpoint, has
-    `call_seconds` of processor time until its guest is killed. With `covering` they note which branches of the tools
-    are taken.
+    At most `most_each` guests serve one environment. Another one is forked when all are busy. A call, or a checkpoint,
+    has `call_seconds` of processor time before its guest is killed. With `covering` they record branch coverage.
     """
 
     def __init__(
@@ -401,9 +405,9 @@ class Guests:
     async def serving(self, environment: Environment, instance: str, before: Guest | None = None) -> Guest:
         """A guest that runs an environment's tools for an instance.
 
-        It is the one that served `before`, since that one holds the rows, unless its queue has grown, or one request
-        keeps it busy: then it is a new one, or the one with the shortest queue if that is shorter by far. An instance
-        that comes back after it was let go of goes where it went the last time.
+        It is the one that served `before`, since that one has the rows, unless its queue has grown, or one request
+        keeps it busy. Then it is a new one, or the one with the shortest queue if that is much shorter. An instance
+        that was closed and comes back goes to its former guest.
 
         Raises:
             GuestError: none can be started.
@@ -445,9 +449,9 @@ class Guests:
         return guest
 
     async def taken(self, environment: Environment) -> set[int]:
-        """The numbers of the branches that guests which cover have taken, by `servers.guest.branch_coverage`.
+        """The numbers of the branches that covering guests have taken, by `servers.guest.branch_coverage`.
 
-        What they say is checked to be numbers of branches. A guest that has ended tells nothing any more.
+        Their replies are validated. A guest that has ended is not counted.
         """
         told: set[int] = set()
         for guest in self._serving.get(environment.digest, []):
@@ -459,7 +463,7 @@ class Guests:
 
     @property
     def alive(self) -> int:
-        """How many guests there are."""
+        """The number of guests."""
         return len(self._alive)
 
     @property
@@ -469,7 +473,7 @@ class Guests:
 
     @property
     def room_each(self) -> int:
-        """Bytes of rows that one guest may hold in memory: its share of all the `room` there is."""
+        """Bytes of rows that one guest may have in memory: its share of the whole `room`."""
         return max(LEAST_ROOM, self.room // max(self.alive, 1))
 
     @property
@@ -479,20 +483,20 @@ class Guests:
 
     @property
     def waiting(self) -> int:
-        """How many requests wait for a guest that is busy with another."""
+        """The number of requests that wait for a busy guest."""
         return sum(max(guest.waiting - 1, 0) for guests in self._serving.values() for guest in guests)
 
     async def walls(self) -> tuple[str, ...]:
-        """The walls that stand around guests on this machine.
+        """The walls around guests on this machine.
 
         Raises:
-            GuestError: no guest can be started, or a wall that is required is missing.
+            GuestError: no guest can be started, or a required wall is missing.
         """
         async with self.fresh() as guest:
             return guest.walls
 
     def end_idle(self, seconds: float) -> None:
-        """End the guests that have had nothing to do for so long; they are forked again when they are needed."""
+        """End guests that were idle for `seconds`. They are forked again on demand."""
         old = time.monotonic() - seconds
         for guests in self._serving.values():
             for guest in guests:
@@ -510,7 +514,7 @@ class Guests:
         }
 
     def end_excess(self, most: int = MOST_GUEST_MEMORY) -> None:
-        """End guests until all together hold at most so many bytes: idle ones first, the largest first."""
+        """End guests until all together use at most `most` bytes: idle ones first, the largest first."""
         base = 0 if self._zygote is None else private_bytes(self._zygote.pid)
         guests = {pid: guest for pid, guest in self._alive.items() if guest is not None and guest.ended is None}
         sizes = {pid: max(private_bytes(pid) - base, 0) for pid in guests}
@@ -520,7 +524,7 @@ class Guests:
             guests[pid].kill("memory", f"held {sizes[pid]} bytes when all guests together held {self.memory}")
 
     def end_restless(self) -> None:
-        """End the guests that use the processor though nobody has asked them anything."""
+        """End guests that use the processor without a request."""
         for guests in self._serving.values():
             for guest in guests:
                 guest.end_if_restless()
@@ -533,7 +537,7 @@ class Guests:
 
     @asynccontextmanager
     async def fresh(self) -> AsyncGenerator[Guest]:
-        """A guest for one job, ended afterwards."""
+        """A guest for one job. It ends with the context."""
         guest = await self.fork()
         try:
             async with guest.turn():
@@ -549,13 +553,13 @@ class Guests:
         doubtful: Doubt | None = None,
         budget: ProcessorBudget | None = None,
     ) -> Reply:
-        """Ask one thing of a fresh guest. `budget` is charged for the guest's processor time.
+        """Send one request to a fresh guest. `budget` is charged for its processor time.
 
-        A second guest is asked when the reply is doubtful, or the first one ended by no doing of its own.
+        A second guest is asked if the reply is doubtful, or if the first one ended through no fault of its own.
 
         Raises:
-            GuestDied, GuestLate: that is what this request does to a guest.
-            GuestError: the farm could not have it done, through no doing of the guest.
+            GuestDied, GuestLate: the request does that to a guest.
+            GuestError: the farm failed to do it.
         """
         budget = budget or ProcessorBudget()
         try:
@@ -572,7 +576,10 @@ class Guests:
     async def _fresh_answer(
         self, head: dict[str, Any], *parts: bytes, seconds: float, budget: ProcessorBudget
     ) -> Reply:
-        """One guest's answer. What a guest took that has ended by its own doing is not known: it counts as all."""
+        """One guest's answer.
+
+        The processor time of a guest that ended by its own fault is unknown, and counts as all.
+        """
         async with self.fresh() as guest:
             try:
                 reply = await guest.ask(head, *parts, seconds=seconds)
@@ -588,7 +595,7 @@ class Guests:
             return reply
 
     async def own_doing(self, guest: Guest) -> bool:
-        """True if a guest that has died brought it about: it broke the protocol, crashed, or exited by itself."""
+        """True if a dead guest caused its end: it broke the protocol, crashed, or exited by itself."""
         if guest.cause is not None:
             return guest.cause in OWN_CAUSES
         try:
@@ -599,7 +606,7 @@ class Guests:
         return fate.startswith("exit") or fate in OWN_SIGNALS
 
     async def fork(self) -> Guest:
-        """A new guest that knows nothing yet.
+        """A new guest without any state.
 
         Raises:
             GuestError: none can be started.
@@ -683,7 +690,7 @@ class Guests:
             self._ended(int(head["ended"]), _cause(int(head["status"])))
 
     def _ended(self, pid: int, cause: str) -> None:
-        """Count a guest's end. What we ended it for says more than the signal by which we did."""
+        """Count a guest's end. Our reason for ending it is more precise than the signal."""
         guest = self._alive.pop(pid, None)
         environment = why = None
         if guest is not None:
@@ -712,7 +719,7 @@ class Guests:
 
 
 def _packed(head: dict[str, Any], parts: tuple[bytes, ...]) -> bytes:
-    """A request as a frame. A head with half of a surrogate pair in it is left to a slower writer."""
+    """A request as a frame. A head with a lone surrogate goes to a slower writer."""
     try:
         return framed(to_json(head), *parts)
     except ValueError:

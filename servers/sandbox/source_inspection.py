@@ -1,6 +1,6 @@
-"""Python of bundles, inspected by its text: a guest parses it, so a text that takes too much costs no process of ours.
+"""Static inspection of bundles' Python: a guest parses it, so an expensive text cannot harm our own processes.
 
-The parser needs 700 bytes of memory for each byte of a source, and what it is given may be meant to exhaust it.
+The parser needs 700 bytes of memory for each byte of a source, and a source may be meant to exhaust it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,7 +20,7 @@ DERIVE_HINT = "`farm derive BUNDLE --write` brings environment.json up to date"
 
 
 class SourceText(NamedTuple):
-    """A text of Python, and which gate it must pass."""
+    """A text of Python, and the gate that it must pass."""
 
     text: str
     gate: Gate
@@ -37,7 +37,7 @@ class Signature(Record):
 
 
 class SourceInspection(Record):
-    """What a text of Python shows. With `not_python` there is nothing else."""
+    """The result of an inspection. With `not_python` there is nothing else."""
 
     not_python: str | None = None
     functions: tuple[Signature, ...] = ()
@@ -45,7 +45,7 @@ class SourceInspection(Record):
 
 
 async def inspected(sources: Sequence[SourceText], guests: Guests) -> list[SourceInspection]:
-    """What each text shows. Each is parsed by a guest of its own, which one that takes too much ends."""
+    """Inspect some texts. Each is parsed by a guest of its own, so that an expensive one ends only that guest."""
     return [await _inspected(source, guests) for source in sources]
 
 
@@ -61,10 +61,12 @@ async def _inspected(source: SourceText, guests: Guests) -> SourceInspection:
 
 
 async def agree(environment: Environment, guests: Guests, *, gated: bool) -> None:
-    """See that the tools of an environment are the functions of its `tools.py`; `gated`: and that the gate takes them.
+    """Check that the tools of an environment are the functions of its `tools.py`.
+
+    With `gated`, also that the gate accepts them.
 
     Raises:
-        BundleError: the first place where they are not, or what the gate refuses.
+        BundleError: the first difference, or the gate's finding.
     """
     [inspection] = await inspected([SourceText(environment.source, gate_of(environment))], guests)
     for problem in inspection.problems if gated else ():
@@ -74,12 +76,12 @@ async def agree(environment: Environment, guests: Guests, *, gated: bool) -> Non
 
 
 def gate_of(environment: Environment) -> Gate:
-    """The gate that the tools of an environment must pass."""
+    """The gate for the tools of an environment."""
     return "tools" if environment.description.imported is None else "imported"
 
 
 def function_findings(folder: Path, inspection: SourceInspection, tools: dict[str, Tool]) -> Iterator[str]:
-    """Where `tools.py` and `environment.json` disagree."""
+    """Differences between `tools.py` and `environment.json`."""
     path, description = folder / "tools.py", folder / "environment.json"
     if inspection.not_python is not None:
         yield f"{path}: {inspection.not_python}"

@@ -1,6 +1,6 @@
 """One agent's own copy of an environment, while it is in use.
 
-It can be dropped at any time: its state file has everything.
+It can be dropped at any time, as its state file has everything.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ SECONDS_PER_CALL = 60
 MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
 LARGEST_STATE = 36 * 1024 * 1024
-"""Bytes of rows and history together, after which an instance takes no more calls."""
+"""Bytes of rows and history together above which an instance takes no more calls."""
 LONGEST_QUOTE = 500
 DEEPEST = 100
 MOST_MICROS = 3_600_000_000
@@ -43,7 +43,7 @@ ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
 class CallOutcome(NamedTuple):
-    """What one tool call did, as the agent is told. `structured` is the result of a call that went well."""
+    """The outcome of one tool call for the agent. `structured` is the result of a successful call."""
 
     kind: OutcomeKind
     text: str
@@ -79,19 +79,19 @@ class Instance:
 
     @property
     def busy(self) -> bool:
-        """Whether somebody is using it now."""
+        """True if the instance is in use."""
         return self.waiting > 0 or self.turn.locked()
 
     @asynccontextmanager
     async def in_turn(self) -> AsyncGenerator[None]:
-        """Wait for a turn of its own; who waits is using it already, so it is not let go of in between."""
+        """Wait for a turn. A waiting caller uses the instance already, so it is not closed meanwhile."""
         with self.in_use():
             async with self.turn:
                 yield
 
     @contextmanager
     def in_use(self) -> Generator[None]:
-        """Use it from now on, also while waiting for something else than its turn: it is not let go of meanwhile."""
+        """Use the instance without a turn, so that it is not closed meanwhile."""
         self.waiting += 1
         try:
             yield
@@ -101,14 +101,14 @@ class Instance:
 
     @property
     def instructions(self) -> str:
-        """What an agent reads first: what this is, its rules, what time it is here, and how to answer."""
+        """The agent's instructions: description, policy, current time, and how to answer."""
         return (
             f"{self.environment.instructions}\nIt is {self.state.origin.clock} when you begin; a call takes a minute.\n"
             f"\n{HOW_TO_ANSWER}\n"
         )
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> CallOutcome:
-        """Make one call, keep what it did, and say what to tell the agent.
+        """Make one call, store its effect, and return the agent's answer.
 
         Raises:
             InfraError: no guest can be started, or the state cannot be written. Nothing has changed then.
@@ -135,7 +135,7 @@ class Instance:
             self.used = time.monotonic()
 
     async def image(self, *, plain: bool = False) -> bytes:
-        """The rows as they are now, as the bytes of a SQLite database. To be asked within a turn.
+        """The current rows, as the bytes of a SQLite database. Call this within a turn.
 
         Raises:
             StateError: the state file is damaged.
@@ -143,15 +143,15 @@ class Instance:
         return await self.verification.image(self.environment, self.start, self.state, plain=plain)
 
     def changed_rows(self, changes: bytes) -> list[RowChange]:
-        """A kept changeset, readable."""
+        """A stored changeset as rows."""
         return in_changeset(changes, self.start.tables) if changes else []
 
     def changed_rows_as_json(self, changes: bytes) -> str:
-        """The same, as a list in JSON."""
+        """The same, as a JSON list."""
         return changeset_as_json(changes, self.start.tables) if changes else as_json(())
 
     def now(self, seq: int | None = None) -> str:
-        """The instance's time at call `seq` (from 1); by default at the next one."""
+        """The instance's time at call `seq` (from 1), by default at the next one."""
         passed = (self.state.last if seq is None else seq - 1) * SECONDS_PER_CALL
         return (self._begin + timedelta(seconds=passed)).isoformat(sep=" ")
 
@@ -183,7 +183,7 @@ class Instance:
         return told, CallOutcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
 
     def _too_much(self) -> str | None:
-        """Why there is no room for one more call. What is turned away here is not among the calls of the history."""
+        """Why there is no room for another call. A call refused here is not in the history."""
         if self.waiting >= MOST_WAITING:
             return f"more than {MOST_WAITING} calls at once; wait for the earlier ones"
         if self.state.size + len(self.start.image) > LARGEST_STATE:
@@ -197,10 +197,10 @@ class Instance:
         return len(told) * width > MOST_CHECKS_A_CALL and values_in(told) * width > MOST_CHECKS_A_CALL
 
     async def _run(self, tool: str, told: str, now: str) -> CallOutcome:
-        """Ask a guest; when one dies in the middle, or is not let run, ask another once.
+        """Run a call in a guest. If the guest dies, or is not scheduled, another one is asked once.
 
         Raises:
-            GuestError: the second one did not come to an end either, through no doing of the tool.
+            GuestError: the second one did not finish either, and it was not the tool's fault.
         """
         try:
             return await self._asked(tool, told, now)
@@ -275,10 +275,10 @@ class Instance:
             await guest.ask(head, changes, seconds=seconds)
 
     async def _verified(self, tool: str, outcome: CallOutcome, now: str) -> CallOutcome:
-        """An outcome whose changes were verified, or what became of the call instead. Then no rows have changed.
+        """An outcome with verified changes, or the failure instead, which leaves the rows unchanged.
 
         Raises:
-            GuestError: nobody could verify them.
+            GuestError: no guest could verify them.
         """
         try:
             changes = await self.verification.verify(self.environment, self.start, self.state, outcome.changes, now=now)
@@ -294,7 +294,7 @@ class Instance:
             return self._fault(tool, f"its changes could not be verified: {error}", outcome.micros)
 
     def _believed(self, tool: str, reply: dict[str, Any], parts: list[bytes]) -> CallOutcome:
-        """A guest's word as an outcome, once it has been checked. Raises what reading it raises."""
+        """A guest's reply as an outcome, after validation. Raises the reader's errors."""
         kind, micros = reply["outcome"], min(max(int(reply["micros"]), 0), MOST_MICROS)
         text, changes = parts[0].decode(), parts[1]
         if len(parts[0]) > LARGEST_TEXT:
@@ -317,7 +317,7 @@ class Instance:
         return CallOutcome("failed", text, detail=detail, micros=micros)
 
     def _told(self, tool: str, outcome: CallOutcome, begin: float) -> CallOutcome:
-        """An outcome, once it is counted and in the log."""
+        """Count and log an outcome, and return it."""
         self.watch.called(
             self.environment.id,
             _shortened(tool),
@@ -352,7 +352,7 @@ def _unreadable(tool: str) -> CallOutcome:
 
 
 def _as_json(arguments: dict[str, Any]) -> str:
-    """The arguments as JSON, or nothing when they hold what JSON does not: lone surrogates, NaN, a great depth."""
+    """The arguments as JSON. Empty if they hold values that JSON lacks: lone surrogates, NaN, a great depth."""
     try:
         text = to_json(arguments).decode()
         if "NaN" in text or "Infinity" in text:  # a text may hold these words, and a number is refused
@@ -363,7 +363,7 @@ def _as_json(arguments: dict[str, Any]) -> str:
 
 
 def _too_deep(text: str, value: Any) -> bool:
-    """Whether JSON is nested deeper than its readers follow. The text tells most often that it cannot be."""
+    """True if JSON is nested deeper than its readers follow. Most texts show without a walk that they are not."""
     if text.count("[") + text.count("{") <= DEEPEST:
         return False
     level = [value]
@@ -373,7 +373,7 @@ def _too_deep(text: str, value: Any) -> bool:
 
 
 def _parts(value: Any) -> list[Any]:
-    """What a JSON array or object holds."""
+    """The items of a JSON array or object."""
     if isinstance(value, dict):
         return list(cast("dict[str, Any]", value).values())
     return cast("list[Any]", value) if isinstance(value, list) else []
@@ -384,9 +384,9 @@ def _shortened(text: str) -> str:
 
 
 def _object(text: str) -> dict[str, Any] | None:
-    """A guest's result, if it is a JSON object that every JSON reader takes. None if it is nested too deep.
+    """A guest's result, if it is a JSON object that every reader takes. None if it is nested too deep.
 
-    Raises what reading it raises.
+    Raises the parser's errors.
     """
     try:
         result: Any = from_json(text, allow_inf_nan=False)

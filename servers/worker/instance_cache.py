@@ -1,7 +1,7 @@
-"""The instances that a worker holds open: as few as will do, and the least recently used are let go of first.
+"""The open instances of a worker: few of them, and the least recently used are closed first.
 
-An instance that is let go of costs nothing; opening it again reads its history. So more are held while those that were
-let go of keep coming back.
+A closed instance uses no memory, and opening it again reads its history. So the cache grows while closed ones keep
+coming back.
 """
 
 import resource
@@ -16,11 +16,11 @@ from servers.worker.instance import Instance
 
 LEAST_HELD, MOST_HELD = 256, 4608
 MORE_HELD = 8
-"""How many more are held for each one that comes back."""
+"""The growth of the cache for each instance that comes back."""
 FILES_EACH = 2
-"""Files that this process may have open for each: its own one, and a connection."""
+"""Open files for each instance: its state file, and a connection."""
 MOST_ROOM = 432 * 1024 * 1024
-"""Bytes of rows that guests hold in memory, all together, when the most instances are held."""
+"""Bytes of rows in the memory of all guests, when the cache has its largest size."""
 
 
 class Holding:
@@ -40,16 +40,16 @@ class Holding:
         return self._held.values()
 
     def find(self, instance_id: str) -> Instance | None:
-        """An instance that is held; it is the most recently used one now."""
+        """An open instance, which becomes the most recently used one."""
         instance = self._held.get(instance_id)
         if instance is not None:
             self._held.move_to_end(instance_id)
         return instance
 
     def hold(self, instance: Instance) -> None:
-        """Hold one more, and let go of others for it.
+        """Add an instance, and close others for it.
 
-        One that comes back has the rows that it had, so a guest that still holds these is not given them again.
+        One that comes back keeps the name of its rows, so a guest that still has them need not load them again.
         """
         instance.state.revision = self._revisions.pop(instance.id, instance.state.revision)
         if instance.id in self._let_go:
@@ -59,13 +59,13 @@ class Holding:
         self._held[instance.id] = instance
 
     def give_up(self, instance_id: str) -> Instance | None:
-        """Hold an instance no longer, and leave what becomes of it to the caller."""
+        """Remove an instance without closing it."""
         self._let_go.pop(instance_id, None)
         self._revisions.pop(instance_id, None)
         return self._held.pop(instance_id, None)
 
     def let_go_of_idle(self, seconds: float) -> None:
-        """Let go of what has not been used for so long."""
+        """Close instances that were not used for `seconds`."""
         old = time.monotonic() - seconds
         for instance in list(self._held.values()):
             if instance.used < old and not instance.busy:
@@ -75,7 +75,7 @@ class Holding:
             self._hold_at_most(LEAST_HELD)
 
     def close(self) -> None:
-        """Let go of all, whoever uses them."""
+        """Close all, even those in use."""
         for instance in self._held.values():
             instance.state.close()
         self._held.clear()
@@ -95,7 +95,7 @@ class Holding:
             self._let_go.popitem(last=False)
 
     def _shut(self, instance: Instance) -> None:
-        """Let go of an instance that nobody uses now."""
+        """Close an unused instance."""
         del self._held[instance.id]
         self._revisions[instance.id] = instance.state.revision
         while len(self._revisions) > self._ceiling:

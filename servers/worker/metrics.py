@@ -1,4 +1,4 @@
-"""The figures of a worker for `/metrics`, as plain records that cross from one process to another."""
+"""The metrics of a worker for `/metrics`, as plain records that can be sent between processes."""
 
 from collections.abc import Iterator
 from typing import Literal
@@ -21,7 +21,7 @@ class Figure(Record):
 
 
 class Family(Record):
-    """Figures of one kind, with what they mean."""
+    """Samples of one kind, with a description."""
 
     name: str
     help: str
@@ -30,7 +30,7 @@ class Family(Record):
 
 
 class GaugeCollector(Collector):
-    """What can be counted whenever somebody asks, so nobody keeps count of it."""
+    """Gauges that are computed on request."""
 
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
@@ -57,7 +57,7 @@ class GaugeCollector(Collector):
 
 
 def families_of(worker: Worker) -> list[Family]:
-    """Everything that is known of a worker: what it counted, how it stands, what its process uses."""
+    """All metrics of a worker: its counters, its state, and its process's resources."""
     now = CollectorRegistry()
     now.register(GaugeCollector(worker))
     ProcessCollector(registry=now)
@@ -65,7 +65,7 @@ def families_of(worker: Worker) -> list[Family]:
 
 
 def families_in(registry: CollectorRegistry) -> list[Family]:
-    """What some counters say now, without the times at which each was made."""
+    """The current counters, without creation times."""
     return [_family(metric) for metric in registry.collect()]
 
 

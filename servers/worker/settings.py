@@ -1,6 +1,6 @@
-"""How a worker is to run: what an owner may set, passed whole from a command line to the worker, also to a process.
+"""The settings of a worker, passed as one value from the command line to the worker, also to another process.
 
-A new option of workers is a field of `WorkerSettings` and an option of `farm up`.
+A new setting is a field of `WorkerSettings` and an option of `farm up`.
 """
 
 from pathlib import Path
@@ -15,12 +15,12 @@ IDLE_GUEST_SECONDS = 300.0
 
 
 class WorkerSettings(Record):
-    """What may be set of a worker, with what ordinary ones have."""
+    """The settings of a worker, with defaults."""
 
     calls_per_second: float | None = None
-    """The most calls a second that one instance takes; None: no limit."""
+    """The most calls a second of one instance. None means no limit."""
     walls_required: bool | None = None
-    """Whether a missing wall around guests stops the start. None: a farm decides by its address."""
+    """Whether a missing wall around guests stops the start. None lets a farm decide by its address."""
     gated: bool | None = None
     """Whether tools that the gate refuses are not launched. None: a farm refuses them, a worker by itself does not."""
     call_seconds: float = CALL_SECONDS
@@ -28,24 +28,24 @@ class WorkerSettings(Record):
     most_held: int = MOST_HELD
     """State files that are open at once, when those that were closed keep coming back."""
     idle_seconds: float = IDLE_SECONDS
-    """Time until the file of an idle instance is closed."""
+    """Seconds until the file of an idle instance is closed."""
     idle_guest_seconds: float = IDLE_GUEST_SECONDS
     covering: bool = False
-    """Whether guests note the branches that tools take, for proofs."""
+    """Whether guests record branch coverage, for proofs."""
 
 
 ORDINARY = WorkerSettings()
 
 
 class WorkerOrder(Record):
-    """What a worker in a process of its own is told on its input. Tokens and passwords stand on no command line."""
+    """The start message of a worker process, on its standard input. The command line has no tokens and passwords."""
 
     state: Path
     library: tuple[Path, ...]
     parent: int
-    """The process of `farm up`, with which this one ends."""
+    """The process id of `farm up`. The worker ends with it."""
     token: str
-    """Opens its control door."""
+    """The token of its control door."""
     loopback_only: bool
     log_level: Level
     otel: str | None

@@ -1,6 +1,6 @@
-"""The data plane: the instances of one machine, their state files, and what the control door may do with them.
+"""The data plane: the instances of one machine, their state files, and the operations of the control door.
 
-Everything that must survive a restart is in the state folder; what is in memory is only what is in use.
+Everything that must survive a restart is in the state folder. Memory holds only what is in use.
 """
 
 import asyncio
@@ -47,28 +47,28 @@ from servers.worker.instance_cache import Holding
 from servers.worker.settings import ORDINARY, WorkerSettings
 
 MEMORY_SECONDS = 1.0
-"""How often the memory of guests is measured, and the processor time of those that nobody has asked anything."""
+"""Seconds between measurements of guests' memory, and of the processor time of idle guests."""
 FILES = re.compile(r"lock|secret|index|instances|starts|.*\.part")
-"""What a worker keeps in its state folder."""
+"""The files of a worker in its state folder."""
 MOST_CALLS = 1_000_000
 LARGEST_PAGE = 1024 * 1024
-"""Bytes of calls in one part of a history; it has one call at least."""
+"""Bytes of calls in one page of a history, which has one call at least."""
 YIELD_EVERY = 10
-"""Small state files that are written one after another until others may have a turn."""
+"""Small state files that are written before other work gets a turn."""
 COPIES = 3
-"""How often the bytes of a state are in memory while it is read."""
+"""Copies of a state in memory while it is read."""
 MOST_COPIED = 108 * 1024 * 1024
 MOST_COPIED_EACH = 54 * 1024 * 1024
-"""Bytes of the copies of states that are held at once: of all environments, and of one."""
+"""Bytes of the copies of states at one time: of all environments, and of one."""
 DISK_SHARE = 0.5
-"""The part of the free disk that one fork may take."""
+"""The share of the free disk that one fork may use."""
 INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 T = TypeVar("T")
 log = logging.getLogger("farm.worker")
 
 
 class Worker:
-    """The instances of one state folder. Entered with `async with`; leaving it ends its guests and loses nothing."""
+    """The instances of one state folder. Enter it with `async with`. Leaving it ends its guests and loses nothing."""
 
     def __init__(self, library: Library, folder: Path, settings: WorkerSettings = ORDINARY) -> None:
         self.library = library
@@ -132,13 +132,13 @@ class Worker:
         log.info("worker ended", extra={"live": self.live})
 
     def _needed_starts(self) -> set[str]:
-        """The start images of all instances. Raises StateError: then nobody knows which they are."""
+        """The start images of all instances. Raises StateError if one cannot be read."""
         paths = (self.folder / "instances").glob(f"*{SUFFIX}")
         return {StateFile.origin_of(path).start for path in paths}
 
     @property
     def live(self) -> int:
-        """How many instances there are."""
+        """The number of instances."""
         return len(self._ids)
 
     @property
@@ -154,7 +154,7 @@ class Worker:
         return sorted(self._ids)
 
     def token_of(self, instance_id: str) -> str:
-        """The token that opens an instance's door: the same after a restart, and nowhere on disk."""
+        """The token of an instance's door: the same after a restart, and not stored."""
         digest = hmac.digest(self._secret, instance_id.encode(), "sha256")
         return base64.urlsafe_b64encode(digest[:24]).decode()
 
@@ -182,13 +182,13 @@ class Worker:
         return tickets
 
     async def _see_that_it_agrees(self, environment: Environment) -> None:
-        """See once that the tools which agents are shown are those of the code, and may run. Raises BundleError."""
+        """Check once that the tools in the description are those of the code, and may run. Raises BundleError."""
         if environment.digest not in self._agreed:
             await agree(environment, self.guests, gated=self.settings.gated is True)
             self._agreed.add(environment.digest)
 
     def find(self, instance_id: str) -> Instance:
-        """An instance, opened if it is idle, by one who needs no event loop meanwhile. Others ask `opened`.
+        """An instance, opened if it is idle. It blocks, so callers on an event loop use `opened`.
 
         Raises:
             NotFound: it was never launched, or it was closed.
@@ -204,7 +204,7 @@ class Worker:
         return self._registered(StateFile.read(self._path(instance_id), self.index), environment, start)
 
     async def opened(self, instance_id: str) -> Instance:
-        """An instance, opened if it is idle; what is large is read outside of the event loop. Raises as `find` does."""
+        """An instance, opened if it is idle. A large file is read in a thread. Raises like `find`."""
         instance = self._holding.find(instance_id)
         if instance is not None:
             return instance
@@ -234,14 +234,14 @@ class Worker:
         return self._registered(states.pop(), environment, start)
 
     def _size(self, path: Path) -> int:
-        """Bytes of a state file; nothing if there is none, which opening it tells."""
+        """The bytes of a state file. 0 if it is missing, which opening it reports."""
         try:
             return path.lstat().st_size
         except OSError:
             return 0
 
     def _registered(self, state: StateFile, environment: Environment, start: StartImage) -> Instance:
-        """The instance of a state file that was read. Closes the file if the instance is there no longer."""
+        """The instance of an opened state file. Closes the file if the instance no longer exists."""
         try:
             self._see_that_it_is_there(state.origin.id)
             state.settle()
@@ -262,7 +262,7 @@ class Worker:
         return instance_id in self._ids
 
     async def suspend(self, instance_id: str) -> None:
-        """Let an agent's calls be refused from now on, also after a restart. The state stays as it is.
+        """Refuse the agent's calls from now on, also after a restart. The state stays.
 
         Raises:
             NotFound: it was closed before, or never launched.
@@ -275,7 +275,7 @@ class Worker:
             raise StateError(f"instance {instance_id} cannot be marked as over: {error.strerror}") from None
 
     async def resume(self, instance_id: str) -> None:
-        """Let an agent's calls be answered again."""
+        """Answer the agent's calls again."""
         self._suspended.discard(instance_id)
         self._path(instance_id).with_suffix(".over").unlink(missing_ok=True)
 
@@ -283,7 +283,7 @@ class Worker:
         return instance_id in self._suspended
 
     async def suspended(self) -> list[str]:
-        """The instances whose agents are refused."""
+        """The suspended instances."""
         return sorted(self._suspended)
 
     async def standing(self, instance_id: str) -> InstanceStatus:
@@ -300,7 +300,7 @@ class Worker:
         )
 
     async def reset(self, instance_id: str) -> None:
-        """Put an instance back to its start; its URL and token stay."""
+        """Restore an instance's start state. Its URL and token stay."""
         instance = await self.opened(instance_id)
         async with instance.in_turn():
             await self._rewound(instance, 0)
@@ -318,7 +318,7 @@ class Worker:
         self.watch.rewound(instance_id, seq)
 
     async def fork(self, instance_id: str, count: int) -> list[Ticket]:
-        """New instances that stand where this one stands, with its history."""
+        """New instances with the state and history of an existing one."""
         if self.live + count > self.settings.most_instances:
             raise CapacityError(f"no room for {count} more instances ({self.live} live); close some and retry")
         begin = time.perf_counter()
@@ -331,7 +331,7 @@ class Worker:
         return tickets
 
     def _see_that_there_is_disk(self, size: int) -> None:
-        """Refuse what would fill the disk, on which every answered call is kept. Raises CapacityError."""
+        """Refuse what would fill the disk that stores calls. Raises CapacityError."""
         free = shutil.disk_usage(self.folder).free
         if size > free * DISK_SHARE:
             raise CapacityError(f"the copies take {size:,} bytes, and {free:,} are left; ask for fewer, or close some")
@@ -379,20 +379,20 @@ class Worker:
         return await self._read(instance_id, told)
 
     async def diff(self, instance_id: str) -> bytes:
-        """The rows that differ from the start, computed from the two databases: a list of `RowChange` in JSON."""
+        """The rows that differ from the start: a JSON list of `RowChange`."""
         return await self._read(
             instance_id, lambda reader: reader.changes_as_json().encode(), more=COPIES * LARGEST_ANSWER
         )
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> bytes:
-        """The calls so far, oldest first, each with the rows that it changed: a list of `CallRecord` in JSON."""
+        """The calls so far, oldest first, with the changed rows of each: a JSON list of `CallRecord`."""
         instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             calls = await self._calls(instance, after=after, limit=limit)
             return await self.threads.run(instance.environment.id, lambda: self._told(instance, calls))
 
     def _told(self, instance: Instance, calls: Sequence[KeptCall]) -> bytes:
-        """Calls with the rows that they changed: fewer than asked for when they are long."""
+        """Calls with their changed rows. Long ones make the page shorter."""
         told: list[str] = []
         room = LARGEST_PAGE
         for call in calls:
@@ -403,7 +403,7 @@ class Worker:
         return as_json(told).encode()
 
     async def query(self, instance_id: str, sql: str, limit: int = 1000) -> QueryRows:
-        """One SELECT over `main` and `start`.
+        """Run one SELECT over `main` and `start`.
 
         Raises:
             QueryError: it is refused, or takes too much.
@@ -417,17 +417,17 @@ class Worker:
         return await self._read(instance_id, told, more=COPIES * LARGEST_ANSWER)
 
     async def snapshot(self, instance_id: str) -> bytes:
-        """The rows now, as a SQLite file."""
+        """The current rows as a SQLite file."""
         instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             return await instance.image(plain=True)
 
     async def judge(self, instance_id: str, order: Judge) -> Assessment:
-        """What the checkpoints say of the state as it is now.
+        """Judge the current state by checkpoints.
 
         Raises:
-            StateError: the state is damaged: no checkpoint is asked then, since what it says would not be the agent's.
-            CheckpointError, GuestError: a checkpoint cannot be asked at all, or could not be asked to its end.
+            StateError: the state is damaged. Then no checkpoint is asked, as its verdict would not be about the agent.
+            CheckpointError, GuestError: a checkpoint cannot be asked, or could not be finished.
         """
         instance = await self.opened(instance_id)
         async with self._copied(instance):
@@ -447,7 +447,7 @@ class Worker:
                 )
 
     async def _read(self, instance_id: str, job: Callable[[Reader], T], *, more: int = 0) -> T:
-        """Read a private copy of a state beside its start. `more` is what the answer may take.
+        """Read a private copy of a state beside its start. `more` is the memory for the answer.
 
         Raises:
             StateError: the state is damaged.
@@ -464,7 +464,7 @@ class Worker:
             return await self.threads.run(instance.environment.id, done, stop=reader.stop)
 
     async def _reader(self, instance: Instance) -> Reader:
-        """A reader of the state as it is now, within its turn. Nothing is opened yet."""
+        """A reader of the current state, made within its turn. Nothing is opened yet."""
         return Reader(await instance.image(), instance.start.image, now=instance.now())
 
     @contextmanager
@@ -478,7 +478,7 @@ class Worker:
 
     @asynccontextmanager
     async def _copied(self, instance: Instance, *, more: int = 0) -> AsyncGenerator[None]:
-        """Room for the copies of an instance's rows and history: to be taken before its turn, and by nobody twice."""
+        """Memory for the copies of an instance's rows and history. Take it before the turn, and never twice."""
         size = COPIES * (len(instance.start.image) + instance.state.size) + more
         with instance.in_use():
             async with self.copies.taken(instance.environment.id, size):
@@ -500,7 +500,7 @@ class Worker:
     async def _created(
         self, origin: Origin, calls: Sequence[KeptCall], count: int, *, large: bool = False
     ) -> list[Ticket]:
-        """All of so many new instances, or none. Large ones are written in threads."""
+        """Create `count` instances, all or none. Large ones are written in threads."""
         tickets: list[Ticket] = []
         try:
             while len(tickets) < count:
@@ -536,7 +536,7 @@ class Worker:
         await self.verification.read(instance.state, lambda: instance.state.rewind(seq))
 
     async def _tidy(self) -> None:
-        """Let go of what has not been used for a while, and keep guests within their memory and at rest."""
+        """Close idle instances, and end guests that use too much memory or processor time."""
         looked = time.monotonic()
         while True:
             await asyncio.sleep(min(MEMORY_SECONDS, self.settings.idle_seconds / 3))
@@ -549,14 +549,14 @@ class Worker:
 
 
 def _as_json(call: KeptCall, changes: str) -> str:
-    """A `CallRecord` in JSON, of parts that are JSON already: its arguments and its changes may be long."""
+    """A `CallRecord` as JSON, from parts that are JSON already, since arguments and changes may be long."""
     head = f'"seq":{call.seq},"tool":{json.dumps(call.tool)},"arguments":{call.arguments}'
     told = f'"outcome":{json.dumps(call.outcome)},"text":{json.dumps(call.text)},"detail":{json.dumps(call.detail)}'
     return f'{{{head},{told},"changes":{changes},"micros":{call.micros},"at":{call.at!r}}}'
 
 
 def _refuse_another(origin: Origin, environment: Environment) -> None:
-    """Refuse to serve an instance by another version of its bundle. Raises Conflict."""
+    """Refuse an instance of another version of its bundle. Raises Conflict."""
     if environment.digest != origin.digest:
         raise Conflict(
             f"the bundle {origin.environment} has changed since instance {origin.id} was launched; launch a new one"
@@ -564,18 +564,18 @@ def _refuse_another(origin: Origin, environment: Environment) -> None:
 
 
 def _judged(state: StateFile) -> bytes:
-    """The calls of a history, as checkpoints see them, as JSON. Only a guest reads what agents wrote in them."""
+    """The calls of a history for checkpoints, as JSON. Only a guest parses it, since agents wrote parts of it."""
     return calls_as_json((call.tool, call.arguments, call.outcome) for call in state.calls(limit=MOST_CALLS))
 
 
 def _checked(state: StateFile) -> bytes:
-    """No calls, of a history that is read all the same: damage is found whatever is asked."""
+    """No calls. The history is read nevertheless, so that damage is always found."""
     state.check()
     return NO_CALLS
 
 
 def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ...], ...]:
-    """The first rows that take at most so many bytes together; one at least."""
+    """The first rows that take at most `most` bytes together, and one at least."""
     found: list[tuple[Any, ...]] = []
     for row in rows:
         most -= sum(len(value) for value in row if isinstance(value, str))
@@ -586,5 +586,5 @@ def _first_of(rows: Iterable[tuple[Any, ...]], most: int) -> tuple[tuple[Any, ..
 
 
 def _is_large(instance: Instance) -> bool:
-    """Whether copying its history on the event loop would take long."""
+    """True if a copy of its history would block the event loop for long."""
     return instance.state.size > LARGEST_ON_LOOP
