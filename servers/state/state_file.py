@@ -1,9 +1,9 @@
 """The state file of one instance: its origin and every call, written by the worker alone.
 
 An instance is its start image and the changesets of its calls, so this file holds no rows. A record is appended with
-one write before its call is answered. An incomplete record of a killed process is removed at the next opening. Each
-record has a digest of itself and all before it, and the worker's index knows where the file must end. So a changed byte
-or a missing record is found, and then nothing of the file is used.
+one write, and then the worker's index is told where the file ends, before its call is answered. What stands behind that
+end was not answered, does not count, and is removed at the next opening. Each record has a digest of itself and all
+before it. So a changed byte or a missing record is found, and then nothing of the file is used.
 """
 
 import errno
@@ -136,7 +136,7 @@ class StateFile:
     net_joined: int = 0
     """Bytes of the changes since the start when they were last joined."""
     has_leftover: bool = False
-    """Whether part of a record that could not be written is still behind the end, because it could not be cut off."""
+    """Whether something that does not count is still behind the end, because it could not be cut off."""
 
     @classmethod
     def create(cls, path: Path, index: StateIndex, origin: Origin, calls: Sequence[KeptCall] = ()) -> None:
@@ -155,7 +155,7 @@ class StateFile:
 
     @classmethod
     def open(cls, path: Path, index: StateIndex) -> "StateFile":
-        """Open a state file, and remove an incomplete last record.
+        """Open a state file, and remove what stands behind the end that the index knows: it was never answered.
 
         Raises:
             StateError: it is missing or damaged, or not one of ours.
@@ -184,7 +184,7 @@ class StateFile:
                 raise
 
     def settle(self) -> None:
-        """Remove an incomplete last record, and update the index.
+        """Remove what stands behind the end, and update the index.
 
         The instance must still exist, and nobody else may have opened it.
 
@@ -222,13 +222,12 @@ class StateFile:
         kept = index.find(origin.id)
         beginning = FileEnd(origin.generation, first.end, first.digest)
         state = cls(path, handle, index, origin, 0, 0, beginning, beginning, identity(path))
-        has_all = beginning == kept or origin.generation > kept.generation  # rewound by a process that was killed then
-        for record in records:
+        is_rewound = origin.generation > kept.generation  # by a process that was killed before it updated the index
+        while (is_rewound or state.end != kept) and (record := next(records, None)):  # what follows was not answered
             state.last += 1
             state.changed = state.last if record.changes else state.changed
             state.end = FileEnd(origin.generation, record.end, record.digest)
-            has_all = has_all or state.end == kept
-        if not has_all:
+        if not is_rewound and state.end != kept:
             if state.size >= kept.size:
                 raise ValueError("it is not what was written")
             raise ValueError(f"answered calls are missing: it has {state.size} bytes of {kept.size} that were written")
@@ -307,9 +306,10 @@ class StateFile:
 
     def _cut_to_beginning(self) -> None:
         """Undo calls that changed nothing. The rows, and so their revision, stay."""
-        self.index.put(self.origin.id, self.beginning)  # first: a file may have more than the index says, never less
-        os.ftruncate(self.handle, self.beginning.size)
-        self.last, self.end = 0, self.beginning
+        self.index.put(self.origin.id, self.beginning)  # now they are undone: nothing behind this end counts
+        self.last, self.end, self.has_leftover = 0, self.beginning, True
+        with suppress(OSError):  # then they are cut off before anything else is written
+            self._cut_leftover()
 
     @_named
     def check(self) -> None:
@@ -330,7 +330,7 @@ class StateFile:
     def _calls(self) -> Iterator[KeptCall]:
         """Every call in order, after the whole file was compared with its digests."""
         try:
-            _, *records = _records(_content(self.handle))
+            _, *records = _records(_content(self.handle)[: self.size])
             if not records and self.last:
                 raise ValueError("calls are missing")
             if records and records[-1].digest != self.end.digest:
