@@ -73,13 +73,13 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "Start a farm, play scenarios three ways over real HTTP, and show the rewards. Needs no key.",
             "evals.commands",
         ),
-        "environments": Listed("List the environments that there are.", "servers.environments_command"),
+        "environments": Listed("List the environments of the library.", "servers.environments_command"),
         "scenarios": Listed(
-            "List the scenarios of an environment, the shortest solution first; show one of them in full; or add some.",
+            "List the scenarios of an environment, shortest solution first, show one in full, or add some.",
             "servers.catalogue_commands",
         ),
         "play": Listed(
-            "Play one scenario and show the episode as it happens. Exit code 0 when every checkpoint holds.",
+            "Play one scenario and show the episode live. Exit code 0 if every checkpoint holds.",
             "evals.play_command",
         ),
         "connect": Listed(
@@ -93,8 +93,7 @@ COMMANDS: dict[str, dict[str, Listed]] = {
     },
     "Operate": {
         "up": Listed(
-            "Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next"
-            " start.",
+            "Start a farm: the registry and its workers. Ctrl-C ends it, and the next start has its instances again.",
             "registry.commands",
         ),
         "launch": Listed(
@@ -107,26 +106,26 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "registry.commands",
         ),
         "close": Listed(
-            "End instances of the running farm, and delete their state. Exit code 1 when one could not be ended.",
+            "End instances of the running farm, and delete their state. Exit code 1 if one could not be ended.",
             "registry.commands",
         ),
         "doctor": Listed(
-            "Say which walls stand around guests on this machine. Exit code 1 when one is missing.",
+            "Show which walls around guests this machine has. Exit code 1 if one is missing.",
             "servers.commands",
         ),
         "worker": Listed(
-            "Run one worker of a farm, started by `farm up --workers N`, which says on its input how.",
+            "Run one worker of a farm, started by `farm up --workers N` with its settings on standard input.",
             "servers.serve_commands",
             hidden=True,
         ),
     },
     "Write and prove": {
         "new": Listed(
-            "Make a small, complete environment of your own in this folder, to be changed step by step.",
+            "Make a small, complete environment in this folder, as a start for your own.",
             "servers.commands",
         ),
         "check": Listed(
-            "Print everything that is wrong with bundles. Exit code 1 when anything is.",
+            "Print all findings about bundles. Exit code 1 if there are any.",
             "servers.commands",
         ),
         "derive": Listed(
@@ -134,17 +133,17 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "servers.commands",
         ),
         "prove": Listed(
-            "Show by running it what is true of an environment. Exit code 1 when anything is not as it must be.",
+            "Prove an environment by running it, without a model. Exit code 1 if there is a finding.",
             "synth.prove.commands",
             interrupted="what --write has written stays, and --stale leaves it out",
         ),
         "certify": Listed(
-            "Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate.",
+            "Test the checkpoints of scenarios with wrong runs. Exit code 1 if one gets no certificate.",
             "synth.scenarios.commands",
             interrupted="what --write has written stays, and --stale leaves it out",
         ),
         "hack": Listed(
-            "Search for wrong runs that earn everything, without a model. Exit code 1 when there are any.",
+            "Search for wrong runs with reward 1, without a model. Exit code 1 if there are any.",
             "synth.scenarios.commands",
             interrupted="with --out the same command goes on where it stopped",
         ),
@@ -154,20 +153,20 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             also="synth.scenarios.commands",
             interrupted=GOES_ON,
         ),
-        "import": Listed("Bring environments of others in as bundles.", "synth.interop.commands"),
+        "import": Listed("Import environments of others as bundles.", "synth.interop.commands"),
         "audit": Listed(
-            "Run what was imported, and say which tools work, what the checks are worth, and what does not repeat.",
+            "Run imported environments: which tools work, what the checks are worth, what is not repeatable.",
             "synth.interop.commands",
         ),
     },
     "Evaluate and train": {
         "eval": Listed(
-            "Play a suite and write its run. Killed or broken off, the same command goes on where it stopped.",
+            "Play a suite and write its run. After an interruption the same command continues.",
             "evals.eval_command",
             interrupted=GOES_ON,
         ),
         "report": Listed(
-            "Say how good the agents of runs are, how sure that is, and why they fail; compare them.",
+            "Report the success of runs with error bars, the causes of failures, and a comparison.",
             "evals.report.commands",
         ),
         "show": Listed(
@@ -176,7 +175,7 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "evals.report.commands",
         ),
         "judge": Listed(
-            "Make stored rollouts' calls again on fresh instances, judge by today's checkpoints, and say what changed.",
+            "Repeat stored rollouts on fresh instances, judge them by today's checkpoints, and show what changed.",
             "evals.judge_command",
         ),
         "export": Listed(

@@ -47,7 +47,7 @@ def evaluate(
     completion_price: Annotated[float, typer.Option(min=0, help="What a million tokens of answers cost.")] = 0.0,
     as_json: AsJson = False,
 ) -> None:
-    """Play a suite and write its run. Killed or broken off, the same command goes on where it stopped."""
+    """Play a suite and write its run. After an interruption the same command continues."""
     told = read_suite(suite)
     if farm is not None and (library or workers > 1):
         raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")

@@ -38,7 +38,7 @@ def judge(
     ],
     save: Annotated[Path | None, typer.Option("--out", help="Write a line (JSON) for each rollout here.")] = None,
 ) -> None:
-    """Make stored rollouts' calls again on fresh instances, judge by today's checkpoints, and say what changed."""
+    """Repeat stored rollouts on fresh instances, judge them by today's checkpoints, and show what changed."""
     folder = bundle_of(bundle)
     if save is not None:
         make_sure_of(save, "--out")

@@ -78,7 +78,7 @@ def play(
         Path | None, typer.Option(help="Write it into this folder as a run, which `show`, `report` and `judge` open.")
     ] = None,
 ) -> None:
-    """Play one scenario and show the episode as it happens. Exit code 0 when every checkpoint holds."""
+    """Play one scenario and show the episode live. Exit code 0 if every checkpoint holds."""
     if gold + (model is not None) + (solution is not None) != 1:
         raise RequestError("choose one: --gold, --solution FILE, or --model NAME")
     if user is not None and model is None:

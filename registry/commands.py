@@ -107,7 +107,7 @@ def up(
         ),
     ] = None,
 ) -> None:
-    """Start a farm: the registry and its workers. Ctrl-C ends it; its instances are there again at the next start."""
+    """Start a farm: the registry and its workers. Ctrl-C ends it, and the next start has its instances again."""
     for secret in SECRETS:  # no child of the farm needs them
         os.environ.pop(secret, None)
     to_stderr(log_level, process="farm", otel=otel)
@@ -225,7 +225,7 @@ def close(
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
-    """End instances of the running farm, and delete their state. Exit code 1 when one could not be ended."""
+    """End instances of the running farm, and delete their state. Exit code 1 if one could not be ended."""
     failures = asyncio.run(_asked(state, token_from(token, token_file), lambda farm: _closed(farm, instances)))
     for failure in failures:
         err.print(f"farm: {failure}", markup=False)

@@ -29,7 +29,7 @@ def scenarios(
     add: Annotated[Path | None, typer.Option(help="Add the scenarios of this file, once they are checked.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the scenarios of an environment, the shortest solution first; show one of them in full; or add some."""
+    """List the scenarios of an environment, shortest solution first, show one in full, or add some."""
     folder = bundle_of(bundle)
     if add is not None:
         if scenario is not None:

@@ -29,7 +29,7 @@ out = Terminal()
 def new(
     name: Annotated[str, typer.Argument(help="The new environment's id, which is also its folder's name.")],
 ) -> None:
-    """Make a small, complete environment of your own in this folder, to be changed step by step."""
+    """Make a small, complete environment in this folder, as a start for your own."""
     folder = new_bundle(name, Path())
     out.print(f"{folder}/ is a complete environment: {', '.join(sorted(path.name for path in folder.iterdir()))}")
     out.print(
@@ -55,7 +55,7 @@ class Checked(NamedTuple):
 
 @app.command()
 def check(bundles: Bundles, as_json: AsJson = False) -> None:
-    """Print everything that is wrong with bundles. Exit code 1 when anything is."""
+    """Print all findings about bundles. Exit code 1 if there are any."""
     seen = asyncio.run(_check(folders_of(bundles), lambda one: None if as_json else _tell(one)))
     if as_json:
         out.print_data([{"sound": not one.findings, **one._asdict()} for one in seen])
@@ -116,7 +116,7 @@ async def _derive(folder: Path) -> list[Tool]:
 
 @app.command()
 def doctor(as_json: AsJson = False) -> None:
-    """Say which walls stand around guests on this machine. Exit code 1 when one is missing."""
+    """Show which walls around guests this machine has. Exit code 1 if one is missing."""
     standing = asyncio.run(_walls())
     if as_json:
         out.print_data([{"wall": wall, "stands": wall in standing, "promise": text} for wall, text in WALLS.items()])

@@ -19,7 +19,7 @@ def environments(
     long: Annotated[bool, typer.Option("--long", help="Show descriptions in full.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the environments that there are."""
+    """List the environments of the library."""
     folders = [*shelves(library), PACKAGED]
     cards = [card_of(folder) for folder in bundles_in(folders).values()]
     if as_json:

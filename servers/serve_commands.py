@@ -74,7 +74,7 @@ async def _serve(
 
 @app.command(hidden=True)
 def worker(fd: Annotated[int, typer.Option(help="The listening socket, inherited from `farm up`.")]) -> None:
-    """Run one worker of a farm, started by `farm up --workers N`, which says on its input how."""
+    """Run one worker of a farm, started by `farm up --workers N` with its settings on standard input."""
     order = WorkerOrder.model_validate_json(sys.stdin.read())
     die_with_parent(order.parent)
     to_stderr(order.log_level, process=order.state.name, otel=order.otel)

@@ -30,7 +30,7 @@ def report(
     ] = MOST_OPENABLE,
     as_json: AsJson = False,
 ) -> None:
-    """Say how good the agents of runs are, how sure that is, and why they fail; compare them."""
+    """Report the success of runs with error bars, the causes of failures, and a comparison."""
     if html is not None:
         make_sure_of(html, "--html")
     reports = [read_report(RunFolder(run)) for run in runs]

@@ -33,7 +33,7 @@ from synth.interop.imports.converter import (
 from synth.interop.imports.dataset import Files, read
 
 app = typer.Typer()
-imports = typer.Typer(no_args_is_help=True, help="Bring environments of others in as bundles.")
+imports = typer.Typer(no_args_is_help=True, help="Import environments of others as bundles.")
 app.add_typer(imports, name="import")
 exports = typer.Typer(no_args_is_help=True, help="Write bundles in the formats of others.")
 app.add_typer(exports, name="export")
@@ -46,7 +46,7 @@ NOTICES = ("LICENSE*", "LICENCE*", "COPYING*")
 
 @imports.callback()
 def imported() -> None:
-    """Bring environments of others in as bundles."""
+    """Import environments of others as bundles."""
 
 
 @imports.command(name="envscaler")
@@ -182,7 +182,7 @@ def audit_bundles(
         bool, typer.Option("--solutions", help="Write what was found to earn 1 into the bundles, once playing it has.")
     ] = False,
 ) -> None:
-    """Run what was imported, and say which tools work, what the checks are worth, and what does not repeat."""
+    """Run imported environments: which tools work, what the checks are worth, what is not repeatable."""
     folders = imported_in(folder)
     audits = asyncio.run(_audit(folders))
     if to is not None:

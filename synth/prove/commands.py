@@ -58,7 +58,7 @@ def prove_bundles(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Show by running it what is true of an environment. Exit code 1 when anything is not as it must be."""
+    """Prove an environment by running it, without a model. Exit code 1 if there is a finding."""
     if check and write:
         raise RequestError("choose one: --write makes a proof, --check looks at the one that is there")
     if check and (stale or engine == "ray"):

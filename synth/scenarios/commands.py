@@ -277,7 +277,7 @@ def certify(
     engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
     as_json: AsJson = False,
 ) -> None:
-    """Examine what the checkpoints of scenarios are worth. Exit code 1 when one gets no certificate."""
+    """Test the checkpoints of scenarios with wrong runs. Exit code 1 if one gets no certificate."""
     if mend and not write:
         raise RequestError("--mend changes checkpoints: give --write with it")
     if against is not None:
@@ -428,7 +428,7 @@ def hack(
     engine: Annotated[Engine, typer.Option(help="Where these processes are.")] = "asyncio",
     as_json: AsJson = False,
 ) -> None:
-    """Search for wrong runs that earn everything, without a model. Exit code 1 when there are any."""
+    """Search for wrong runs with reward 1, without a model. Exit code 1 if there are any."""
     cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=False)]
     played = [case for case in cases if case.scenario.solution is not None]
     if len(played) < len(cases):
