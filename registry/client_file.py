@@ -5,7 +5,7 @@ import shutil
 import stat
 import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
@@ -13,6 +13,7 @@ from servers.files.private_files import FILE_MODE, write_private
 from servers.files.trouble import trouble
 
 GIT_SECONDS = 30.0
+SERVERS = "mcpServers"
 
 
 def refuse_tracked(path: Path) -> None:
@@ -43,21 +44,39 @@ def keep_out_of_git(path: Path) -> str:
     return "it was added to .gitignore"
 
 
+def configuration(path: Path) -> dict[str, Any]:
+    """What a client's configuration file holds. Empty if there is no file.
+
+    Raises:
+        RequestError: the file cannot be read, or is not valid.
+    """
+    try:
+        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        content: Any = json.loads(text or "{}")
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
+    except (ValueError, RecursionError):
+        raise _no_configuration(path, "it is not JSON") from None
+    if not isinstance(content, dict):
+        raise _no_configuration(path, "it is not a JSON object")
+    found = cast("dict[str, Any]", content)
+    if not isinstance(found.get(SERVERS, {}), dict):
+        raise _no_configuration(path, f"{SERVERS} is not an object")
+    return found
+
+
+def _no_configuration(path: Path, reason: str) -> RequestError:
+    return RequestError(f"{path}: is not a client's configuration, and was left alone: {reason}; mend or move the file")
+
+
 def merge(path: Path, name: str, entry: dict[str, Any], *, secret: bool) -> None:
     """Add an entry to a client's configuration, and keep everything else in it. A file with a secret gets mode 0600.
 
     Raises:
         RequestError: the file is not valid. It is left unchanged.
     """
-    try:
-        text = path.read_text(encoding="utf-8") if path.exists() else "{}"
-        content: Any = json.loads(text or "{}")
-        servers = content.setdefault("mcpServers", {})
-        servers[name] = entry
-    except OSError as error:
-        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
-    except (ValueError, AttributeError, TypeError) as error:
-        raise RequestError(f"{path}: is not a client's configuration, and was left alone: {trouble(error)}") from None
+    content = configuration(path)
+    content.setdefault(SERVERS, {})[name] = entry
     new = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from registry.client import FarmClient, WrongToken, every_item
-from registry.client_file import keep_out_of_git, merge, refuse_tracked
+from registry.client_file import configuration, keep_out_of_git, merge, refuse_tracked
 from registry.farm import TOKEN_FILE, URL_FILE, Options, address_of, running
 from registry.leases import KEEP_SECONDS
 from registry.messages import Lease, LeaseStatus
@@ -319,13 +319,20 @@ def connect(
     """Print the configuration with which Claude, or another MCP client, connects to an environment."""
     if lease and client is Client.desktop:
         raise RequestError("Claude Desktop starts its servers itself, over stdio; leave --lease out")
+    if lease and "/" in environment:
+        raise RequestError(
+            f"{environment}: with --lease this is the id of an environment that the running farm serves, not a folder; "
+            f"`farm up --library {Path(environment).parent}` serves it, and its id is {Path(environment).name}"
+        )
     name = bundle_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
         folder = bundle_of(Path(environment))
         Library([folder.parent]).scenario(folder.name, scenario)
     path = Path(".mcp.json") if client is Client.claude else desktop_file()
-    if lease and write and client is not Client.json:
-        refuse_tracked(path)
+    if write and client is not Client.json:
+        configuration(path)  # before an instance is leased for it
+        if lease:
+            refuse_tracked(path)
     launched = None
     if lease:
         launching = partial(_launched, environment=environment, scenario=scenario, count=1, ttl=A_DAY, seed=0)

@@ -466,6 +466,16 @@ async def test_connect_with_a_lease_gives_an_instance_that_can_be_scored(shelf: 
             assert lease.instance in entry["url"]
             assert (await client.score(lease.instance)).success is True
         assert misused(await farm("connect", "json", "zoo", "--lease", home=tmp_path), "there are: shop")
+        folder = farm("connect", "json", str(shelf / "shop"), "--lease", home=tmp_path)
+        assert misused(await folder, "with --lease this is the id of an environment", "its id is shop")
+
+
+async def test_connect_looks_at_the_file_before_it_leases(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / ".mcp.json").write_text('{"mcpServers": 3}')
+    async with running_farm(shelf, tmp_path) as client:
+        done = await farm("connect", "claude", "shop", "--lease", "--write", home=tmp_path)
+        assert misused(done, "left alone: mcpServers is not an object; mend or move the file")
+        assert (await client.leases()).total == 0
 
 
 async def test_a_ctrl_c_while_a_command_is_loaded_ends_it_quietly(tmp_path: Path) -> None:

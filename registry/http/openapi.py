@@ -30,7 +30,7 @@ class Published:
         return sorted(name.upper() for name in self._operations(path).keys() & METHODS)
 
     async def nothing_else(self, request: Request) -> None:
-        """Refuse a query with an unknown or a repeated name.
+        """Refuse a query with an unknown or a repeated name, and a body where none is published.
 
         Raises:
             RequestValidationError: names each of them.
@@ -38,7 +38,7 @@ class Published:
         operation = self._operations(request.url.path).get(request.method.lower(), {})
         names = [one["name"] for one in operation.get("parameters", []) if one["in"] == "query"]
         known = f"there are: {', '.join(names)}" if names else "there are none"
-        problems = [
+        problems: list[dict[str, Any]] = [
             {
                 "type": "query",
                 "loc": ("query", name),
@@ -47,5 +47,7 @@ class Published:
             for name, times in Counter(name for name, _ in request.query_params.multi_items()).items()
             if name not in names or times > 1
         ]
+        if "requestBody" not in operation and await request.body():
+            problems.append({"type": "body", "loc": ("body",), "msg": "this request takes none"})
         if problems:
             raise RequestValidationError(problems)

@@ -25,12 +25,25 @@ def problem_of(text: bytes) -> MessageProblem | None:
     try:
         message: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
-        return MessageProblem(None, PARSE_ERROR, f"this is not JSON: {error}")
+        return MessageProblem(None, PARSE_ERROR, _unread(error))
     if isinstance(message, list):
         return MessageProblem(None, INVALID_REQUEST, "a batch is not answered; send one message at a time")
     if not isinstance(message, dict):
         return MessageProblem(None, INVALID_REQUEST, "a message is a JSON object")
     return _envelope_problem(cast("dict[str, Any]", message))
+
+
+def _unread(error: ValueError | RecursionError) -> str:
+    """Why a text cannot be read as JSON."""
+    match error:
+        case RecursionError():
+            return "this is nested too deeply"
+        case json.JSONDecodeError():
+            return f"this is not JSON: {error}"
+        case UnicodeDecodeError():
+            return "this is not UTF-8"
+        case _:  # Python reads no integer of more than 4,300 digits
+            return "an integer in it has too many digits"
 
 
 def _envelope_problem(message: dict[str, Any]) -> MessageProblem | None:

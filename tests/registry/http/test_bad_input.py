@@ -260,6 +260,15 @@ async def test_a_query_has_what_is_published_and_nothing_else(farm: Farm) -> Non
     assert told == "query.limit: an integer is written in digits"
 
 
+async def test_a_body_where_none_is_published_is_refused(farm: Farm) -> None:
+    instance = await farm.launched("dearer")
+    before = (await farm.http.get(f"/v1/instances/{instance}")).json()
+    answer = await farm.http.post(f"/v1/instances/{instance}/heartbeat", json={"ttl_seconds": 5})
+    assert problem(answer, farm) == (422, "invalid")
+    assert answer.json()["error"]["message"] == "body: this request takes none"
+    assert (await farm.http.get(f"/v1/instances/{instance}")).json() == before
+
+
 async def test_the_openapi_is_made_before_the_first_request(farm: Farm) -> None:
     assert control_app(farm.registry, token="another").openapi_schema is not None
 
