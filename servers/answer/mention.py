@@ -60,6 +60,11 @@ class Mention:
     """Of a time the date that stands beside it, and of a date the time: together they are one moment."""
 
     @property
+    def place(self) -> tuple[int, int]:
+        """Where it stands in the text."""
+        return (self.start, self.end)
+
+    @property
     def moment(self) -> tuple["Mention", ...]:
         """The parts of the moment that this is a part of, in order."""
         parts = (self, self.beside) if self.beside else (self,)

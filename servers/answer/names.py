@@ -4,57 +4,13 @@ import re
 from collections.abc import Collection, Iterator
 
 from servers.answer.text import folded
-from servers.answer.vocabulary import WEEKDAYS, alternatives
+from servers.answer.vocabulary import WEEKDAYS, alternatives, word_set
 
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W_]+)?")
-_COMMON = frozenset(
-    {
-        "the",
-        "a",
-        "an",
-        "of",
-        "in",
-        "on",
-        "at",
-        "for",
-        "to",
-        "and",
-        "or",
-        "with",
-        "by",
-        "from",
-        "de",
-        "la",
-        "le",
-        "der",
-        "die",
-        "das",
-        "des",
-        "du",
-        "van",
-        "von",
-        "el",
-        "dr",
-        "mr",
-        "mrs",
-        "ms",
-        "prof",
-        "section",
-        "room",
-        "no",
-        "number",
-        "day",
-        "days",
-        "week",
-        "table",
-        "seat",
-        "house",
-        "street",
-        "st",
-        "new",
-        "old",
-    }
+_COMMON = word_set(
+    "the a an of in on at for to and or with by from de la le der die das des du van von el dr mr mrs ms prof "
+    "section room no number day days week table seat house street st new old"
 )
 
 

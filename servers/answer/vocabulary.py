@@ -2,6 +2,12 @@
 
 import re
 
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
+
 _MONTHS = (
     "january jan januar janvier janv enero ene gennaio genn gen janeiro januari styczen stycznia",
     "february feb februar fevrier fevr fev febrero febbraio febb fevereiro februari luty lutego",
@@ -206,158 +212,18 @@ def alternatives(words: object) -> str:
     return "|".join(re.escape(word) for word in ordered)
 
 
-EMPTY = frozenset(
-    [
-        "the",
-        "and",
-        "for",
-        "are",
-        "was",
-        "were",
-        "has",
-        "have",
-        "had",
-        "with",
-        "from",
-        "this",
-        "that",
-        "you",
-        "your",
-        "our",
-        "its",
-        "his",
-        "her",
-        "not",
-        "now",
-        "then",
-        "also",
-        "just",
-        "only",
-        "it's",
-        "will",
-        "would",
-        "can",
-        "could",
-        "may",
-        "about",
-        "into",
-        "per",
-        "each",
-        "more",
-        "most",
-        "than",
-        "very",
-        "please",
-        "dear",
-        "all",
-        "any",
-        "she",
-        "they",
-        "them",
-        "there",
-        "here",
-        "but",
-        "or",
-        "euro",
-        "eur",
-        "nok",
-        "day",
-        "on",
-        "at",
-        "in",
-        "by",
-        "to",
-        "of",
-        "is",
-        "be",
-        "actually",
-        "sorry",
-        "mean",
-        "correction",
-        "rather",
-        "wait",
-        "instead",
-        "perhaps",
-        "maybe",
-        "answer",
-        "tell",
-        "which",
-        "what",
-        "when",
-        "how",
-        "many",
-        "much",
-        "does",
-        "comes",
-        "come",
-        "who",
-        "whom",
-        "whether",
-        "until",
-        "till",
-        "since",
-        "before",
-        "after",
-        "during",
-        "between",
-    ]
+EMPTY = word_set(
+    "the and for are was were has have had with from this that you your our its his her not now then also just only "
+    "it's will would can could may about into per each more most than very please dear all any she they them there "
+    "here but or euro eur nok day on at in by to of is be actually sorry mean correction rather wait instead "
+    "perhaps maybe answer tell which what when how many much does comes come who whom whether until till since "
+    "before after during between"
 )
 """Words that say nothing about what a value is of."""
 
-NO_TOPIC = frozenset(
-    [
-        "done",
-        "do",
-        "make",
-        "give",
-        "put",
-        "note",
-        "enter",
-        "set",
-        "take",
-        "record",
-        "ask",
-        "decide",
-        "tell",
-        "let",
-        "know",
-        "thank",
-        "good",
-        "morning",
-        "hello",
-        "here",
-        "like",
-        "want",
-        "need",
-        "also",
-        "together",
-        "been",
-        "being",
-        "still",
-        "already",
-        "something",
-        "leave",
-        "part",
-        "exactly",
-        "why",
-        "date",
-        "amount",
-        "first",
-        "last",
-        "end",
-        "today",
-        "tomorrow",
-        "week",
-        "month",
-        "year",
-        "time",
-        "stand",
-        "way",
-        "place",
-        "new",
-        "reason",
-        "case",
-        "desk",
-    ]
+NO_TOPIC = word_set(
+    "done do make give put note enter set take record ask decide tell let know thank good morning hello here like "
+    "want need also together been being still already something leave part exactly why date amount first last end "
+    "today tomorrow week month year time stand way place new reason case desk"
 )
 """Words of any task, which do not tell one order of it from another."""

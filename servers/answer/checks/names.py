@@ -6,39 +6,17 @@ from decimal import Decimal
 from functools import cached_property
 
 from servers.answer.checks.form import MOST_PLACES
-from servers.answer.checks.labels import is_of_another
+from servers.answer.checks.labels import Place
 from servers.answer.checks.told import FactTold
 from servers.answer.names import named, occurrences, stem
 from servers.answer.text import folded
+from servers.answer.vocabulary import word_set
 
-Place = tuple[int, int]
 SHORTEST_NUMBER = 3
 """A code of digits alone has at least so many; fewer are a count."""
 _CODE = re.compile(r"(?<![\w.,:/-])(?=[a-z]*\d)[a-z]{0,4}\d{1,8}(?![\w]|[.,:]\d)")
 _OTHER_NUMBER = re.compile(r" (?:or|oder) [\w-]*\d")
-_TITLES = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "miss",
-        "dr",
-        "prof",
-        "dear",
-        "hello",
-        "hi",
-        "herr",
-        "frau",
-        "madame",
-        "monsieur",
-        "senor",
-        "senora",
-        "the",
-        "to",
-        "for",
-        "and",
-    ]
-)
+_TITLES = word_set("mr mrs ms miss dr prof dear hello hi herr frau madame monsieur senor senora the to for and")
 
 
 class NameTold(FactTold):
@@ -57,7 +35,7 @@ class NameTold(FactTold):
             if any(self.reply.stance(*place) in ("doubted", "asked") for place in places):
                 yield "it hedges"
             sure = [place for place in places if self.reply.stance(*place) == "told"]
-            of_it = [place for place in sure if not self._is_of_another(place)]
+            of_it = [place for place in sure if not self.is_of_another(place)]
             if not of_it:
                 yield f"{group[0]!r} is told of something else" if sure else f"{group[0]!r} is not told"
             told += of_it
@@ -103,16 +81,7 @@ class NameTold(FactTold):
     @cached_property
     def _asked_names(self) -> list[str]:
         """The names that other facts ask for."""
-        return [
-            str(value)
-            for _, other in self.asked
-            if other is not self.one
-            for value in other.values
-            if isinstance(value, str)
-        ]
-
-    def _is_of_another(self, place: Place) -> bool:
-        return is_of_another(self.reply, self.one, self.question, place, self.asked)
+        return [value for other in self.others_asked for value in other.values if isinstance(value, str)]
 
     def _others_told(self, names: Sequence[str], told: Sequence[Place]) -> Iterator[str]:
         """Other names of the sort that are told, apart from those that another fact asks for or the task gives."""
@@ -160,9 +129,7 @@ class NameTold(FactTold):
         return any(any(True for _ in occurrences(folded(text), name)) for text in self.question.given)
 
     def _is_joined(self, place: Place, right: Place) -> bool:
-        first, second = sorted((place, right))
-        between = self.reply.folded[first[1] : second[0]]
-        return re.fullmatch(r"[^.\n]{0,12}\b(?:or|oder|ou|o)\b[^.\n]{0,12}", between) is not None
+        return re.fullmatch(r"[^.\n]{0,12}\b(?:or|oder|ou|o)\b[^.\n]{0,12}", self.between(place, right)) is not None
 
 
 def _form(code: str) -> str:

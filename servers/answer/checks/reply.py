@@ -54,7 +54,7 @@ class FoldedReply:
         """Where it has a value of a fact."""
         for value in one.values:
             if one.fact.type in READ_AS:
-                yield from ((m.start, m.end) for m in self.mentions if one.fits(m, value, self.now))
+                yield from (m.place for m in self.mentions if one.fits(m, value, self.now))
             else:
                 yield from named(self.folded, str(value))
 

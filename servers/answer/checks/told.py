@@ -3,8 +3,9 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from servers.answer.checks.labels import Asked
+from servers.answer.checks.labels import Asked, Place, is_of_another
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.expected_fact import ExpectedFact
@@ -25,7 +26,7 @@ class FactTold(ABC):
         fault = next(self.faults(), "")
         return FactVerdict(not fault, fault and f"{self.one.fact.name}: {fault}")
 
-    def doubts(self, told: Sequence[tuple[int, int]]) -> Iterator[str]:
+    def doubts(self, told: Sequence[Place]) -> Iterator[str]:
         """How an answer takes away from what it tells at some places."""
         if UNSURE.search(self.reply.folded):
             yield "it is not sure"
@@ -35,6 +36,20 @@ class FactTold(ABC):
             yield "it takes back what it tells"
         if any(self.reply.is_unknown(start) for start, _ in told):
             yield "it says that it does not know"
+
+    @cached_property
+    def others_asked(self) -> list[ExpectedFact]:
+        """The other facts that are asked for."""
+        return [other for _, other in self.asked if other is not self.one]
+
+    def is_of_another(self, place: Place) -> bool:
+        """Whether a value is told of what another fact is about."""
+        return is_of_another(self.reply, self.one, self.question, place, self.asked)
+
+    def between(self, one: Place, other: Place) -> str:
+        """The text between two places."""
+        (_, first), (last, _) = sorted((one, other))
+        return self.reply.folded[first:last]
 
     @abstractmethod
     def faults(self) -> Iterator[str]:

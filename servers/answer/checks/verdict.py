@@ -12,6 +12,7 @@ from servers.answer.checks.labels import Asked
 from servers.answer.checks.names import NameTold
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
+from servers.answer.checks.rivals import strangers
 from servers.answer.checks.values import ValueTold
 from servers.answer.checks.yes_no import tells_none, tells_side
 from servers.answer.expected_fact import READ_AS, ExpectedFact
@@ -69,10 +70,10 @@ def _any_of(
     is_undecided = UNDECIDED.search(reply.folded) is not None
     for one, told in zip(question.wanted, seen, strict=True):
         if one.fact.type in READ_AS and (is_undecided or not told.holds):
-            strangers = ValueTold(reply, one, question, asked).strangers()
-            if strangers and (is_undecided or told.why.endswith("is not told")):
+            others = strangers(ValueTold(reply, one, question, asked))
+            if others and (is_undecided or told.why.endswith("is not told")):
                 return FactVerdict(
-                    False, f"{one.fact.name}: it tells {strangers[0]!r} {'as well' if told.holds else 'instead'}"
+                    False, f"{one.fact.name}: it tells {others[0]!r} {'as well' if told.holds else 'instead'}"
                 )
     return next((told for told in seen if told.holds), seen[0])
 
