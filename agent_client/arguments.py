@@ -5,9 +5,11 @@ nesting. Anything else is the model's mistake, and the message names it.
 """
 
 import json
-from typing import Any, cast
+from typing import Any
 
 from pydantic_core import from_json
+
+from agent_client.json_values import is_list, is_object
 
 DEEPEST = 100
 
@@ -21,16 +23,16 @@ def read_arguments(written: object) -> dict[str, Any]:
     value = _parsed(written) if isinstance(written, str) else written
     if value is None:
         return {}
-    if not isinstance(value, dict):
+    if not is_object(value):
         raise MalformedArguments(f"an object {{...}} is needed, not {type(value).__name__}")
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
         text.encode()
     except (ValueError, TypeError, RecursionError) as error:
         raise MalformedArguments(str(error)) from error
-    if _too_deep(text, cast("dict[str, Any]", value)):
+    if _too_deep(text, value):
         raise MalformedArguments(f"they are nested deeper than {DEEPEST}")
-    return cast("dict[str, Any]", value)
+    return value
 
 
 def _too_deep(text: str, value: Any) -> bool:
@@ -45,9 +47,9 @@ def _too_deep(text: str, value: Any) -> bool:
 
 def _parts(value: Any) -> list[Any]:
     """The items of a JSON array or object."""
-    if isinstance(value, dict):
-        return list(cast("dict[str, Any]", value).values())
-    return cast("list[Any]", value) if isinstance(value, list) else []
+    if is_object(value):
+        return list(value.values())
+    return value if is_list(value) else []
 
 
 def _parsed(text: str) -> object:

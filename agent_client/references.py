@@ -3,9 +3,10 @@
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 from agent_client.errors import AgentError
+from agent_client.json_values import is_list, is_object
 from agent_client.trace import ToolResult
 
 REFERENCE = re.compile(r"\$\{(\d+)([^}]*)\}")
@@ -19,10 +20,10 @@ def resolve(value: Any, results: Sequence[ToolResult]) -> Any:
 
     Raises AgentError with call and path if a reference leads nowhere.
     """
-    if isinstance(value, dict):
-        return {key: resolve(item, results) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [resolve(item, results) for item in cast("list[Any]", value)]
+    if is_object(value):
+        return {key: resolve(item, results) for key, item in value.items()}
+    if is_list(value):
+        return [resolve(item, results) for item in value]
     whole = REFERENCE.fullmatch(value) if isinstance(value, str) else None
     if whole is not None:
         return _find(whole, results)
@@ -59,8 +60,8 @@ def _steps(reference: str, path: str) -> list[str | int]:
 
 
 def _follow(value: Any, step: str | int, where: str) -> Any:
-    if isinstance(step, str) and isinstance(value, dict) and step in value:
-        return cast("dict[str, Any]", value)[step]
-    if isinstance(step, int) and isinstance(value, list) and step < len(cast("list[Any]", value)):
-        return cast("list[Any]", value)[step]
+    if isinstance(step, str) and is_object(value) and step in value:
+        return value[step]
+    if isinstance(step, int) and is_list(value) and step < len(value):
+        return value[step]
     raise AgentError(f"{where} has no {step!r} here: {_as_text(value)[:200]}")

@@ -7,7 +7,7 @@ import re
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import httpx2
 from mcp_types import CallToolResult, ContentBlock, DiscoverResult, ListToolsResult, TextContent, Tool
@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from agent_client.arguments import MalformedArguments, read_arguments
 from agent_client.errors import FarmUnreachable
+from agent_client.json_values import is_object
 from agent_client.trace import ToolResult, ToolSpec
 from agent_client.wire import INVALID_PARAMS, PROTOCOL, RpcError, Wire, shared_http
 
@@ -97,7 +98,7 @@ def _result(answer: CallToolResult) -> ToolResult:
     structured: object = answer.structured_content
     return ToolResult(
         text="\n".join(_text(block) for block in answer.content),
-        structured=cast("dict[str, Any]", structured) if isinstance(structured, dict) else None,
+        structured=structured if is_object(structured) else None,
         is_error=answer.is_error,
     )
 

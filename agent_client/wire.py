@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from itertools import count
-from typing import Any, cast
+from typing import Any
 
 import httpx2
 
 from agent_client.connections import Connections
 from agent_client.errors import FarmUnreachable
+from agent_client.json_values import is_object
 
 PROTOCOL = "2026-07-28"
 INVALID_PARAMS = -32602  # JSON-RPC: the caller's own doing
@@ -133,10 +134,9 @@ def _answer(response: httpx2.Response, number: int, url: str) -> dict[str, Any]:
     except ValueError as error:
         raise FarmUnreachable(f"{url} does not speak MCP: its answer is no JSON ({error})") from error
     for message in messages:
-        if isinstance(message, dict) and ("result" in message or "error" in message):
-            found = cast("dict[str, Any]", message)
-            if found.get("id") in (number, None):
-                return found
+        is_answer = is_object(message) and ("result" in message or "error" in message)
+        if is_answer and message.get("id") in (number, None):
+            return message
     raise FarmUnreachable(f"{url} does not speak MCP: it answered {response.text[:200]!r}")
 
 
@@ -152,7 +152,7 @@ def _result(answer: dict[str, Any]) -> dict[str, Any]:
     match answer:
         case {"error": {"code": int() as code, "message": str() as message}}:
             raise RpcError(code, message)
-        case {"result": object() as result} if isinstance(result, dict):
-            return cast("dict[str, Any]", result)
+        case {"result": object() as result} if is_object(result):
+            return result
         case _:
             raise FarmUnreachable(f"the answer is not MCP: {str(answer)[:200]}")

@@ -10,10 +10,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from pydantic_core import from_json
 
+from agent_client.json_values import is_list, is_object
 from agent_client.models.chat_messages import chat_tools
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
 
@@ -95,16 +96,15 @@ def _json_read(text: str, turn: int) -> ParsedReply:
     stripped = text.strip()
     fenced = FENCE.match(stripped)
     try:
-        value: object = from_json((fenced[1] if fenced else stripped).encode())
+        reply: object = from_json((fenced[1] if fenced else stripped).encode())
     except ValueError as error:
         if not stripped.startswith("{"):
             return ParsedReply(text.strip(), ())
         return ParsedReply("", (_unreadable(f"call_{turn}_1", str(error), stripped),))
-    if not isinstance(value, dict):
+    if not is_object(reply):
         return ParsedReply(text.strip(), ())
-    reply = cast("dict[str, Any]", value)
     asked: object = reply.get("calls", [reply] if "tool" in reply else [])
-    blocks: list[object] = cast("list[object]", asked) if isinstance(asked, list) else [asked]
+    blocks: list[object] = asked if is_list(asked) else [asked]
     calls = [_from_object(f"call_{turn}_{at}", block, ("tool", "arguments")) for at, block in enumerate(blocks, 1)]
     words: object = reply.get("say" if calls else "answer", "")
     if not calls and "answer" not in reply:
@@ -121,10 +121,10 @@ def _named(call_id: str, block: str, keys: tuple[str, str]) -> ToolCall:
 
 def _from_object(call_id: str, block: object, keys: tuple[str, str]) -> ToolCall:
     name, arguments = keys
-    named: object = cast("dict[str, Any]", block).get(name) if isinstance(block, dict) else None
-    if not isinstance(named, str) or not named:
+    named: object = block.get(name) if is_object(block) else None
+    if not is_object(block) or not isinstance(named, str) or not named:
         return _unreadable(call_id, f"a call is an object with {name!r} and {arguments!r}", json.dumps(block))
-    return ToolCall.read(call_id, named, cast("dict[str, Any]", block).get(arguments))
+    return ToolCall.read(call_id, named, block.get(arguments))
 
 
 def _unreadable(call_id: str, why: str, written: str) -> ToolCall:
