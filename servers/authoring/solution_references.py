@@ -5,11 +5,12 @@ A reference is `${2.loans[0].loan_id}`: a value of the result of call 2. `agent_
 
 import re
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
 from servers.scenario.scenario import Scenario
+from servers.text.json_values import as_object, is_list, is_object
 
 REFERENCE = re.compile(r"\$\{(\d+)([^}]*)\}")
 STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
@@ -31,17 +32,14 @@ def reference_findings(scenario: Scenario, environment: Environment) -> Iterator
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
     """The strings in a value, at any depth, each with its place."""
-    match value:
-        case str():
-            yield place, value
-        case dict():
-            for key, item in cast("dict[str, Any]", value).items():
-                yield from _texts(item, f"{place}.{key}")
-        case list():
-            for number, item in enumerate(cast("list[Any]", value)):
-                yield from _texts(item, f"{place}[{number}]")
-        case _:
-            return
+    if isinstance(value, str):
+        yield place, value
+    elif is_object(value):
+        for key, item in value.items():
+            yield from _texts(item, f"{place}.{key}")
+    elif is_list(value):
+        for number, item in enumerate(value):
+            yield from _texts(item, f"{place}[{number}]")
 
 
 def _findings(text: str, earlier: list[Tool | None]) -> Iterator[str]:
@@ -102,4 +100,4 @@ def _below(schema: Schema, step: re.Match[str]) -> Iterator[Schema]:
 
 
 def _schema(found: Any) -> Schema:
-    return cast("Schema", found) if isinstance(found, dict) else {}
+    return as_object(found)

@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, cast
 
 import jsonschema_rs
 
+from servers.text.json_values import as_object, is_list, is_object
+
 MOST_EXPLAINED = 4096
 """Bytes of arguments up to which every fault is listed.
 
@@ -111,36 +113,29 @@ class ArgumentCheck:
         return [] if names is None else [name for name in arguments if name not in names]
 
     def _with_integers(self, value: Any, schemas: list[Schema]) -> Any:
-        match value:
-            case float():
-                return int(value) if _is_exact(value) and self._wants_integer(value, schemas) else value
-            case dict():
-                inner = cast("dict[str, Any]", value)
-                return {name: self._with_integers(part, self._of_field(name, schemas)) for name, part in inner.items()}
-            case list():
-                items = cast("list[Any]", value)
-                return [self._with_integers(part, self._of_item(schemas)) for part in items]
-            case _:
-                return value
+        if isinstance(value, float) and _is_exact(value) and self._wants_integer(value, schemas):
+            return int(value)
+        if is_object(value):
+            return {name: self._with_integers(part, self._of_field(name, schemas)) for name, part in value.items()}
+        if is_list(value):
+            return [self._with_integers(part, self._of_item(schemas)) for part in value]
+        return value
 
     def _inexact(self, value: Any, schemas: list[Schema], place: Path) -> Iterator[tuple[Path, float]]:
         """The numbers in place of integers that are too large to be exact."""
-        match value:
-            case float():
-                if value.is_integer() and not _is_exact(value) and self._wants_integer(value, schemas):
-                    yield place, value
-            case dict():
-                for name, part in cast("dict[str, Any]", value).items():
-                    yield from self._inexact(part, self._of_field(name, schemas), (*place, name))
-            case list():
-                for number, part in enumerate(cast("list[Any]", value)):
-                    yield from self._inexact(part, self._of_item(schemas), (*place, number))
-            case _:
-                pass
+        if isinstance(value, float):
+            if value.is_integer() and not _is_exact(value) and self._wants_integer(value, schemas):
+                yield place, value
+        elif is_object(value):
+            for name, part in value.items():
+                yield from self._inexact(part, self._of_field(name, schemas), (*place, name))
+        elif is_list(value):
+            for number, part in enumerate(value):
+                yield from self._inexact(part, self._of_item(schemas), (*place, number))
 
     def _wants_integer(self, value: float, schemas: list[Schema]) -> bool:
         kinds = {kind for schema in self._options(schemas) for kind in _kinds(schema)}
-        choices = [one for schema in self._options(schemas) for one in cast("list[Any]", schema.get("enum", []))]
+        choices = [one for schema in self._options(schemas) for one in schema.get("enum", [])]
         is_choice = any(type(one) is int and one == value for one in choices)
         return ("integer" in kinds and "number" not in kinds) or is_choice
 
@@ -149,28 +144,28 @@ class ArgumentCheck:
         for schema in self._options(schemas):
             named = schema.get("properties", {})
             found.append(named[name] if name in named else schema.get("additionalProperties"))
-        return [one for one in found if isinstance(one, dict)]
+        return [one for one in found if is_object(one)]
 
     def _of_item(self, schemas: list[Schema]) -> list[Schema]:
         found = [schema.get("items") for schema in self._options(schemas)]
-        return [one for one in found if isinstance(one, dict)]
+        return [one for one in found if is_object(one)]
 
     def _options(self, schemas: Iterable[Schema]) -> Iterator[Schema]:
         """Schemas, and the alternatives that they consist of."""
         for schema in schemas:
             yield schema
             parts = [part for key in ("anyOf", "oneOf", "allOf") for part in schema.get(key, ())]
-            yield from self._options([cast("Schema", part) for part in parts if isinstance(part, dict)])
+            yield from self._options([part for part in parts if is_object(part)])
 
     def _at(self, steps: Iterable[str | int]) -> Any:
         """The part of the schema at a path."""
-        found: Any = self.schema
+        found: object = self.schema
         for step in steps:
-            if isinstance(found, dict):
-                found = cast("dict[Any, Any]", found).get(step, {})
-            elif isinstance(found, list) and str(step).isdigit() and int(step) < len(cast("list[Any]", found)):
-                found = cast("list[Any]", found)[int(step)]
-        return cast("Any", found)
+            if is_object(found):
+                found = found.get(str(step), {})
+            elif is_list(found) and str(step).isdigit() and int(step) < len(found):
+                found = found[int(step)]
+        return found
 
     def _errors(self, arguments: dict[str, Any], size: int) -> list[jsonschema_rs.ValidationError]:
         if size <= MOST_EXPLAINED:
@@ -201,23 +196,21 @@ class ArgumentCheck:
                 yield _problem(place, self._expected(schema), error.instance)
 
     def _schema_of(self, error: jsonschema_rs.ValidationError) -> Schema:
-        found = self._at(error.schema_path[:-1])
-        return cast("Schema", found) if isinstance(found, dict) else {}
+        return as_object(self._at(error.schema_path[:-1]))
 
     def _expected(self, schema: Any, depth: int = 0) -> str:
         """The values that a schema takes, in words."""
-        if not isinstance(schema, dict) or depth > 5:
+        if not is_object(schema) or depth > 5:
             return "something else"
-        fields = cast("Schema", schema)
         for key in ("anyOf", "oneOf"):
-            if key in fields:
-                options = [self._expected(part, depth + 1) for part in fields[key]]
+            if key in schema:
+                options = [self._expected(part, depth + 1) for part in schema[key]]
                 return _shortened(_either(dict.fromkeys(options)), LONGEST_QUOTE)
-        if "const" in fields or "enum" in fields:
-            values = [_as_text(value) for value in fields.get("enum", [fields.get("const")])]
+        if "const" in schema or "enum" in schema:
+            values = [_as_text(value) for value in schema.get("enum", [schema.get("const")])]
             return _shortened(values[0] if len(values) == 1 else f"one of {', '.join(values)}", LONGEST_QUOTE)
-        kinds = _either(NOUNS.get(kind, kind) for kind in _kinds(fields)) or "something else"
-        given = {key: fields[key] for key in BOUNDS if fields.get(key) is not None and fields[key] is not False}
+        kinds = _either(NOUNS.get(kind, kind) for kind in _kinds(schema)) or "something else"
+        given = {key: schema[key] for key in BOUNDS if schema.get(key) is not None and schema[key] is not False}
         bounds = ", ".join(BOUNDS[key].format(_as_text(value)) for key, value in given.items())
         return _shortened(f"{kinds} ({bounds})" if bounds else kinds, LONGEST_QUOTE)
 
@@ -231,10 +224,10 @@ def _no_such(place: Path, schema: Schema) -> str:
 
 def _has_float(value: dict[str, Any] | list[Any]) -> bool:
     """True if an array or an object holds a number with a point or an exponent."""
-    for part in value.values() if isinstance(value, dict) else value:
+    for part in value.values() if is_object(value) else value:
         if isinstance(part, float):
             return True
-        if isinstance(part, dict | list) and _has_float(cast("dict[str, Any] | list[Any]", part)):
+        if (is_object(part) or is_list(part)) and _has_float(part):
             return True
     return False
 

@@ -3,11 +3,12 @@
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from servers.bundle.files import SERVED_FILES, BundleFolder, opened
 from servers.errors import BundleError
 from servers.limits.json_size import refuse_many_values
+from servers.text.json_values import is_list, is_object
 
 
 class Card(NamedTuple):
@@ -56,19 +57,25 @@ def _read(files: BundleFolder) -> Card:
     text = files.text(path.name)
     refuse_many_values(f"{path}", text)
     try:
-        described: Any = json.loads(text)
+        told: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise BundleError(f"{path}: the whole: is not JSON: {error}") from None
-    if not isinstance(described, dict):
+    if not is_object(told):
         raise BundleError(f"{path}: the whole: is not an object")
-    told = cast("dict[str, Any]", described)
     for name in ("id", "title", "description", "version"):
         if not isinstance(told.get(name), str):
             raise BundleError(f"{path}: {name}: is not a text")
-    if not isinstance(told.get("tools"), list):
+    if not is_list(told.get("tools")):
         raise BundleError(f"{path}: tools: is not a list")
     missing = [name for name, stamp in zip(SERVED_FILES, files.stamps(SERVED_FILES), strict=True) if stamp is None]
     if missing:
         raise BundleError(f"{files.path / missing[0]}: the file is missing")
     scenarios = sum(1 for line in files.text("scenarios.jsonl").splitlines() if line.strip())
-    return Card(files.path.name, told["title"], told["description"], told["version"], len(told["tools"]), scenarios)
+    return Card(
+        files.path.name,
+        told["title"],
+        told["description"],
+        told["version"],
+        len(told["tools"]),
+        scenarios,
+    )

@@ -5,9 +5,11 @@ references and conditions are left out: their cost is not bounded by their size.
 """
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 import jsonschema_rs
+
+from servers.text.json_values import as_list, as_object, is_object
 
 ANNOTATIONS = frozenset({"title", "description", "default", "examples", "format", "deprecated", "$schema"})
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
@@ -43,37 +45,36 @@ def _problems(schema: object, place: str, depth: int) -> Iterator[str]:
     """The parts of a schema outside the subset."""
     if isinstance(schema, bool):
         return
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         yield f"{place}: not a JSON Schema: neither an object nor true or false"
         return
     if depth > DEEPEST:
         yield f"{place}: nested deeper than {DEEPEST}"
         return
-    told = cast("dict[str, object]", schema)
-    for keyword in sorted(told.keys() - KEYWORDS):
+    for keyword in sorted(schema.keys() - KEYWORDS):
         yield f"{place}: {keyword!r} is not among the keywords that may be used: {', '.join(sorted(KEYWORDS))}"
-    for name, values in (("enum", _list(told.get("enum"))), ("const", [told.get("const")])):
+    for name, values in (("enum", as_list(schema.get("enum"))), ("const", [schema.get("const")])):
         if not all(isinstance(one, SCALARS) for one in values):
             yield f"{place}.{name}: holds more than texts, numbers, true, false and null"
-    checks = checks_of(told)
+    checks = checks_of(schema)
     if checks > MOST_CHECKS:
         yield f"{place}: makes {checks} checks of one value, more than {MOST_CHECKS}; describe it with fewer"
         return
-    for name, part in _parts(told):
+    for name, part in _parts(schema):
         yield from _problems(part, f"{place}.{name}", depth + 1)
 
 
 def checks_of(schema: object) -> int:
     """The most checks of one value by a schema, without those of its parts."""
-    told = _dict(schema)
-    own = 1 + sum(len(_list(told.get(name))) for name in ("enum", "required", "type"))
-    own += len(_dict(told.get("properties")))
-    return own + sum(checks_of(one) for name in CHOICES for one in _list(told.get(name)))
+    told = as_object(schema)
+    own = 1 + sum(len(as_list(told.get(name))) for name in ("enum", "required", "type"))
+    own += len(as_object(told.get("properties")))
+    return own + sum(checks_of(one) for name in CHOICES for one in as_list(told.get(name)))
 
 
 def most_checks_of(schema: object) -> int:
     """The most checks of one value by a schema or a part of it."""
-    return max([checks_of(schema), *(most_checks_of(part) for _, part in _parts(_dict(schema)))])
+    return max([checks_of(schema), *(most_checks_of(part) for _, part in _parts(as_object(schema)))])
 
 
 def validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:
@@ -95,16 +96,8 @@ def _parts(schema: dict[str, object]) -> Iterator[tuple[str, object]]:
     for name in ("items", "additionalProperties"):
         if name in schema:
             yield name, schema[name]
-    for name, part in _dict(schema.get("properties")).items():
+    for name, part in as_object(schema.get("properties")).items():
         yield f"properties.{name}", part
     for name in CHOICES:
-        for number, part in enumerate(_list(schema.get(name))):
+        for number, part in enumerate(as_list(schema.get(name))):
             yield f"{name}.{number}", part
-
-
-def _list(value: object) -> list[object]:
-    return cast("list[object]", value) if isinstance(value, list) else []
-
-
-def _dict(value: object) -> dict[str, object]:
-    return cast("dict[str, object]", value) if isinstance(value, dict) else {}

@@ -5,7 +5,7 @@ the SDK.
 """
 
 import json
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json
 from starlette.types import Scope, Send
@@ -13,6 +13,7 @@ from starlette.types import Scope, Send
 from servers.doors.request import Headers
 from servers.doors.whole_exchange import send_json
 from servers.errors import FarmError
+from servers.text.json_values import as_object, is_object
 from servers.worker.instance import CallOutcome, Instance
 
 MODERN = "2026-07-28"
@@ -99,21 +100,20 @@ def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | 
         said: Any = from_json(body, allow_inf_nan=False)  # what it takes, the readers of both eras take likewise
     except ValueError:
         return None
-    request = cast("dict[str, Any]", said) if isinstance(said, dict) else {}
+    request = as_object(said)
     if request.keys() != ENVELOPE:
         return None
-    number, params = request["id"], request["params"]
+    number, parameters = request["id"], request["params"]
     is_call = request["jsonrpc"] == "2.0" and request["method"] == "tools/call"
-    if not is_call or not isinstance(number, (int, str)) or isinstance(number, bool) or not isinstance(params, dict):
+    if not is_call or not isinstance(number, (int, str)) or isinstance(number, bool) or not is_object(parameters):
         return None
-    parameters = cast("dict[str, Any]", params)
     tool, arguments = parameters.get("name"), parameters.get("arguments", {})
-    if not isinstance(tool, str) or not isinstance(arguments, dict):
+    if not isinstance(tool, str) or not is_object(arguments):
         return None
     version = VERSIONS.get(headers.get(b"mcp-protocol-version", b""))
     if version is None or not (_is_modern if version == MODERN else _is_handshake)(parameters, headers):
         return None
-    return PlainToolCall(number, tool, cast("dict[str, Any]", arguments), version)
+    return PlainToolCall(number, tool, arguments, version)
 
 
 def _is_modern(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
@@ -124,8 +124,8 @@ def _is_modern(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
         and not name.startswith("=?")  # it is in base64, which the SDK decodes
         and name == params.get("name")
         and params.keys() <= MODERN_PARAMS
-        and isinstance(meta, dict)
-        and _is_plain_meta(cast("dict[str, Any]", meta))
+        and is_object(meta)
+        and _is_plain_meta(meta)
     )
 
 
@@ -134,8 +134,8 @@ def _is_plain_meta(meta: dict[str, Any]) -> bool:
         return False
     info: Any = meta[CLIENT]
     return (
-        isinstance(info, dict)
-        and cast("dict[str, Any]", info).keys() == CLIENT_KEYS
+        is_object(info)
+        and info.keys() == CLIENT_KEYS
         and isinstance(info["name"], str)
         and isinstance(info["version"], str)
     )

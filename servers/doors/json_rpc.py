@@ -1,7 +1,9 @@
 """JSON-RPC around the SDK: which texts are messages, and the errors for the others."""
 
 import json
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
+
+from servers.text.json_values import is_list, is_object
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
@@ -26,11 +28,11 @@ def problem_of(text: bytes) -> MessageProblem | None:
         message: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
         return MessageProblem(None, PARSE_ERROR, _unread(error))
-    if isinstance(message, list):
+    if is_list(message):
         return MessageProblem(None, INVALID_REQUEST, "a batch is not answered; send one message at a time")
-    if not isinstance(message, dict):
+    if not is_object(message):
         return MessageProblem(None, INVALID_REQUEST, "a message is a JSON object")
-    return _envelope_problem(cast("dict[str, Any]", message))
+    return _envelope_problem(message)
 
 
 def _unread(error: ValueError | RecursionError) -> str:

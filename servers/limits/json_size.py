@@ -4,9 +4,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 from servers.errors import BundleError
+from servers.text.json_values import is_list, is_object
 
 MOST_VALUES = 10_000
 """Values of one JSON text of a bundle: `environment.json`, or one line of `scenarios.jsonl`."""
@@ -68,10 +69,10 @@ def _odd_numbers(whole: object) -> Iterator[tuple[str, _OddNumber]]:
         place, value = level.pop()
         if isinstance(value, _OddNumber):
             yield place or "the whole", value
-        elif isinstance(value, dict):
-            level += [(f"{place}.{key}".lstrip("."), one) for key, one in cast("dict[str, Any]", value).items()]
-        elif isinstance(value, list):
-            level += [(f"{place}.{number}".lstrip("."), one) for number, one in enumerate(cast("list[Any]", value))]
+        elif is_object(value):
+            level += [(f"{place}.{key}".lstrip("."), one) for key, one in value.items()]
+        elif is_list(value):
+            level += [(f"{place}.{number}".lstrip("."), one) for number, one in enumerate(value)]
 
 
 def values_in(text: str) -> int:

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from pydantic_core import from_json, to_json
 
@@ -30,6 +30,7 @@ from servers.state.rows import RowChange
 from servers.state.start_images import StartImage
 from servers.state.state_file import KeptCall, StateFile
 from servers.telemetry.worker_events import WorkerEvents
+from servers.text.json_values import is_object, parts_of
 
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
@@ -368,15 +369,8 @@ def _too_deep(text: str, value: Any) -> bool:
         return False
     level = [value]
     for _ in range(DEEPEST):
-        level = [part for whole in level for part in _parts(whole)]
+        level = [part for whole in level for part in parts_of(whole)]
     return bool(level)
-
-
-def _parts(value: Any) -> list[Any]:
-    """The items of a JSON array or object."""
-    if isinstance(value, dict):
-        return list(cast("dict[str, Any]", value).values())
-    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def _shortened(text: str) -> str:
@@ -394,6 +388,6 @@ def _object(text: str) -> dict[str, Any] | None:
         if _too_deep(text, json.loads(text)):  # its reader follows no further than twice that depth
             return None
         raise
-    if not isinstance(result, dict):
+    if not is_object(result):
         raise TypeError("a result that is no object")
-    return None if _too_deep(text, result) else cast("dict[str, Any]", result)
+    return None if _too_deep(text, result) else result

@@ -2,7 +2,9 @@
 
 import json
 import re
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
+
+from servers.text.json_values import is_list, is_object
 
 LONGEST = 2_000
 LONGEST_PER_FACT = 600
@@ -69,9 +71,9 @@ def read_form(answer: str, names: set[str]) -> Form:
         told: Any = json.loads(_unfenced(answer.strip()))
     except (ValueError, RecursionError):
         return Form(answer)
-    if not isinstance(told, dict) or not told:
+    if not is_object(told) or not told:
         return Form(answer)
-    fields = {key: _as_text(value) for key, value in cast("dict[str, Any]", told).items()}
+    fields = {key: _as_text(value) for key, value in told.items()}
     if names >= fields.keys():
         return Form("", fields)
     return Form("\n".join(f"{_label(key)}: {value}" for key, value in fields.items()))
@@ -94,8 +96,8 @@ def _as_text(value: Any) -> str:
         return "yes" if value else "no"
     if value is None or value == []:
         return "none"
-    if isinstance(value, list):
-        return ", ".join(_as_text(one) for one in cast("list[Any]", value))
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {_as_text(one)}" for key, one in cast("dict[str, Any]", value).items())
+    if is_list(value):
+        return ", ".join(_as_text(one) for one in value)
+    if is_object(value):
+        return ", ".join(f"{key}: {_as_text(one)}" for key, one in value.items())
     return str(value)
