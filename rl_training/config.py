@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -14,6 +14,7 @@ from rl_training.errors import TrainingError
 from servers.errors import RequestError
 from servers.files.trouble import trouble
 from servers.records import Record
+from servers.text.json_values import is_list, is_object
 from servers.validation import problems
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -120,14 +121,13 @@ def _over(base: dict[str, Any], more: dict[str, Any]) -> dict[str, Any]:
     merged = dict(base)
     for key, value in more.items():
         below = merged.get(key)
-        both = isinstance(value, dict) and isinstance(below, dict)
-        merged[key] = _over(cast("dict[str, Any]", below), cast("dict[str, Any]", value)) if both else value
+        merged[key] = _over(below, value) if is_object(value) and is_object(below) else value
     return merged
 
 
 def _flat(settings: dict[str, Any], prefix: str) -> Iterator[tuple[str, Any]]:
     for key, value in settings.items():
-        if isinstance(value, dict):
+        if is_object(value):
             yield from _flat(value, f"{prefix}{key}.")  # pyright: ignore[reportUnknownArgumentType]
         else:
             yield f"{prefix}{key}", value
@@ -137,7 +137,7 @@ def _written(value: Any) -> str:
     """A value in Hydra's grammar. It resembles JSON, except that "null" is a word there."""
     if value == "null":
         return "null"
-    if isinstance(value, list):
+    if is_list(value):
         return "[" + ",".join(_written(one) for one in value) + "]"  # pyright: ignore[reportUnknownVariableType]
     if isinstance(value, str):
         return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"

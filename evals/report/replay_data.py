@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from agent_client.trace import Trace
 from evals.rollout import Rollout
+from servers.text.json_values import is_object
 
 LONGEST_RESULT = 20_000
 """The most characters of one result on the page. `farm show` prints all of it."""
@@ -27,8 +28,8 @@ def as_json(value: Any) -> str:
 
 def _finite(value: Any) -> Any:
     """Replace NaN and infinity by null, since browsers read neither."""
-    if isinstance(value, dict):
-        return {key: _finite(one) for key, one in cast("dict[Any, Any]", value).items()}
+    if is_object(value):
+        return {key: _finite(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
         return [_finite(one) for one in cast("Sequence[Any]", value)]
     return None if isinstance(value, float) and not math.isfinite(value) else value

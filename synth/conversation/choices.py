@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from agent_client.references import REFERENCE
+from servers.text.json_values import is_list, is_object
 from synth.solutions.answer_facts import fact_of, gives
 from synth.solutions.call_run import PlayedCall
 from synth.solutions.json_leaves import leaves
@@ -106,9 +107,9 @@ def _picked(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, Per
             number, path = int(found[1]), found[2]
             head, bracket, rest = path.rpartition("[")
             rows = _at(reference.made[number - 1].outcome.structured, head) if bracket else None
-            if not isinstance(rows, list):
+            if not is_list(rows):
                 continue
-            every = [dict(leaves(row, "")) for row in cast("list[Any]", rows)]
+            every = [dict(leaves(row, "")) for row in rows]
             index = int(rest.partition("]")[0])
             told = {
                 name: value
@@ -123,5 +124,5 @@ def _picked(reference: ReferenceRun, one: PlayedCall) -> Iterator[tuple[str, Per
 def _at(result: Any, head: str) -> Any:
     """The value at a path of names. None if it leads through another list."""
     for name in head.strip(".").split("."):
-        result = cast("dict[str, Any]", result).get(name) if isinstance(result, dict) else None
+        result = result.get(name) if is_object(result) else None
     return result

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, cast
 
 from agent_client.trace import ToolCall, ToolResult, Trace
 from servers.scenario.scenario import PlannedCall, Solution
+from servers.text.json_values import is_list, is_object
 from synth.forward.checks import Free
 from synth.solutions.json_leaves import leaves
 from synth.solutions.normalized_diff import MADE_ID
@@ -63,10 +64,10 @@ def _gives(call: ToolCall, free: Free) -> bool:
 
 def _referring(value: Any, results: Sequence[ToolResult], task: str) -> Any:
     """The same value with references for texts that an earlier result has and the task does not."""
-    if isinstance(value, dict):
-        return {key: _referring(item, results, task) for key, item in cast("dict[str, Any]", value).items()}
-    if isinstance(value, list):
-        return [_referring(item, results, task) for item in cast("list[Any]", value)]
+    if is_object(value):
+        return {key: _referring(item, results, task) for key, item in value.items()}
+    if is_list(value):
+        return [_referring(item, results, task) for item in value]
     if not isinstance(value, str) or len(value) < SHORTEST or value in task or " " in value:
         return value
     return _place(value, results) or value

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from agent_client.models.completion import Completion, LenientModel, Usage
 from servers.errors import NotFound, RequestError
 from servers.files.trouble import trouble
+from servers.text.json_values import is_object
 from synth.llm.json_text import NoJson, json_in
 from synth.llm.writer import (
     BadAnswer,
@@ -151,15 +152,14 @@ def response_format(schema: dict[str, Any]) -> dict[str, Any]:
 
 def is_strict(schema: Any) -> bool:
     """True if a schema is valid in strict mode."""
-    if not isinstance(schema, dict):
+    if not is_object(schema):
         return isinstance(schema, bool)
-    one = cast("dict[str, Any]", schema)
-    if not one.keys() <= TAKEN_STRICTLY:
+    if not schema.keys() <= TAKEN_STRICTLY:
         return False
-    properties: dict[str, Any] = one.get("properties", {})
-    if one.get("type") == "object" or properties:
-        every_key = set(one.get("required", ())) == properties.keys()
-        if one.get("additionalProperties") is not False or not every_key:
+    properties: dict[str, Any] = schema.get("properties", {})
+    if schema.get("type") == "object" or properties:
+        every_key = set(schema.get("required", ())) == properties.keys()
+        if schema.get("additionalProperties") is not False or not every_key:
             return False
-    below = [*properties.values(), *one.get("$defs", {}).values(), *one.get("anyOf", ())]
-    return all(map(is_strict, [*below, *([one["items"]] if "items" in one else [])]))
+    below = [*properties.values(), *schema.get("$defs", {}).values(), *schema.get("anyOf", ())]
+    return all(map(is_strict, [*below, *([schema["items"]] if "items" in schema else [])]))

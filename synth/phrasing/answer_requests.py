@@ -2,11 +2,12 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
 from servers.answer.fact import Fact
 from servers.bundle.phrases import HOLE, Phrases
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.text.json_values import is_object
 from synth.phrasing.task_text import TemplateValues, filled
 from synth.play.values import day_in
 from synth.solutions.answer_facts import answer_goal, fact_of, gives
@@ -76,5 +77,5 @@ def values_of(refusal: str, given: str = "") -> list[str]:
 
 def _texts(result: dict[str, Any]) -> dict[str, str]:
     """The texts of a result, at the top or one level below."""
-    inner = [cast("dict[str, Any]", value) for value in result.values() if isinstance(value, dict)]
+    inner = [value for value in result.values() if is_object(value)]
     return {name: value for whole in (*inner, result) for name, value in whole.items() if isinstance(value, str)}

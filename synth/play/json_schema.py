@@ -3,6 +3,7 @@
 from random import Random
 from typing import Any, cast
 
+from servers.text.json_values import as_object, is_list, is_object
 from synth.play import values
 
 Schema = dict[str, Any]
@@ -37,7 +38,7 @@ class Schemas:
     def kind(self, schema: Schema) -> str:
         """Its type; of several one is chosen, null more rarely."""
         told = schema.get("type", "object" if "properties" in schema else "string")
-        if isinstance(told, list):
+        if is_list(told):
             kinds = cast("list[str]", told)
             real = [one for one in kinds if one != "null"]
             if "null" in kinds and (not real or self._random.random() < 0.15):
@@ -73,12 +74,12 @@ class Schemas:
 def properties_of(schema: Schema) -> dict[str, Schema]:
     """The schemas of an object's properties."""
     found = schema.get("properties")
-    return cast("dict[str, Schema]", found) if isinstance(found, dict) else {}
+    return cast("dict[str, Schema]", found) if is_object(found) else {}
 
 
 def _found(root: Schema, reference: str) -> Schema:
     """What a reference within a schema refers to."""
     found: Any = root
     for part in reference.removeprefix("#/").split("/"):
-        found = cast("dict[str, Any]", found).get(part, {}) if isinstance(found, dict) else {}
-    return cast("Schema", found) if isinstance(found, dict) else {}
+        found = found.get(part, {}) if is_object(found) else {}
+    return as_object(found)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 from servers.bundle.description import Tool
+from servers.text.json_values import is_list, is_object
 from synth.play.row_view import SchemaShape, SqlColumn, View
 
 Kind = Literal["id", "date", "time", "datetime", "email", "text", "number"]
@@ -100,15 +101,14 @@ def _shown(name: str, tools: list[Tool], shape: SchemaShape) -> SqlColumn | None
 
 def _fields(schema: Any, root: dict[str, Any], depth: int = 0) -> Iterator[str]:
     """The names of all fields of a result, the outer ones first."""
-    if not isinstance(schema, dict) or depth > DEEPEST:
+    if not is_object(schema) or depth > DEEPEST:
         return
-    one = cast("dict[str, Any]", schema)
-    reference = str(one.get("$ref", ""))
+    reference = str(schema.get("$ref", ""))
     if reference:
         yield from _fields(root.get("$defs", {}).get(reference.rsplit("/", 1)[-1]), root, depth + 1)
-    properties = cast("dict[str, Any]", one.get("properties", {}))
+    properties: dict[str, object] = schema.get("properties", {})
     yield from properties
-    for below in (*properties.values(), one.get("items"), *one.get("anyOf", ())):
+    for below in (*properties.values(), schema.get("items"), *schema.get("anyOf", ())):
         yield from _fields(below, root, depth + 1)
 
 
@@ -149,7 +149,7 @@ def _alike(name: str, shape: SchemaShape, view: View) -> list[SqlColumn]:
 def _kind(name: str, schema: dict[str, Any], about: str, values: list[Any]) -> Kind:
     """What the schema says, else the description, else the values of such columns, else the name."""
     told: Any = schema.get("type")
-    types = cast("list[str]", told) if isinstance(told, list) else [told]
+    types = cast("list[str]", told) if is_list(told) else [told]
     if "integer" in types or "number" in types:
         return "number"
     if schema.get("format") in FORMATS:

@@ -4,8 +4,9 @@ import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from random import Random
-from typing import Any, cast
+from typing import Any
 
+from servers.text.json_values import is_list, is_object
 from synth.play.value_sources import Kind
 
 
@@ -166,9 +167,9 @@ def objects_in(value: Any) -> list[dict[str, Any]]:
     level: list[Any] = [value]
     while level:
         one = level.pop()
-        if isinstance(one, dict):
-            found.append(cast("dict[str, Any]", one))
-            level += list(cast("dict[str, Any]", one).values())
-        elif isinstance(one, list):
-            level += cast("list[Any]", one)
+        if is_object(one):
+            found.append(one)
+            level += list(one.values())
+        elif is_list(one):
+            level += one
     return found

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar
 
 from servers.bundle.description import Provenance, Tool
 from servers.bundle.environment import Environment
@@ -16,6 +16,7 @@ from servers.bundle.paraphrases import PARAPHRASES_FILE, Paraphrases, read_parap
 from servers.bundle.phrases import HOLE, Phrases, holes, is_named, problems_of
 from servers.errors import BundleError, FarmError
 from servers.files.atomic_write import write_whole
+from servers.text.json_values import is_list, is_object
 from synth.backward.bundle_view import BundleView
 from synth.backward.profile import EVERYTHING
 from synth.backward.requester import names_of
@@ -291,12 +292,11 @@ def _beside(setting: BundleView, keys: set[str]) -> list[str]:
 
 def _objects(schema: Any) -> Iterator[list[str]]:
     """The properties of every object in a schema."""
-    if isinstance(schema, dict):
-        one = cast("dict[str, Any]", schema)
-        if isinstance(one.get("properties"), dict):
-            yield list(cast("dict[str, Any]", one["properties"]))
-        for inner in one.values():
+    if is_object(schema):
+        if is_object(properties := schema.get("properties")):
+            yield list(properties)
+        for inner in schema.values():
             yield from _objects(inner)
-    elif isinstance(schema, list):
-        for inner in cast("list[Any]", schema):
+    elif is_list(schema):
+        for inner in schema:
             yield from _objects(inner)

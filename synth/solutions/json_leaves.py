@@ -1,16 +1,18 @@
 """The leaves of a JSON value: its single values, each with its path in the notation of references."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
+
+from servers.text.json_values import is_list, is_object
 
 
 def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     """Every value with its path, such as `.loans[0].id`."""
-    if isinstance(value, dict):
-        for name, inner in cast("dict[str, Any]", value).items():
+    if is_object(value):
+        for name, inner in value.items():
             yield from leaves(inner, f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, inner in enumerate(cast("list[Any]", value)):
+    elif is_list(value):
+        for index, inner in enumerate(value):
             yield from leaves(inner, f"{path}[{index}]")
     else:
         yield path, value
@@ -26,7 +28,7 @@ def path_to(result: Any, wanted: Any, name: str = "") -> str | None:
 def leaf(result: Any, path: str) -> Any:
     """The value at a path such as `booking.deposit_cents`."""
     for name in path.split("."):
-        if not isinstance(result, dict) or name not in result:
+        if not is_object(result) or name not in result:
             return None
-        result = cast("dict[str, Any]", result)[name]
+        result = result[name]
     return result

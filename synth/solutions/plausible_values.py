@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from servers.guest.sqlite.plain_text import plain_text
 from servers.guest.sqlite.sql_text import quoted
 from servers.state.readonly_query import Reader
+from servers.text.json_values import is_list, is_object
 from synth.play.values import day_in, later
 
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
@@ -79,11 +80,10 @@ def other_arguments(schema: dict[str, Any], value: Any, rows: RowSample, neighbo
         return [not value]
     if choices:
         return [choice for choice in choices if choice != value and choice is not None][:2]
-    if isinstance(value, list):
-        return _other_lists(cast("list[Any]", value), rows)
-    if isinstance(value, dict):
-        known = cast("dict[str, Any]", value)
-        return [{**known, name: other} for name, one in known.items() for other in other_arguments({}, one, rows)[:1]]
+    if is_list(value):
+        return _other_lists(value, rows)
+    if is_object(value):
+        return [{**value, name: other} for name, one in value.items() for other in other_arguments({}, one, rows)[:1]]
     if isinstance(value, str) and rows.tables_of.get(value):
         return rows.alike(rows.tables_of[value][0], value, 2)
     return near_misses(value, neighbours)

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from servers.bundle.description import Tool
+from servers.text.json_values import is_list, is_object
 from synth.play.value_sources import ValueSource, singular
 from synth.solutions.argument_sources import Arguments
 from synth.solutions.plausible_values import enum_of
@@ -141,18 +142,17 @@ def _items(value: Any, path: str, depth: int) -> Iterator[tuple[str, Item, list[
     """The objects of a result with their places and the objects beside them."""
     if depth > DEEPEST:
         return
-    if isinstance(value, dict):
-        whole = cast("Item", value)
-        yield path, whole, []
-        for name, inner in whole.items():
+    if is_object(value):
+        yield path, value, []
+        for name, inner in value.items():
             yield from _items_inside(inner, f"{path}.{name}", depth + 1)
 
 
 def _items_inside(value: Any, path: str, depth: int) -> Iterator[tuple[str, Item, list[Item]]]:
-    if isinstance(value, dict):
+    if is_object(value):
         yield from _items(value, path, depth)
-    elif isinstance(value, list):
-        parts = [cast("Item", one) for one in cast("list[Any]", value) if isinstance(one, dict)]
+    elif is_list(value):
+        parts = [one for one in value if is_object(one)]
         for index, part in enumerate(parts):
             yield f"{path}[{index}]", part, parts
             for name, inner in part.items():

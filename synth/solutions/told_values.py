@@ -7,10 +7,11 @@ is not found is still changed by mutants, unless the call leaves it open.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from agent_client.references import REFERENCE
 from servers.guest.sqlite.plain_text import plain_text
+from servers.text.json_values import is_list, is_object
 from synth.solutions.call_run import PlayedCall
 from synth.solutions.value_texts import DATE, DATETIME, MONTHS, NUMBERS, in_words, is_money, money
 
@@ -52,10 +53,10 @@ class TaskWords:
         """Whether they tell the value of an argument."""
         if value is None or isinstance(value, bool):
             return False
-        if isinstance(value, list):
-            return any(self.tell(name, one) for one in cast("list[Any]", value))
-        if isinstance(value, dict):
-            return any(self.tell(key, one) for key, one in cast("dict[str, Any]", value).items())
+        if is_list(value):
+            return any(self.tell(name, one) for one in value)
+        if is_object(value):
+            return any(self.tell(key, one) for key, one in value.items())
         if isinstance(value, int | float):
             return any(f" {form} " in self._numbers for form in _numbers(name, value))
         text = str(value)
@@ -101,11 +102,11 @@ def texts_in(value: Any) -> Iterator[str]:
     """The texts that an argument is, or holds."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list):
-        for one in cast("list[Any]", value):
+    elif is_list(value):
+        for one in value:
             yield from texts_in(one)
-    elif isinstance(value, dict):
-        for one in cast("dict[str, Any]", value).values():
+    elif is_object(value):
+        for one in value.values():
             yield from texts_in(one)
 
 

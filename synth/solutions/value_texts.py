@@ -2,9 +2,12 @@
 
 import re
 from datetime import date
-from typing import Any, Literal, cast
+from typing import Any, Literal
+
+from servers.text.json_values import is_list
 
 Kind = Literal["date", "money", "count", "text"]
+
 DATE = re.compile(r"\d{4}-\d\d-\d\d")
 DATETIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?")
 MONTHS = [date(2000, month, 1).strftime("%B") for month in range(1, 13)]
@@ -44,8 +47,8 @@ def said(name: str, value: Any, *, clock: str, currency: str = "{}", words: dict
         return words_of_it.removesuffix("s") if value == 100 else words_of_it
     if isinstance(value, str) and DATETIME.fullmatch(value):
         return f"{day(value[:10], clock)} at {value[11:16]}"
-    if isinstance(value, list):
-        each = [said(name, one, clock=clock, currency=currency, words=words) for one in cast("list[Any]", value)]
+    if is_list(value):
+        each = [said(name, one, clock=clock, currency=currency, words=words) for one in value]
         return " and ".join([", ".join(each[:-1]), each[-1]] if len(each) > 1 else each)
     if isinstance(value, str):
         known = (words or {}).get(value)

@@ -9,10 +9,11 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from servers.bundle.description import Tool
 from servers.errors import BundleError
+from servers.text.json_values import is_list, is_object
 from synth.certify.agents.run_mutants import Replay, other_values
 from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, counted_on
 from synth.solutions.call_run import (
@@ -306,14 +307,14 @@ class WrongAgentPlayer:
 
 
 def _properties(value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for name, inner in cast("dict[str, Any]", value).items():
+    if is_object(value):
+        for name, inner in value.items():
             if isinstance(inner, dict | list):
                 yield from _properties(inner)
             elif inner is not None:
                 yield name, inner
-    elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
+    elif is_list(value):
+        for inner in value:
             yield from _properties(inner)
 
 

@@ -5,13 +5,14 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import jsonschema_rs
 
 from servers.bundle.tool_schema import validator
 from servers.errors import BundleError
 from servers.state.rows import RowChange
+from servers.text.json_values import is_object
 from servers.worker.instance import CallOutcome
 from synth.environments.drafts.bundle_folder import Texts
 from synth.play.playground import Playground
@@ -91,9 +92,9 @@ def arguments_of(text: str) -> tuple[dict[str, Any] | None, str]:
         value = json.loads(text or "{}")
     except ValueError as error:
         return None, f"its arguments are no JSON: {error}"
-    if not isinstance(value, dict):
+    if not is_object(value):
         return None, "its arguments are no JSON object"
-    return cast("dict[str, Any]", value), ""
+    return value, ""
 
 
 def _shown(text: str) -> str:

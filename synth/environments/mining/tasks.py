@@ -11,10 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from servers.errors import NotFound, RequestError
 from servers.files.trouble import trouble
+from servers.text.json_values import as_object, is_list, is_object
 from synth.pipeline.plan import BY_NAME
 
 KEYS = ("task", "text", "query", "instruction", "question", "prompt", "request")
@@ -163,9 +164,9 @@ def _list(path: Path, text: str) -> Iterator[str]:
         values = json.loads(text)
     except ValueError as error:
         raise RequestError(f"{path}: no JSON: {error}") from None
-    if not isinstance(values, list):
+    if not is_list(values):
         raise RequestError(f"{path}: is no list of entries, as API-Bank and ToolACE have it")
-    for number, value in enumerate(cast("list[Any]", values), start=1):
+    for number, value in enumerate(values, start=1):
         yield _of(value, f"{path}, entry {number}")
 
 
@@ -173,13 +174,13 @@ def _of(value: Any, where: str) -> str:
     """The task of one entry, in any supported format."""
     if isinstance(value, str):
         return value
-    entry = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+    entry = as_object(value)
     if {"instruction", "input", "output"} <= entry.keys():
         found = ASKED.search(str(entry["input"]))
         return found[1] if found else ""
     turns = entry.get("conversations")
-    if isinstance(turns, list):
-        said = [cast("dict[str, Any]", turn) for turn in cast("list[Any]", turns) if isinstance(turn, dict)]
+    if is_list(turns):
+        said = [turn for turn in turns if is_object(turn)]
         return next((str(turn.get("value", "")) for turn in said if turn.get("from") == "user"), "")
     for key in KEYS:
         if isinstance(entry.get(key), str):

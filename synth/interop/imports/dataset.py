@@ -7,10 +7,11 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from servers.errors import BundleError, NotFound
 from servers.files.trouble import trouble
+from servers.text.json_values import is_list, is_object
 
 LARGEST_FILE = 512 * 1024 * 1024
 PICKLED = ("py/object", "py/tuple", "py/set")
@@ -104,14 +105,13 @@ def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
         raise NotFound(f"{path}: there is no such file") from None
     except (OSError, ValueError, RecursionError) as error:
         raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
-    if isinstance(whole, dict):
-        found = cast("dict[str, Any]", whole)
-        if any(mark in found for mark in PICKLED):
+    if is_object(whole):
+        if any(mark in whole for mark in PICKLED):
             raise BundleError(f"{path}: was written by jsonpickle, whose objects are not read; write plain JSON")
-        for name, entry in found.items():
+        for name, entry in whole.items():
             yield f"{path}: {name}", name, entry
-    elif isinstance(whole, list):
-        for number, entry in enumerate(cast("list[Any]", whole)):
+    elif is_list(whole):
+        for number, entry in enumerate(whole):
             yield f"{path}: entry {number}", None, entry
     else:
         raise BundleError(f"{path}: the whole: is neither a list nor an object of entries")
@@ -149,24 +149,23 @@ def _scenario(entry: Any) -> ForeignScenario:
 
 
 def _check(told: Any) -> Check:
-    if not isinstance(told, dict):
+    if not is_object(told):
         raise Unreadable("checklist_with_func: an item is not an object")
-    found = cast("dict[str, Any]", told)
-    return Check(str(found.get("check_item") or "(no words)"), str(found.get("check_func") or ""))
+    return Check(str(told.get("check_item") or "(no words)"), str(told.get("check_func") or ""))
 
 
 def _config(fields: dict[str, Any]) -> dict[str, Any]:
     config = _decoded(fields.get("init_config"), "init_config")
-    if not isinstance(config, dict):
+    if not is_object(config):
         raise Unreadable("init_config: is not an object")
-    return cast("dict[str, Any]", config)
+    return config
 
 
 def _fields(entry: Any) -> dict[str, Any]:
     decoded = _decoded(entry, "the whole")
-    if not isinstance(decoded, dict):
+    if not is_object(decoded):
         raise Unreadable("the whole: is not an object")
-    return cast("dict[str, Any]", decoded)
+    return decoded
 
 
 def _text(fields: dict[str, Any], name: str) -> str:
@@ -178,14 +177,14 @@ def _text(fields: dict[str, Any], name: str) -> str:
 
 def _list(fields: dict[str, Any], name: str) -> list[Any]:
     value = _decoded(fields.get(name) or [], name)
-    if not isinstance(value, list):
+    if not is_list(value):
         raise Unreadable(f"{name}: is not a list")
-    return cast("list[Any]", value)
+    return value
 
 
 def objects(values: list[Any]) -> list[dict[str, Any]]:
     """The objects among some values."""
-    return [cast("dict[str, Any]", value) for value in values if isinstance(value, dict)]
+    return [value for value in values if is_object(value)]
 
 
 def _decoded(value: Any, name: str) -> Any:
