@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic_core import from_json
 
-from agent_client.json_values import is_list, is_object
+from agent_client.json_values import is_deeper, is_object
 
 DEEPEST = 100
 
@@ -30,26 +30,9 @@ def read_arguments(written: object) -> dict[str, Any]:
         text.encode()
     except (ValueError, TypeError, RecursionError) as error:
         raise MalformedArguments(str(error)) from error
-    if _too_deep(text, value):
+    if is_deeper(value, text, DEEPEST):
         raise MalformedArguments(f"they are nested deeper than {DEEPEST}")
     return value
-
-
-def _too_deep(text: str, value: Any) -> bool:
-    """True if JSON is nested deeper than its readers allow. Most texts show without a walk that they are not."""
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return False
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [part for whole in level for part in _parts(whole)]
-    return any(isinstance(one, list | dict) for one in level)
-
-
-def _parts(value: Any) -> list[Any]:
-    """The items of a JSON array or object."""
-    if is_object(value):
-        return list(value.values())
-    return value if is_list(value) else []
 
 
 def _parsed(text: str) -> object:

@@ -1,4 +1,4 @@
-"""JSON values that were parsed: which of them are objects and lists."""
+"""JSON values that were parsed: which of them are objects and lists, and how deep they are nested."""
 
 from typing import Any
 
@@ -13,3 +13,20 @@ def is_object(value: object) -> TypeIs[dict[str, Any]]:
 def is_list(value: object) -> TypeIs[list[Any]]:
     """True for a JSON array."""
     return isinstance(value, list)
+
+
+def is_deeper(value: object, text: str, most: int) -> bool:
+    """True if JSON is nested deeper than a bound. Most texts show without a walk that they are not."""
+    if text.count("[") + text.count("{") <= most:
+        return False
+    level = [value]
+    for _ in range(most):
+        level = [part for whole in level for part in parts_of(whole)]
+    return any(is_object(one) or is_list(one) for one in level)
+
+
+def parts_of(value: object) -> list[Any]:
+    """The items of a JSON array or object. A scalar has none."""
+    if is_object(value):
+        return list(value.values())
+    return value if is_list(value) else []

@@ -1,1 +1,1 @@
-"""Words for people: plurals, suggestions, and safe terminal output. Nothing here knows environments."""
+"""Words for people (plurals, suggestions, safe terminal output), and parsed JSON. Nothing here knows environments."""

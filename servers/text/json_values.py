@@ -1,4 +1,4 @@
-"""JSON values that were parsed: which of them are objects and lists, and what they hold.
+"""JSON values that were parsed: which of them are objects and lists, and how deep they are nested.
 
 The checks tell type checkers what a value is, so that no reader of JSON casts.
 """
@@ -28,6 +28,18 @@ def as_list(value: object) -> list[Any]:
     return value if is_list(value) else []
 
 
+def is_deeper(value: object, text: str, most: int) -> bool:
+    """True if JSON is nested deeper than a bound. Most texts show without a walk that they are not."""
+    if text.count("[") + text.count("{") <= most:
+        return False
+    level = [value]
+    for _ in range(most):
+        level = [part for whole in level for part in parts_of(whole)]
+    return bool(level)
+
+
 def parts_of(value: object) -> list[Any]:
-    """What an array or object holds. A scalar holds nothing."""
-    return list(value.values()) if is_object(value) else as_list(value)
+    """The items of a JSON array or object. A scalar has none."""
+    if is_object(value):
+        return list(value.values())
+    return value if is_list(value) else []

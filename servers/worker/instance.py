@@ -30,7 +30,7 @@ from servers.state.rows import RowChange
 from servers.state.start_images import StartImage
 from servers.state.state_file import KeptCall, StateFile
 from servers.telemetry.worker_events import WorkerEvents
-from servers.text.json_values import is_object, parts_of
+from servers.text.json_values import is_deeper, is_object
 
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
@@ -360,17 +360,7 @@ def _as_json(arguments: dict[str, Any]) -> str:
             text = ENCODER.encode(arguments)
     except (ValueError, RecursionError):
         return ""
-    return "" if _too_deep(text, arguments) else text
-
-
-def _too_deep(text: str, value: Any) -> bool:
-    """True if JSON is nested deeper than its readers follow. Most texts show without a walk that they are not."""
-    if text.count("[") + text.count("{") <= DEEPEST:
-        return False
-    level = [value]
-    for _ in range(DEEPEST):
-        level = [part for whole in level for part in parts_of(whole)]
-    return bool(level)
+    return "" if is_deeper(arguments, text, DEEPEST) else text
 
 
 def _shortened(text: str) -> str:
@@ -385,9 +375,9 @@ def _object(text: str) -> dict[str, Any] | None:
     try:
         result: Any = from_json(text, allow_inf_nan=False)
     except ValueError:
-        if _too_deep(text, json.loads(text)):  # its reader follows no further than twice that depth
+        if is_deeper(json.loads(text), text, DEEPEST):  # its reader follows no further than twice that depth
             return None
         raise
     if not is_object(result):
         raise TypeError("a result that is no object")
-    return None if _too_deep(text, result) else result
+    return None if is_deeper(result, text, DEEPEST) else result

@@ -1,4 +1,7 @@
-"""The leaves of a JSON value: its single values, each with its path in the notation of references."""
+"""The leaves of a JSON value: its single values, each with its path in the notation of references.
+
+An empty object and an empty array have none.
+"""
 
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +19,11 @@ def leaves(value: Any, path: str) -> Iterator[tuple[str, Any]]:
             yield from leaves(inner, f"{path}[{index}]")
     else:
         yield path, value
+
+
+def texts_in(value: Any) -> Iterator[str]:
+    """The texts that a value is, or holds."""
+    return (leaf for _, leaf in leaves(value, "") if isinstance(leaf, str))
 
 
 def path_to(result: Any, wanted: Any, name: str = "") -> str | None:

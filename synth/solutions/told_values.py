@@ -98,18 +98,6 @@ def plain(text: str) -> str:
     return plain_text(text) or ""
 
 
-def texts_in(value: Any) -> Iterator[str]:
-    """The texts that an argument is, or holds."""
-    if isinstance(value, str):
-        yield value
-    elif is_list(value):
-        for one in value:
-            yield from texts_in(one)
-    elif is_object(value):
-        for one in value.values():
-            yield from texts_in(one)
-
-
 def told_values(made: Sequence[PlayedCall], writing: Sequence[int], words: TaskWords) -> list[ToldValue]:
     """What the commands of a solution pass on and do not leave open: what the task tells, and rows that it means."""
     found: list[ToldValue] = []
