@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from io import BufferedReader
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -12,10 +13,15 @@ from evals.runs.records import Header, RolloutRecord, Subject
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.file_lock import locked
+from servers.files.private_files import regular
 from servers.files.trouble import trouble
 from servers.validation import first_problem
 
 HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
+LARGEST_HEADER = 16 * 1024 * 1024
+"""Bytes of a run's header, which holds the suite."""
+LARGEST_LINE = 256 * 1024 * 1024
+"""Bytes of one rollout or scenario of a run: a line is read at once."""
 Line = TypeVar("Line", bound=BaseModel)
 
 
@@ -37,13 +43,14 @@ class RunFolder:
 
     @property
     def is_begun(self) -> bool:
-        return (self.path / HEADER).is_file()
+        return os.path.lexists(self.path / HEADER)
 
     def header(self) -> Header:
         """The run's header. Raises RequestError if the folder holds no run."""
         try:
-            return Header.model_validate_json((self.path / HEADER).read_text(encoding="utf-8"))
-        except OSError:
+            with _opened(self.path / HEADER) as file:
+                return Header.model_validate_json(_bounded(file.read(LARGEST_HEADER + 1), LARGEST_HEADER).decode())
+        except FileNotFoundError:
             raise RequestError(
                 f"{self.path}: not a run: it has no {HEADER}; `farm eval SUITE --out` makes one"
             ) from None
@@ -51,8 +58,8 @@ class RunFolder:
             raise RequestError(
                 f"{self.path / HEADER}: no head of an evaluation: {first_problem(error)}; choose another folder"
             ) from None
-        except UnicodeDecodeError as error:
-            raise RequestError(f"{self.path / HEADER}: {trouble(error)}") from None
+        except (OSError, ValueError) as error:
+            raise RequestError(f"{self.path / HEADER}: cannot be read: {trouble(error)}") from None
 
     def subjects(self) -> dict[str, Subject]:
         """The scenarios, by `environment/scenario`."""
@@ -72,7 +79,7 @@ class RunFolder:
 
     def rollout_at(self, offset: int, length: int) -> RolloutRecord:
         """Read one rollout again."""
-        with (self.path / ROLLOUTS).open("rb") as file:
+        with _opened(self.path / ROLLOUTS) as file:
             file.seek(offset)
             return RolloutRecord.model_validate_json(file.read(length))
 
@@ -86,14 +93,19 @@ class RunFolder:
         path = self.path / ROLLOUTS
         torn = _torn(path)
         if torn:
-            os.truncate(path, path.stat().st_size - torn)
+            with os.fdopen(regular(path, os.O_RDWR), "r+b", buffering=0) as file:
+                file.truncate(file.seek(0, os.SEEK_END) - torn)
         return torn
 
     def append(self, played: RolloutRecord) -> None:
         """Append a line in one write. A kill can leave at most one incomplete line."""
         line = (played.model_dump_json() + "\n").encode()
-        with (self.path / ROLLOUTS).open("ab", buffering=0) as file:
-            file.write(line)
+        try:
+            handle = regular(self.path / ROLLOUTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode=0o666)
+            with os.fdopen(handle, "ab", buffering=0) as file:
+                file.write(line)
+        except ValueError as error:
+            raise RequestError(f"{self.path / ROLLOUTS}: cannot be written: {error}") from None
 
     def writing(self) -> AbstractContextManager[None]:
         """Lock the folder for writing. Entering it raises RequestError if another process writes."""
@@ -109,12 +121,11 @@ class RunFolder:
 def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator[tuple[int, int, Line]]:
     """Each line of a file with its offset and length."""
     try:
-        end = path.stat().st_size - without_last
-        with path.open("rb") as file:
-            offset = 0
-            for number, line in enumerate(file, start=1):
-                if offset >= end:
-                    return
+        with _opened(path) as file:
+            end, offset, number = os.fstat(file.fileno()).st_size - without_last, 0, 0
+            while offset < end:
+                number += 1
+                line = _bounded(file.readline(LARGEST_LINE + 1), LARGEST_LINE)
                 try:
                     yield offset, len(line), kind.model_validate_json(line)
                 except ValidationError as error:
@@ -122,14 +133,14 @@ def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator
                 offset += len(line)
     except FileNotFoundError:
         return
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
 
 
 def _torn(path: Path) -> int:
     """The number of bytes after the last line break."""
     try:
-        with path.open("rb") as file:
+        with _opened(path) as file:
             size = end = file.seek(0, os.SEEK_END)
             while end:
                 begin = max(0, end - 65_536)
@@ -139,5 +150,18 @@ def _torn(path: Path) -> int:
                     return size - (begin + at + 1)
                 end = begin
             return size
-    except OSError:
+    except FileNotFoundError:
         return 0
+    except (OSError, ValueError) as error:
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
+
+
+def _opened(path: Path) -> BufferedReader:
+    """A file of a run, to be read. Raises OSError, and ValueError for a pipe or a device: neither is waited for."""
+    return os.fdopen(regular(path, os.O_RDONLY), "rb")
+
+
+def _bounded(part: bytes, largest: int) -> bytes:
+    if len(part) > largest:
+        raise ValueError(f"larger than {largest // 1024 // 1024} MiB")
+    return part

@@ -1,21 +1,22 @@
 """Adds the scenarios of a file to a bundle: all or none, and only if all are sound."""
 
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from servers.authoring.check import findings
-from servers.authoring.proof import PROOF_FILE
 from servers.bundle.environment import load
-from servers.bundle.files import text_if_there, text_of, write_text
-from servers.bundle.paraphrases import PARAPHRASES_FILE
+from servers.bundle.examples import EXAMPLES_FILE
+from servers.bundle.files import LARGEST_SCENARIOS, SERVED_FILES, opened, text_if_there, write_text
+from servers.bundle.rules import RULES_FILE
 from servers.errors import BundleError, RequestError
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios, read_scenarios
 
 MOST_TOLD = 20
+COPIED = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE, "phrases.json")
+"""The files of a bundle that scenarios are checked with."""
 
 
 async def add_scenarios(folder: Path, file: Path) -> list[str]:
@@ -25,7 +26,9 @@ async def add_scenarios(folder: Path, file: Path) -> list[str]:
         BundleError: the file cannot be read, or a scenario or the bundle has a fault.
         RequestError: the file holds no scenario, or the bundle has one of them already, by id or by content.
     """
-    text = text_of(file)
+    text = text_if_there(file, largest=LARGEST_SCENARIOS)
+    if text is None:
+        raise BundleError(f"{file}: the file is missing")
     new = await _sound(folder, file, text)
     there = load_scenarios(load(folder))
     twice = list(_twice(new, list(there.values())))
@@ -63,9 +66,11 @@ def _copied(folder: Path, scratch: Path) -> Path:
     """
     copy = scratch / folder.name
     copy.mkdir()
-    for path in folder.iterdir():
-        if path.is_file() and path.name not in (PARAPHRASES_FILE, PROOF_FILE):
-            shutil.copyfile(path, copy / path.name)
+    with opened(folder) as files:
+        for name in COPIED:
+            text = files.text_if_there(name)
+            if text is not None:
+                write_text(copy / name, text)
     return copy
 
 

@@ -85,19 +85,20 @@ class BundleFolder:
             raise BundleError(f"{self.path / name}: the file is missing")
         return found
 
-    def text_if_there(self, name: str) -> str | None:
+    def text_if_there(self, name: str, *, largest: int | None = None) -> str | None:
         """The text of a file, or None if it does not exist. Raises BundleError like `text`."""
         path = self.path / name
+        largest = largest or LARGEST.get(name, LARGEST_OTHER)
         try:
-            self._refuse_others(path, os.stat(name, dir_fd=self.handle, follow_symlinks=False))
+            self._refuse_others(path, os.stat(name, dir_fd=self.handle, follow_symlinks=False), largest)
             handle = os.open(name, FILE, dir_fd=self.handle)
         except FileNotFoundError:
             return None
         except OSError as error:
             raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
         with os.fdopen(handle, "rb", buffering=0) as file:
-            self._refuse_others(path, os.fstat(handle))  # it may be another one by now
-            text = _decoded(path, _bounded(path, file, LARGEST.get(name, LARGEST_OTHER)))
+            self._refuse_others(path, os.fstat(handle), largest)  # it may be another one by now
+            text = _decoded(path, _bounded(path, file, largest))
         if path.suffix == ".json":
             refuse_odd_numbers(f"{path}", text)
         return text
@@ -113,7 +114,7 @@ class BundleFolder:
             return None
         return Stamp(found.st_ino, found.st_mtime_ns, found.st_ctime_ns, found.st_size)
 
-    def _refuse_others(self, path: Path, found: os.stat_result) -> None:
+    def _refuse_others(self, path: Path, found: os.stat_result, largest: int) -> None:
         if not stat.S_ISREG(found.st_mode):
             kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
             raise BundleError(f"{path}: cannot be read: it is {kind}; put a regular file there")
@@ -121,7 +122,6 @@ class BundleFolder:
             raise BundleError(
                 f"{path}: cannot be read: it has {found.st_nlink} names (hard links); put a copy of its own there"
             )
-        largest = LARGEST.get(path.name, LARGEST_OTHER)
         if found.st_size > largest:
             raise BundleError(f"{path}: larger than {_told(largest)}")
 
@@ -160,10 +160,13 @@ def text_of(path: Path) -> str:
         return folder.text(path.name)
 
 
-def text_if_there(path: Path) -> str | None:
-    """The text of one file of a bundle, or None if it is missing. Raises BundleError if it cannot be read."""
+def text_if_there(path: Path, *, largest: int | None = None) -> str | None:
+    """The text of one file of a bundle, or None if it is missing. Raises BundleError if it cannot be read.
+
+    `largest` is the bound in bytes for a file whose name tells none.
+    """
     with opened(path.parent) as folder:
-        return folder.text_if_there(path.name)
+        return folder.text_if_there(path.name, largest=largest)
 
 
 def write_text(path: Path, text: str) -> None:

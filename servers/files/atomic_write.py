@@ -16,7 +16,8 @@ def write_whole(path: Path, text: str, *, mode: int | None = None) -> None:
     A pipe or a device, such as /dev/stdout, is never replaced. Without a `mode`, the umask decides.
     """
     if path.exists() and not path.is_file():
-        path.write_text(text, encoding="utf-8")
+        with os.fdopen(_opened_to_write(path), "w", encoding="utf-8") as file:
+            file.write(text)
         return
     part, content = path.with_name(f".{path.name}.part"), text.encode()
     part.unlink(missing_ok=True)  # a link that was laid there is not followed, and a pipe is not waited for
@@ -36,11 +37,18 @@ def put_in_place(path: Path, handle: int, part: Path, content: bytes, mode: int 
         raise
 
 
+def _opened_to_write(path: Path) -> int:
+    """Open a file to append to it. Raises OSError, also for a pipe that nobody reads: it is not waited for."""
+    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC, 0o666)
+    os.set_blocking(handle, True)
+    return handle
+
+
 def make_sure_of(path: Path, option: str) -> None:
     """Check that a file can be written before there is work to lose. Raises RequestError with the option's name."""
     is_new = not path.exists()
     try:
-        path.open("a").close()
+        os.close(_opened_to_write(path))
         if is_new:
             path.unlink()
     except OSError as error:

@@ -7,6 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from servers.errors import FarmError
+from servers.files.private_files import regular
 from servers.files.trouble import trouble
 
 
@@ -20,8 +21,8 @@ def locked(path: Path, *, unusable: Callable[[str], FarmError], taken: Callable[
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    except OSError as error:
+        lock = regular(path, os.O_RDWR | os.O_CREAT)
+    except (OSError, ValueError) as error:
         raise unusable(trouble(error)) from None
     try:
         try:

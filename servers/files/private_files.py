@@ -44,14 +44,14 @@ def kept_secret(path: Path, fresh: bytes) -> bytes:
     return fresh
 
 
-def regular(path: Path, flags: int) -> int:
-    """Open a regular file. Links are not followed, and pipes do not block.
+def regular(path: Path, flags: int, *, mode: int = FILE_MODE) -> int:
+    """Open a regular file. Links are not followed, and pipes do not block. A new file gets `mode`.
 
     Raises:
         OSError: it cannot be opened.
         ValueError: it is not a regular file.
     """
-    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, mode)
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
         raise ValueError("it is no regular file")

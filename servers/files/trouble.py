@@ -3,6 +3,12 @@
 import errno
 from pathlib import Path
 
+REASONS = {
+    errno.EISDIR: "it is a folder",
+    errno.ELOOP: "it is a symbolic link, which is not followed",
+    errno.ENXIO: "it is a pipe or a socket that nobody reads",
+}
+
 
 def trouble(error: Exception) -> str:
     """The reason without the path, which precedes it, and without the system's error number."""
@@ -10,8 +16,8 @@ def trouble(error: Exception) -> str:
         return f"not UTF-8 at byte {error.start}"
     if not isinstance(error, OSError):
         return str(error)
-    if error.errno == errno.EISDIR:
-        return "it is a folder"
+    if error.errno in REASONS:
+        return REASONS[error.errno]
     if error.errno == errno.ENOENT and isinstance(error.filename, str) and not Path(error.filename).parent.exists():
         return f"there is no folder {Path(error.filename).parent}"
     return error.strerror or str(error)

@@ -14,7 +14,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from servers.bundle.environment import Environment
-from servers.bundle.files import text_if_there
+from servers.bundle.files import LARGEST_SCENARIOS, text_if_there
 from servers.errors import BundleError
 from servers.files.atomic_write import write_whole
 from servers.scenario.scenario import Scenario
@@ -206,7 +206,7 @@ class Shelf:
     def __init__(self, path: Path, stage: Playground) -> None:
         self.path = path
         own = path == stage.environment.folder / "scenarios.jsonl"
-        text = text_if_there(path) or "" if own else path.read_text(encoding="utf-8") if path.is_file() else ""
+        text = text_if_there(path, largest=LARGEST_SCENARIOS) or ""
         self._lines = text.removesuffix("\n").split("\n") if text else []
         if own:
             self.there = list(load_scenarios(stage.environment).values())

@@ -11,6 +11,7 @@ import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from servers.bundle.files import text_if_there
 from servers.bundle.paraphrases import PARAPHRASES_FILE
 from servers.bundle_library import Library
 from servers.cli.command_options import AsJson, BaseUrl, Bundle, bundle_of, well_formed
@@ -154,7 +155,7 @@ def scenarios(
         scenario or (),
     )
     plan = RunPlan.of(None, {name: value for name, value in given.items() if value is not None})
-    make_sure_of(path, "--out")
+    _make_sure_of(path, to)
     outcome = asyncio.run(made_with_models(folder, path, plan, game, n=n or 4, again=again, key=api_key, console=out))
     show_outcome(outcome, out, "conversations" if converse else "proposed scenarios")
     if outcome.count("stopped") + outcome.count("failed"):
@@ -180,7 +181,7 @@ def phrases(
     given: dict[str, Any] = {"writer": writer, "base_url": base_url, "model": model, "record": record}
     given |= {"out": work, "recordings": recording}
     plan = RunPlan.of(None, {name: value for name, value in given.items() if value is not None})
-    make_sure_of(path, "--out")
+    _make_sure_of(path, to)
     made = asyncio.run(_phrased(folder, work, path, plan, api_key))
     commands, tables = counted(len(made.phrases.asks), "command"), counted(len(made.phrases.rows), "table")
     out.print(f"Words for {commands} and {tables}: {path}", soft_wrap=True)
@@ -188,6 +189,13 @@ def phrases(
     if values:
         other = path.with_name(PARAPHRASES_FILE)
         out.print(f"Answers in other words for {counted(values, 'value')}: {other}", soft_wrap=True)
+
+
+def _make_sure_of(path: Path, to: Path | None) -> None:
+    """Check that the result can be written, before a model is paid. By default that is a file of the bundle."""
+    if to is None:
+        text_if_there(path)
+    make_sure_of(path, "--out")
 
 
 async def _phrased(folder: Path, work: Path, path: Path, plan: RunPlan, api_key: str) -> WrittenPhrases:

@@ -3,6 +3,7 @@
 Which tools work, what the checks say before any call, which of them can become true, and what is not repeatable.
 """
 
+import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,8 +107,8 @@ def imported_in(folder: Path) -> list[Path]:
         NotFound: there is none.
     """
     there = folder.resolve()
-    found = [there] if (there / "environment.json").is_file() else sorted(there.glob("*/environment.json"))
-    folders = [path if path.is_dir() else path.parent for path in found]
+    is_bundle = os.path.lexists(there / "environment.json")
+    folders = [there] if is_bundle else sorted(path.parent for path in there.glob("*/environment.json"))
     if not folders:
         raise NotFound(f"{folder}: holds no bundle; `farm import envscaler` writes some")
     return folders

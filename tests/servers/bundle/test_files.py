@@ -137,8 +137,8 @@ def test_a_file_is_bounded_by_its_kind(shop: Path, name: str) -> None:
 class Growing(BundleFolder):
     """A folder whose file grows after it was looked at."""
 
-    def _refuse_others(self, path: Path, found: os.stat_result) -> None:
-        super()._refuse_others(path, found)
+    def _refuse_others(self, path: Path, found: os.stat_result, largest: int) -> None:
+        super()._refuse_others(path, found, largest)
         path.write_bytes(b" " * (LARGEST[path.name] + 1))
 
 
@@ -152,8 +152,8 @@ def test_a_file_that_grows_while_it_is_read_is_bounded(shop: Path) -> None:
 class Exchanged(BundleFolder):
     """A folder whose file becomes a link between a look at it and its opening."""
 
-    def _refuse_others(self, path: Path, found: os.stat_result) -> None:
-        super()._refuse_others(path, found)
+    def _refuse_others(self, path: Path, found: os.stat_result, largest: int) -> None:
+        super()._refuse_others(path, found, largest)
         path.unlink(missing_ok=True)
         path.symlink_to("/etc/passwd")
 

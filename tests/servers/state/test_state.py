@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from servers.bundle_library import Library
 from servers.errors import CapacityError, Conflict, NotFound, StateError
+from servers.guest.sqlite.tables import tables_of
 from servers.messages import Launch, Page
 from servers.state.readonly_query import Reader
+from servers.state.row_diff import changeset_as_json
 from servers.state.rows import RowChange
 from servers.worker.instance import Instance
 from servers.worker.settings import WorkerSettings
@@ -287,6 +289,32 @@ async def test_rows_that_are_told_are_made_one_after_another_and_let_go_of() -> 
         reader.close()
     assert DIFF.validate_json(told)[-1].after == {"id": 2999, "a": 1, "b": 2, "c": "three", "d": 4}
     assert most < 5 * len(told)
+
+
+async def test_the_rows_of_a_history_are_made_one_after_another_and_let_go_of() -> None:
+    start = image("(1, 1, 1, 1, 1)")
+    changes = changes_of(20_000)
+    tracemalloc.start()
+    try:
+        told = changeset_as_json(changes, tables_of(start))
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert DIFF.validate_json(told)[0].after == {"id": 10_000, "a": 1, "b": 2, "c": "three", "d": 4}
+    assert most < 5 * len(told)
+
+
+def changes_of(rows: int) -> bytes:
+    """A changeset that inserts so many rows."""
+    connection = apsw.Connection(":memory:")
+    connection.deserialize("main", image("(1, 1, 1, 1, 1)"))
+    session = apsw.Session(connection, "main")
+    session.attach()
+    each = [(number,) for number in range(2, rows + 2)]
+    connection.execute("BEGIN")
+    connection.executemany("INSERT INTO t VALUES (?, 1, 2, 'three', 4)", each)
+    connection.execute("COMMIT")
+    return session.changeset()
 
 
 def image(row: str) -> bytes:
