@@ -51,7 +51,7 @@ RUN_READS: dict[str, tuple[str, ...]] = {
     "report {run}": ("run.json", "scenarios.jsonl", "rollouts.jsonl"),
     "judge {run} --with {bundle}": ("run.json", "rollouts.jsonl"),
     "export sft {run} --out out": ("run.json", "rollouts.jsonl"),
-    "eval {suite} --library {library} --out {run}": ("run.json", "rollouts.jsonl", "lock"),
+    "eval {suite} --library {library} --out {run}": ("run.json", "lock"),
 }
 """Every command that takes a run's folder, and the files that it reads."""
 
