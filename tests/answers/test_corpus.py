@@ -35,7 +35,7 @@ PARTS = {
     "held_out": (0.021, 0.013),
     "contract": (0.0, 0.003),
     "contract_later": (0.0, 0.008),
-    "contract_last": (0.0, 0.0),
+    "contract_last": (0.0, 0.0025),
     "contract_newest": (0.0, 0.005),
     "messages": (0.14, 0.37),
     "messages_held_out": (0.19, 0.31),

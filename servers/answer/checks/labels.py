@@ -21,6 +21,10 @@ _PER = re.compile(
     r"^ ?(?:(?:for )?(?:an?|per|every|each|/) ?(day|week|month|year|hour|night|person|piece|credit)\b"
     r"|(?:for )?each\b)"
 )
+_SUBJECT = re.compile(
+    r"\W*(?:(?:and|but|so) )?(?:the|your|my|our|his|her|their|its|this|that) "
+    r"((?:\w+ ){0,2}\w+) (?:is|are|was|were|has|will)\b"
+)
 _HEAD = re.compile(r"[^:|\n]{1,80}(?:: |\|)")
 """A label at the head of a sentence or a row."""
 _PRONOUN = re.compile(r"\W{0,3}(?:hers?|his|it|its|he|she|they|theirs?)\b")
@@ -76,9 +80,9 @@ def _is_under(reply: FoldedReply, place: Place, own: frozenset[str], theirs: fro
 
 
 def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place) -> bool:
-    """Whether words of the task that are about something else stand beside a value, and none of the question's.
+    """Whether a value is told of something else that is in the task.
 
-    A name says so wherever it stands nearest. Another word is outweighed by any word of the question's beside it.
+    Its names stand nearer than those of the question, or the clause is about it, and has no word of the question.
     """
     if question.tell == "any" or not question.other_topics:
         return False
@@ -87,8 +91,8 @@ def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place)
     nearest = next((words for words in windows if words & (own | others)), frozenset[str]())
     if nearest:
         return not nearest & own
-    beside = frozenset[str]().union(*windows)
-    if beside & question.other_topics and not beside & question.topic:
+    about = _SUBJECT.match(reply.clause(*place))
+    if about and topic(about[1]) & question.other_topics and not question.topic & frozenset[str]().union(*windows):
         return True
     first, last = reply.text.sentence(place[0])
     if _PRONOUN.match(reply.folded, first):

@@ -24,16 +24,16 @@ def is_nothing_such(values: FactValues, mention: Mention) -> bool:
     first, last = values.reply.text.sentence(mention.start)
     beside = {values.reply.text.sentence(max(0, first - 1)), values.reply.text.sentence(last)}
     starts = [*values.reply.text.starts, len(values.reply.folded)]
-    return _has_nothing(values, values.reply.folded[first:last]) or any(
+    return _has_nothing(values.reply.folded[first:last], values.question.words) or any(
         _is_there_none(values, values.reply.folded[start:end])
         for start, end in itertools.pairwise(starts)
         if start == first or _speaks_of_it(values, start, end, is_near=(start, end) in beside)
     )
 
 
-def _has_nothing(values: FactValues, sentence: str) -> bool:
-    """Whether a sentence has the question's words behind "nothing"."""
-    return any(set(content_words(found[1])) & values.question.words for found in _NOTHING.finditer(sentence))
+def _has_nothing(sentence: str, words: frozenset[str]) -> bool:
+    """Whether a sentence has one of some words behind "nothing"."""
+    return any(set(content_words(found[1])) & words for found in _NOTHING.finditer(sentence))
 
 
 def _speaks_of_it(values: FactValues, start: int, end: int, *, is_near: bool) -> bool:
@@ -48,7 +48,8 @@ def _is_there_none(values: FactValues, sentence: str) -> bool:
     if values.question.tell == "any" or topic(sentence) & values.question.other_names:
         return False
     is_about_it = 2 * len(asked & words) > len(asked)
-    if (is_about_it and _has_nothing(values, sentence)) or _ends_in_nothing(values, sentence):
+    is_nothing = _has_nothing(sentence, values.question.plain_words)  # and not "nothing for Selma"
+    if (is_about_it and is_nothing) or _ends_in_nothing(values, sentence):
         return True
     others = {word for other, _ in values.asked if other is not values.question for word in other.words}
     things = {stem(word) for one in _THERE_IS_NO.finditer(sentence) for word in one[1].split()}
