@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -117,3 +119,13 @@ def test_errors_of_the_system_are_told_through_one_door() -> None:
 def test_an_error_in_the_systems_words_would_be_found() -> None:
     source = 'try:\n    read()\nexcept OSError as error:\n    raise RequestError(f"{path}: {error}") from None\n'
     assert len(list(raw_errors(ast.parse(source)))) == 1
+
+
+@pytest.mark.parametrize("command", [("environments",), ("scenarios", "parcel_room", "--json")])
+def test_a_full_disk_behind_the_output_is_told(command: tuple[str, ...]) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "farm", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.stderr == "farm: the output cannot be written: No space left on device\n"
+    assert done.returncode == 1

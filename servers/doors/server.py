@@ -1,6 +1,7 @@
 """A server: one socket, one ASGI application, and an orderly end."""
 
 import asyncio
+import errno
 import socket
 import sys
 from collections.abc import AsyncGenerator, Coroutine, Generator
@@ -48,14 +49,15 @@ def listen(host: str, port: int) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol or socket.IPPROTO_TCP)
     except OSError as error:
-        raise RequestError(f"{host}:{port}: {error.strerror or error}") from None
+        raise RequestError(f"{host}: {error.strerror or error}; choose another address with --host") from None
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind(address)
         listening.listen(BACKLOG)
     except OSError as error:
         listening.close()
-        raise RequestError(f"cannot listen on {host}:{port}: {error.strerror}; choose another with --port") from None
+        option = "--host" if error.errno == errno.EADDRNOTAVAIL else "--port"
+        raise RequestError(f"cannot listen on {host}:{port}: {error.strerror}; choose another with {option}") from None
     return listening
 
 

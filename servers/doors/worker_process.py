@@ -74,7 +74,10 @@ def _control(worker: Worker, token: str, *, loopback_only: bool) -> ASGIApp:
 
 
 async def until_told_to_stop(*, seconds_to_end: float = SECONDS_TO_END) -> None:
-    """Wait for SIGTERM or SIGINT. The process then ends within `seconds_to_end`, whatever still runs in it."""
+    """Wait for SIGTERM or SIGINT. The process then ends within `seconds_to_end`, whatever still runs in it.
+
+    Further SIGINTs are ignored: one more would come in the middle of the orderly end.
+    """
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -84,6 +87,7 @@ async def until_told_to_stop(*, seconds_to_end: float = SECONDS_TO_END) -> None:
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     last = threading.Timer(seconds_to_end, _end_now, (seconds_to_end,))
     last.daemon = True  # a process that ends by itself is not kept waiting
     last.start()

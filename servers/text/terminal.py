@@ -5,6 +5,7 @@ or panel can forget to. Our own markup is `marked`. `tests/test_terminals.py` fo
 """
 
 import json
+import os
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -19,6 +20,9 @@ from rich.panel import Panel
 from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
+
+from servers.errors import FarmError
+from servers.files.trouble import trouble
 
 KEPT = frozenset("\n\t")
 OBEYED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
@@ -124,10 +128,20 @@ class Terminal(Console):
                 yield Segment(clean(segment.text), style)
 
     def print(self, *objects: Any, crop: bool = True, soft_wrap: bool | None = None, **options: Any) -> None:
-        """Print. Lines are broken or cut only on a terminal."""
+        """Print. Lines are broken or cut only on a terminal.
+
+        Raises:
+            FarmError: the output takes no more, as on a full disk.
+        """
         if soft_wrap is None and not self.is_terminal:
             soft_wrap = all(isinstance(one, str | Text) for one in objects)
-        super().print(*objects, crop=crop and self.is_terminal, soft_wrap=soft_wrap, **options)
+        try:
+            super().print(*objects, crop=crop and self.is_terminal, soft_wrap=soft_wrap, **options)
+        except BrokenPipeError:  # the reader has seen enough
+            raise
+        except OSError as error:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())  # else Python fails once more at its end
+            raise FarmError(f"the output cannot be written: {trouble(error)}") from None
 
     def print_data(self, data: object) -> None:
         """Print JSON unchanged, in lines of any length."""
