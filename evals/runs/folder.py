@@ -50,7 +50,7 @@ class RunFolder:
         try:
             with _opened(self.path / HEADER) as file:
                 return Header.model_validate_json(_bounded(file.read(LARGEST_HEADER + 1), LARGEST_HEADER).decode())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise RequestError(
                 f"{self.path}: not a run: it has no {HEADER}; `farm eval SUITE --out` makes one"
             ) from None

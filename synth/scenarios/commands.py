@@ -215,8 +215,8 @@ async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, pool:
         profile = profile_of(
             stage.environment, wanted.commands, wanted.tools, refusals=wanted.refusals, tells=wanted.tells
         )
-        shelf = Shelf(path, stage)
         make_sure_of(path, "--out")
+        shelf = Shelf(path, stage)
         columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
             task = progress.add_task("certified", total=n)
