@@ -10,7 +10,8 @@ from typing import Any
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
 from servers.scenario.scenario import Scenario
-from servers.text.json_values import as_object, is_list, is_object
+from servers.text.json_leaves import leaves
+from servers.text.json_values import as_object
 
 REFERENCE = re.compile(r"\$\{(\d+)([^}]*)\}")
 STEP = re.compile(r"\.([^.\[\]]+)|\[(\d+)\]")
@@ -25,21 +26,10 @@ def reference_findings(scenario: Scenario, environment: Environment) -> Iterator
     calls = scenario.solution.calls
     tools = [environment.tools.get(call.tool) for call in calls]
     for number, call in enumerate(calls, start=1):
-        for place, text in _texts(call.arguments, f"solution.calls.{number}"):
-            yield from (f"{place}: {why}" for why in _findings(text, tools[: number - 1]))
+        for place, text in leaves(call.arguments, f"solution.calls.{number}"):
+            if isinstance(text, str):
+                yield from (f"{place}: {why}" for why in _findings(text, tools[: number - 1]))
     yield from (f"solution.answer: {why}" for why in _findings(scenario.solution.answer, tools))
-
-
-def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
-    """The strings in a value, at any depth, each with its place."""
-    if isinstance(value, str):
-        yield place, value
-    elif is_object(value):
-        for key, item in value.items():
-            yield from _texts(item, f"{place}.{key}")
-    elif is_list(value):
-        for number, item in enumerate(value):
-            yield from _texts(item, f"{place}[{number}]")
 
 
 def _findings(text: str, earlier: list[Tool | None]) -> Iterator[str]:

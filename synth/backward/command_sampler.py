@@ -8,10 +8,10 @@ from typing import Any
 
 from servers.bundle.description import Tool
 from servers.bundle.phrases import Phrases
+from servers.text.json_leaves import leaf
 from synth.play.value_sources import ValueSource
 from synth.play.values import day_in, later
 from synth.solutions.argument_sources import Arguments
-from synth.solutions.json_leaves import leaf
 from synth.solutions.plausible_values import enum_of
 from synth.solutions.row_lookup import Query, RowLookup
 from synth.solutions.row_relations import Place, RowRelations

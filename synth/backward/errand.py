@@ -8,6 +8,7 @@ from typing import Any
 from servers.bundle.description import Tool
 from servers.bundle.phrases import HOLE, Speaking
 from servers.state.rows import RowChange
+from servers.text.json_leaves import leaf
 from servers.worker.instance import CallOutcome
 from synth.backward.bundle_view import BundleView, standing
 from synth.backward.command_phrasing import ErrandPhrasing
@@ -17,7 +18,6 @@ from synth.backward.solution_plan import SolutionPlan
 from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import values_of
 from synth.play.row_view import Row
-from synth.solutions.json_leaves import leaf
 from synth.solutions.row_lookup import RowLookup
 from synth.solutions.row_relations import Place, RowRelations
 

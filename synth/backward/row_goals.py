@@ -10,8 +10,8 @@ from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoin
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.state.readonly_query import Reader
 from servers.state.rows import RowChange
+from servers.text.json_leaves import texts_in
 from synth.solutions.call_run import PlayedCall
-from synth.solutions.json_leaves import texts_in
 from synth.solutions.normalized_diff import MADE_ID, MOMENT, made_up
 from synth.solutions.told_values import ArgumentPlace, plain
 

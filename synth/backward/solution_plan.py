@@ -7,9 +7,9 @@ from typing import Any
 
 from servers.bundle.phrases import Phrases, holes
 from servers.scenario.scenario import PlannedCall
+from servers.text.json_leaves import path_to
 from synth.backward.command_sampler import Drawn
 from synth.play.value_sources import singular
-from synth.solutions.json_leaves import path_to
 from synth.solutions.row_lookup import Query, RowLookup, Sight
 from synth.solutions.row_relations import Place, RowRelations, label_of
 from synth.solutions.trial_calls import Trying

@@ -18,10 +18,10 @@ from servers.bundle.paraphrases import VALUE_HOLE, OtherWords, Paraphrases, read
 from servers.bundle.phrases import HOLE, Phrases, Tell
 from servers.errors import BundleError
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.text.json_leaves import leaf
 from synth.certify.value_forms import ValueForms
 from synth.solutions.answer_facts import fact_of, gives
 from synth.solutions.call_run import PlayedCall
-from synth.solutions.json_leaves import leaf
 from synth.solutions.reference_run import ReferenceRun
 
 EVERYDAY = Path(__file__).with_name("everyday.json")

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from agent_client.references import REFERENCE
+from servers.text.json_leaves import leaves
 from servers.text.json_values import is_list, is_object
 from synth.solutions.answer_facts import fact_of, gives
 from synth.solutions.call_run import PlayedCall
-from synth.solutions.json_leaves import leaves
 from synth.solutions.plausible_values import enum_of
 from synth.solutions.reference_run import ReferenceRun
 from synth.solutions.value_texts import is_money, said

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple, cast
 
 from agent_client.trace import ToolCall, ToolResult, Trace
 from servers.scenario.scenario import PlannedCall, Solution
+from servers.text.json_leaves import leaves
 from servers.text.json_values import is_list, is_object
 from synth.forward.checks import Free
-from synth.solutions.json_leaves import leaves
 from synth.solutions.normalized_diff import MADE_ID
 
 SHORTEST = 3

@@ -7,11 +7,11 @@ from typing import Any
 from servers.answer.fact import Fact
 from servers.bundle.phrases import HOLE, Phrases
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
+from servers.text.json_leaves import leaf, leaves
 from servers.text.json_values import is_object
 from synth.phrasing.task_text import TemplateValues, filled
 from synth.play.values import day_in
 from synth.solutions.answer_facts import answer_goal, fact_of, gives
-from synth.solutions.json_leaves import leaf, leaves
 from synth.solutions.value_texts import said
 
 MONEY = re.compile(r"\b\d+\.\d\d\b")

@@ -5,9 +5,9 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from servers.bundle.description import Tool
+from servers.text.json_leaves import leaves
 from synth.play.row_view import SchemaShape, SqlColumn, View
 from synth.play.value_sources import ValueSource, source_of
-from synth.solutions.json_leaves import leaves
 from synth.solutions.plausible_values import enum_of
 
 
