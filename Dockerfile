@@ -3,7 +3,7 @@ FROM python:3.12-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1
 WORKDIR /src
 RUN python -m venv /opt/farm
-COPY pyproject.toml requirements.lock README.md LICENSE envfarm.py farm.py ./
+COPY pyproject.toml requirements.lock README.md LICENSE envfarm.py envfarm_verifiers.py farm.py ./
 COPY agent_client agent_client
 COPY bench bench
 COPY evals evals
@@ -22,7 +22,7 @@ ENV PATH=/opt/farm/bin:$PATH PYTHONUNBUFFERED=1 PYTHONDONTWRITEBYTECODE=1 FARM_S
 # the capabilities SETUID and SETGID for that and KILL to end guests; docker-compose.yml takes all others away.
 WORKDIR /var/lib/farm
 EXPOSE 8700
-HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
+HEALTHCHECK --interval=10s --timeout=10s --start-period=2m --retries=3 \
     CMD ["python", "-c", "import json, urllib.request as r; raise SystemExit(json.load(r.urlopen('http://127.0.0.1:8700/v1/health', timeout=4))['status'] != 'ok')"]
 ENTRYPOINT ["farm"]
 CMD ["up", "--host", "0.0.0.0"]

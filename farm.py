@@ -1,28 +1,32 @@
 """The command `farm`: knows the name and help of every command, loads the one that is to run, and exits with its code.
 
-0 done, 1 failed, 2 misused. This is the one file that imports by name: `openai`, `mcp`, `fastapi` and the like take
-seconds to import, and most commands need none of them.
+0 done, 1 failed, 2 misused. This file imports by name, as `envfarm.py` does: `openai`, `mcp`, `fastapi` and the like
+take seconds to import, and most commands need none of them.
 """
 
-import importlib
-import importlib.util
 import os
 import signal
-import sys
-from importlib import metadata
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple
 
 INTERRUPTED = 130
 
 
 def _end_quietly(*_: object) -> None:
+    os.write(2, b"farm: interrupted\n")
     os._exit(INTERRUPTED)
 
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
     signal.signal(signal.SIGINT, _end_quietly)  # until a command is imported
 
+import errno
+import importlib
+import importlib.util
+import sys
+from importlib import metadata
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+OUTPUT_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 PACKAGES = ("agent_client", "bench", "evals", "registry", "rl_training", "servers", "synth")
 
 
@@ -78,6 +82,9 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "List the scenarios of an environment, shortest solution first, show one in full, or add some.",
             "servers.catalogue_commands",
         ),
+        "tools": Listed(
+            "List the tools of an environment with their arguments, or show one in full.", "servers.catalogue_commands"
+        ),
         "play": Listed(
             "Play one scenario and show the episode live. Exit code 0 if every checkpoint holds.",
             "evals.play_command",
@@ -96,17 +103,36 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "Start a farm: the registry and its workers. Ctrl-C ends it, and the next start has its instances again.",
             "registry.commands",
         ),
+        "open": Listed(
+            "Open the pages of the running farm in a browser, with a link that lets it in once, within two minutes.",
+            "registry.commands",
+        ),
         "launch": Listed(
             "Launch instances on the running farm, and print their leases (URL and token) as JSON.",
             "registry.commands",
         ),
         "instances": Listed("List the live instances of the running farm, the newest first.", "registry.commands"),
+        "ps": Listed(
+            "List the workers of the running farm, and its live instances by environment.", "registry.state_command"
+        ),
+        "state": Listed(
+            "List the tables of an instance, or print the rows of one, ordered by key.", "registry.state_command"
+        ),
+        "diff": Listed("Print the rows of an instance that differ from its start.", "registry.state_command"),
+        "history": Listed(
+            "Print the calls of an instance, oldest first, with their results and the rows that they changed.",
+            "registry.state_command",
+        ),
+        "sql": Listed(
+            "Ask the state of an instance with one SELECT. It runs on a copy and changes nothing.",
+            "registry.state_command",
+        ),
         "score": Listed(
             "Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON.",
             "registry.commands",
         ),
         "close": Listed(
-            "End instances of the running farm, and delete their state. Exit code 1 if one could not be ended.",
+            "End instances of the running farm, and delete their state.",
             "registry.commands",
         ),
         "doctor": Listed(
@@ -153,7 +179,11 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             also="synth.scenarios.commands",
             interrupted=GOES_ON,
         ),
-        "import": Listed("Import environments of others as bundles.", "synth.interop.commands"),
+        "import": Listed(
+            "Import environments of others as bundles.",
+            "synth.interop.commands",
+            also="synth.interop.benchmark_commands",
+        ),
         "audit": Listed(
             "Run imported environments: which tools work, what the checks are worth, what is not repeatable.",
             "synth.interop.commands",
@@ -265,7 +295,7 @@ def main() -> None:
     """Run the command line."""
     to_stderr("error", process="farm")
     try:
-        app(prog_name="farm")
+        _call_command()
     except RequestError as error:
         sys.exit(_told(str(error), 2))
     except FarmError as error:
@@ -274,12 +304,26 @@ def main() -> None:
         if not _is_validation_error(error):
             raise
         sys.exit(_told("; ".join(importlib.import_module("servers.validation").problems(error)), 2))
+    except OSError as error:
+        if error.errno not in OUTPUT_IS_FULL or error.filename is not None:
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python fails once more at its end
+        sys.exit(_told(f"the output cannot be written: {error.strerror}", 1))
     except ImportError:
         if not SHADOWED:
             raise
         sys.exit(1)  # what is in the way has been named
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _call_command() -> None:
+    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed before the start
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the end
+    try:
+        app(prog_name="farm")
+    finally:
+        sys.stdout.flush()  # else a full disk is met at the end of Python, whose words are its own
 
 
 def _is_validation_error(error: ValueError) -> bool:

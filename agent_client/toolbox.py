@@ -37,6 +37,13 @@ class Toolbox:
         """The same tools at another instance, if the caller knows that both have the same tools."""
         return replace(self, wire=replace(self.wire, url=url, token=token))
 
+    async def listed_again(self) -> "Toolbox":
+        """The same connection with today's tools: a benchmark's task may get some at a later turn."""
+        try:
+            return replace(self, tools=await _tools(self.wire))
+        except RpcError as error:
+            raise FarmUnreachable(str(error)) from error
+
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Make one call. Raises FarmUnreachable if the answer says nothing about the agent."""
         if not TOOL_NAME.fullmatch(tool):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from agent_client.trace import ToolCall, ToolResult, Trace
 from registry.client import FarmClient, every_item
+from servers.errors import Conflict, NotFound, RequestError
 from servers.messages import CallRecord, OutcomeKind
 from servers.records import Record
 from servers.state.rows import RowChange
@@ -24,16 +25,32 @@ class Effect(Record):
     fault: str | None = None
 
 
-async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Effect, ...]:
+async def effects_of(farm: FarmClient, instance: str, trace: Trace) -> tuple[Effect, ...] | None:
     """The effects of a trace, from the history of an instance that only this trace has used.
+
+    None if a call changed more rows than a history lists. That is the agent's doing, and no fault of the farm.
 
     Raises:
         FarmError: the history cannot be read.
     """
     if not trace.calls:
         return ()
-    history = await every_item(lambda offset: farm.history(instance, offset=offset, limit=PART))
-    return tuple(matched(trace, history))
+    history = await history_of(farm, instance)
+    return None if history is None else tuple(matched(trace, history))
+
+
+async def history_of(farm: FarmClient, instance: str) -> list[CallRecord] | None:
+    """All calls of an instance, oldest first. None if a call changed more rows than a history lists.
+
+    Raises:
+        FarmError: the history cannot be read.
+    """
+    try:
+        return await every_item(lambda offset: farm.history(instance, offset=offset, limit=PART))
+    except RequestError as error:
+        if isinstance(error, (NotFound, Conflict)):
+            raise
+        return None
 
 
 def matched(trace: Trace, history: list[CallRecord]) -> Iterator[Effect]:

@@ -1,19 +1,30 @@
-"""One episode: lease an instance, let a model play on it over MCP, score the state, close."""
+"""One episode: lease an instance, let an agent play on it over MCP, score the state, close.
+
+A model is driven from here. A program or a function plays by itself, and its calls are read from the farm's history.
+"""
 
 import time
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 
-from agent_client.events import Event
+from agent_client.events import CallAnswered, Ended, Event, Replied, Started
 from agent_client.model import Model
 from agent_client.person import Person
 from agent_client.play import Limits, play
 from agent_client.trace import Trace
-from evals.effects import Effect, effects_of
+from evals.effects import Effect, effects_of, history_of, matched
+from evals.programs.agent_task import AgentTask
+from evals.programs.function import AgentFunction
+from evals.programs.program import AgentProgram
+from evals.programs.recorded_trace import recorded_trace
 from registry.client import LeasedInstance
 from registry.messages import Score
+from servers.errors import FarmError
 from servers.records import Record
+
+OwnAgent = AgentProgram | AgentFunction
+"""Agents that are not driven from here: they get a URL and a token, and play by themselves."""
 
 
 class Timings(Record):
@@ -38,7 +49,7 @@ class Episode:
     async def run(
         self,
         leasing: AbstractAsyncContextManager[LeasedInstance],
-        model: Model,
+        model: Model | OwnAgent,
         task: str,
         *,
         limits: Limits,
@@ -49,6 +60,9 @@ class Episode:
         """Play it once. Raises FarmError and FarmUnreachable if the farm fails."""
         async with leasing as live:
             self._mark()
+            if isinstance(model, (AgentProgram, AgentFunction)):
+                await self._watch(model, live, task, limits.seconds, with_effects=with_effects, on_event=on_event)
+                return
             async with live.connect() as toolbox:
                 self.trace = await play(model, toolbox, task, limits=limits, person=person, on_event=on_event)
             self._mark()
@@ -56,6 +70,48 @@ class Episode:
             self._mark()
             if with_effects:
                 self.effects = await effects_of(live.farm, live.id, self.trace)
+
+    async def _watch(
+        self,
+        agent: OwnAgent,
+        live: LeasedInstance,
+        text: str,
+        seconds: float,
+        *,
+        with_effects: bool,
+        on_event: Callable[[Event], None] | None,
+    ) -> None:
+        """Let an agent play by itself. Then judge a copy, which the agent never had: what it does later counts for
+        nothing."""
+        async with live.connect() as toolbox:
+            task = AgentTask(
+                environment=live.environment,
+                url=live.url,
+                token=live.token,
+                task=text,
+                instructions=toolbox.instructions,
+                tools=toolbox.tools,
+                seconds=seconds,
+            )
+        if on_event is not None:
+            on_event(Started(text, agent.name, len(task.tools)))
+        ending = await agent.work(task)
+        self._mark()
+        [copy] = await live.farm.fork(live.id)
+        try:
+            with suppress(FarmError):
+                await live.farm.close(live.id)
+            history = await history_of(live.farm, copy.instance)
+            self.trace = recorded_trace(task, agent.name, history or (), ending)
+            if on_event is not None:
+                _tell(self.trace, on_event)
+            self.score = await live.farm.score(copy.instance, self.trace.answer)
+            self._mark()
+            if with_effects and history is not None:
+                self.effects = tuple(matched(self.trace, history))
+        finally:
+            with suppress(FarmError):
+                await live.farm.close(copy.instance)
 
     @property
     def error(self) -> str:
@@ -71,3 +127,12 @@ class Episode:
     def _mark(self) -> None:
         """Record the duration of one more part."""
         self.marks.append(time.monotonic())
+
+
+def _tell(trace: Trace, tell: Callable[[Event], None]) -> None:
+    """Tell a whole episode at its end."""
+    for number, turn in enumerate(trace.turns, 1):
+        tell(Replied(number, turn))
+        for call, result in zip(turn.calls, turn.results, strict=True):
+            tell(CallAnswered(call, result))
+    tell(Ended(trace))

@@ -15,12 +15,14 @@ from agent_client.show import show
 from evals.effects import made
 from evals.report.rollout_view import changed_rows, verdicts_of
 from evals.rollout import Rollout, rollout
+from evals.runs.command_agent import FOLDERS_OF_TOKENS, Command, CommandReads, CommandWalls, command_agent
 from evals.runs.folder import RunFolder
 from evals.runs.players import ModelEndpoint, players
 from evals.runs.records import Header, RolloutRecord, Subject
 from evals.runs.suite import (
     Agent,
     ChatAgent,
+    CommandAgent,
     ScenarioChoice,
     ScriptedAgent,
     SimulatedUser,
@@ -61,6 +63,9 @@ def play(
     gold: Annotated[bool, typer.Option("--gold", help="Play the reference solution.")] = False,
     solution: Annotated[Path | None, typer.Option(help="Play the calls and the answer of this file (JSON).")] = None,
     model: Annotated[str | None, typer.Option(help="A model of the endpoint.")] = None,
+    command: Command = None,
+    agent_walls: CommandWalls = False,
+    agent_read: CommandReads = None,
     user: Annotated[
         str | None, typer.Option(help="The model that plays the user, where the scenario has a persona.")
     ] = None,
@@ -79,11 +84,12 @@ def play(
     ] = None,
 ) -> None:
     """Play one scenario and show the episode live. Exit code 0 if every checkpoint holds."""
-    if gold + (model is not None) + (solution is not None) != 1:
-        raise RequestError("choose one: --gold, --solution FILE, or --model NAME")
+    program = command_agent(command, agent_walls, agent_read)
+    if gold + (model is not None) + (solution is not None) + (program is not None) != 1:
+        raise RequestError("choose one: --gold, --solution FILE, --model NAME, or --agent COMMAND")
     if user is not None and model is None:
         raise RequestError("--user NAME plays the user of a conversation with --model NAME")
-    agent = _agent(solution, model, temperature)
+    agent = CommandAgent.model_validate(program) if program else _agent(solution, model, temperature)
     folder = bundle_of(Path(environment))
     Library([folder.parent]).scenario(folder.name, scenario)
     if model is not None and not api_key and "openai.com" in base_url:
@@ -95,7 +101,7 @@ def play(
         user=None if user is None else SimulatedUser(model=user, base_url=user_url or None),
         scenarios=ScenarioChoice(environments=(folder.name,), ids=(scenario,)),
         run=SuitePlan(seed=seed),
-        limits=Limits(turns=turns, seconds=seconds),
+        limits=Limits(seconds=seconds) if program else Limits(turns=turns, seconds=seconds),
     )
     episode = asyncio.run(
         _played(suite, folder, ModelEndpoint(base_url, api_key, user_api_key), is_kept=saved is not None)
@@ -146,7 +152,9 @@ async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kep
         farm = await stack.enter_async_context(FarmClient(address.url, address.token))
         detail = await farm.scenario(folder.name, scenario_id)
         _check_user(suite, detail)
-        playing = await stack.enter_async_context(players(suite, endpoint, on_retry=_show_retry))
+        playing = await stack.enter_async_context(
+            players(suite, endpoint, on_retry=_show_retry, hidden=FOLDERS_OF_TOKENS)
+        )
         await _make_sure_it_starts(farm, detail, suite.run.seed)
         reference = await reference_of(farm, detail, seed=suite.run.seed) if is_kept else None
         subject = Subject(detail=detail, writers=(), reference=reference)

@@ -14,7 +14,7 @@ from agent_client.person import Person
 from agent_client.play import Limits
 from agent_client.trace import End, Trace
 from evals.effects import Effect
-from evals.episode import Episode, Timings
+from evals.episode import Episode, OwnAgent, Timings
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail, Score
 from servers.errors import FarmError
@@ -58,7 +58,7 @@ class Rollout(Record):
 async def rollout(
     farm: FarmClient,
     scenario: ScenarioDetail,
-    model: Model,
+    model: Model | OwnAgent,
     *,
     limits: Limits,
     person: Person | None = None,
@@ -71,7 +71,8 @@ async def rollout(
 
     A fault of the farm is recorded as `infra_error`, never raised.
 
-    With a `person` it is a conversation. `with_effects` records the rows that each call changed.
+    With a `person` it is a conversation. `with_effects` records the rows that each call changed. An agent that plays by
+    itself is an `AgentProgram` or an `AgentFunction`. Of the limits, `seconds` alone bounds it.
     """
     episode = Episode()
     error = ""

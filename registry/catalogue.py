@@ -88,13 +88,12 @@ class Catalogue:
 
     def scenarios(self, environment_id: str, page: Page, *, tag: str | None = None, search: str = "") -> ScenarioPart:
         """The scenarios of an environment with a tag, and with a text in their id, title or task."""
-        found = [
-            scenario
-            for scenario in self.library.scenarios(environment_id).values()
-            if (tag is None or tag in scenario.tags) and _has(search, scenario.id, scenario.title, scenario.task)
-        ]
+        scenarios = self.library.scenarios(environment_id)
+        found = list(scenarios)
+        if tag is not None or search:
+            found = [one for one in found if _is_asked_for(scenarios[one], tag, search)]  # one is in memory at a time
         shown = found[page.offset : page.offset + page.limit]
-        items = tuple(_scenario_card(scenario) for scenario in shown)
+        items = tuple(_scenario_card(scenarios[one]) for one in shown)
         return ScenarioPart(items=items, total=len(found), offset=page.offset, limit=page.limit)
 
     def scenario(self, environment_id: str, scenario_id: str) -> ScenarioDetail:
@@ -116,7 +115,8 @@ class Catalogue:
 
 def digest(scenario: Scenario) -> str:
     """The digest of one version of a scenario. Certificate, proof and pass rates do not count."""
-    content = scenario.model_dump_json(exclude={"certificate", "played", "provenance"})
+    absent = {name for name, value in (("turns", scenario.turns), ("tools", scenario.tools)) if not value}
+    content = scenario.model_dump_json(exclude={"certificate", "played", "provenance", *absent})
     return hashlib.sha256(content.encode()).hexdigest()
 
 
@@ -144,7 +144,12 @@ def _scenario_card(scenario: Scenario) -> ScenarioCard:
         goals=goals,
         guards=len(scenario.checkpoints) - goals,
         calls=len(scenario.solution.calls) if scenario.solution else None,
+        level=scenario.level,
     )
+
+
+def _is_asked_for(scenario: Scenario, tag: str | None, search: str) -> bool:
+    return (tag is None or tag in scenario.tags) and _has(search, scenario.id, scenario.title, scenario.task)
 
 
 def _has(search: str, *texts: str) -> bool:

@@ -30,6 +30,7 @@ from registry.messages import (
     Lease,
     LeasePart,
     LeaseStatus,
+    MarkedTurn,
     Part,
     QueryRequest,
     RewindRequest,
@@ -95,6 +96,13 @@ class FarmClient:
     async def health(self) -> Health:
         return await self._get("/health", Health)
 
+    async def has_pages(self) -> bool:
+        """True if the farm serves pages for a browser."""
+        try:
+            return (await self._http.get(f"{self.url}/login")).headers.get("content-type", "").startswith("text/html")
+        except httpx2.HTTPError:
+            return False
+
     async def workers(self) -> Workers:
         return await self._get("/workers", Workers)
 
@@ -149,7 +157,7 @@ class FarmClient:
         launching = self.launch(environment, scenario, ttl_seconds=ttl_seconds, seed=seed)
         [lease] = await _kept_through_cancellation(launching, self._close_all)
         try:
-            yield LeasedInstance(self, lease.instance, *lease.address(), http_client)
+            yield LeasedInstance(self, lease.instance, *lease.address(), http_client, environment)
         finally:
             await _done_though_cancelled(self._close_all([lease]))
 
@@ -207,6 +215,10 @@ class FarmClient:
 
     async def rewind(self, instance: str, call: int) -> None:
         await self._ask("POST", _path("instances", instance, "rewind"), order=_order(RewindRequest, call=call))
+
+    async def mark_turn(self, instance: str) -> int:
+        """Mark that the user begins a turn of a benchmark's task. Returns its number, from 0."""
+        return (await self._post(_path("instances", instance, "turn"), None, MarkedTurn)).turn
 
     async def fork(self, instance: str, count: int = 1) -> list[Lease]:
         order = _order(ForkRequest, count=count)
@@ -278,10 +290,15 @@ class LeasedInstance:
     url: str
     token: str
     http_client: httpx2.AsyncClient | None = None
+    environment: str = ""
 
     def connect(self) -> AbstractAsyncContextManager[Toolbox]:
         """Connect to it as an agent does. Raises FarmUnreachable."""
         return connect(self.url, self.token, http_client=self.http_client)
+
+    async def mark_turn(self) -> int:
+        """Mark that the user begins a turn."""
+        return await self.farm.mark_turn(self.id)
 
     async def score(self, answer: str = "") -> Score:
         """Judge it by the checkpoints of its scenario. `answer` is the agent's last words."""

@@ -3,9 +3,12 @@
 import asyncio
 import json
 import os
+import shlex
 import shutil
 import sys
-from collections.abc import Awaitable, Callable
+import webbrowser
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -18,6 +21,7 @@ from registry.client_file import configuration, keep_out_of_git, merge, refuse_t
 from registry.farm import TOKEN_FILE, URL_FILE, Options, address_of, running
 from registry.leases import KEEP_SECONDS
 from registry.messages import Lease, LeaseStatus
+from registry.web.session import one_time_link
 from servers.bundle.card import hidden_in
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.cli.command_options import AsJson, bundle_of, shelves
@@ -95,6 +99,7 @@ def up(
         typer.Option(min=0.001, help="The most calls a second that one instance takes. Default: no limit."),
     ] = None,
     public_host: Annotated[str | None, typer.Option(help="The name under which agents reach this machine.")] = None,
+    web: Annotated[bool, typer.Option(help="Serve pages for a browser, which `farm open` opens.")] = True,
     log_level: Annotated[
         Level, typer.Option(help="The least that is logged to standard error; debug: every call.")
     ] = "info",
@@ -128,6 +133,7 @@ def up(
         log_level=log_level,
         otel=otel,
         keep_seconds=keep,
+        web=web,
     )
     run_served(_up(options))
 
@@ -147,9 +153,38 @@ async def _up(options: Options) -> None:
             out.print(marked("[red]Missing walls around guests: {}[/]; `farm doctor` says more.", missing))
         for line in hidden_in(options.library):
             out.print(line, soft_wrap=True)
+        if options.web:
+            out.print("`farm open` opens its pages in a browser.")
         out.print(f"API and its description: {address.url}/v1/docs. Ctrl-C ends it.")
         await until_told_to_stop()
         out.print("Closing: calls under way are finished.")
+
+
+@app.command("open")
+def open_(
+    just_print: Annotated[
+        bool, typer.Option("--print", help="Print the link and open no browser: for a browser of another machine.")
+    ] = False,
+    state: State = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Open the pages of the running farm in a browser, with a link that lets it in once, within two minutes."""
+    address = address_of(state, token_from(token, token_file))
+    asyncio.run(asked(state, token_from(token, token_file), _make_sure_of_pages))
+    link = one_time_link(address.url, address.token)
+    if just_print:
+        out.print(link, markup=False, soft_wrap=True)
+    elif not webbrowser.open(link):
+        out.print("No browser can be opened here. This link lets one in, once, within two minutes:")
+        out.print(link, markup=False, soft_wrap=True)
+
+
+async def _make_sure_of_pages(farm: FarmClient) -> None:
+    """Refuse a farm without pages, or another token. Raises RequestError or InfraError."""
+    await farm.workers()
+    if not await farm.has_pages():
+        raise RequestError(f"the farm at {farm.url} has no pages; start it without --no-web")
 
 
 @app.command()
@@ -170,9 +205,11 @@ def launch(
     The task, and how an instance is scored, go to standard error.
     """
     launching = partial(_launched, environment=environment, scenario=scenario, count=count, ttl=ttl, seed=seed)
-    launched = asyncio.run(_asked(state, token_from(token, token_file), launching))
-    out.print_json(json.dumps([lease.model_dump(mode="json") for lease in launched.leases]))
-    _tell_what_next(err, launched)
+    control = token_from(token, token_file)
+    launched = asyncio.run(asked(state, control, launching))
+    with _handed_over(launched, state, control):
+        out.print_json(json.dumps([lease.model_dump(mode="json") for lease in launched.leases]))
+    _tell_what_next(err, launched, state)
 
 
 class LaunchedLeases(NamedTuple):
@@ -190,16 +227,30 @@ async def _launched(
     return LaunchedLeases(leases, task)
 
 
-def _tell_what_next(console: Terminal, launched: LaunchedLeases) -> None:
+@contextmanager
+def _handed_over(launched: LaunchedLeases | None, state: Path, token: str | None) -> Generator[None]:
+    """End leases that their user does not get, as on a full disk: nobody else knows their tokens."""
+    try:
+        yield
+    except (FarmError, OSError):
+        if launched is not None:
+            instances = [lease.instance for lease in launched.leases]
+            asyncio.run(asked(state, token, lambda farm: _closed(farm, instances)))
+        raise
+
+
+def _tell_what_next(console: Terminal, launched: LaunchedLeases, state: Path) -> None:
     """Print the next steps: give the agent the task, then score the instance."""
+    usual = Path(os.environ.get("FARM_STATE") or DEFAULT_STATE).expanduser()
+    option = "" if state == usual else f" --state {shlex.quote(str(state))}"
     say = partial(console.print, markup=False, soft_wrap=True)
     instance = launched.leases[0].instance
     if launched.task is None:
         say(f"Instance {instance} has no scenario, so there is nothing to score.")
     else:
         say(f"The agent's task: {launched.task}")
-        say(f'To score instance {instance}: farm score {instance} --answer "the agent\'s last words"')
-    say(f"To end it: farm close {' '.join(lease.instance for lease in launched.leases)}")
+        say(f'To score instance {instance}: farm score {instance}{option} --answer "the agent\'s last words"')
+    say(f"To end it: farm close {' '.join(lease.instance for lease in launched.leases)}{option}")
 
 
 @app.command()
@@ -211,8 +262,8 @@ def score(
     token_file: TokenFile = None,
 ) -> None:
     """Judge an instance of the running farm by its scenario's checkpoints, and print the score as JSON."""
-    _make_sure_of(instance)
-    scored = asyncio.run(_asked(state, token_from(token, token_file), lambda farm: farm.score(instance, answer)))
+    make_sure_of(instance)
+    scored = asyncio.run(asked(state, token_from(token, token_file), lambda farm: farm.score(instance, answer)))
     out.print_json(scored.model_dump_json())
     if scored.outcome == "infra_error":
         raise typer.Exit(1)
@@ -225,12 +276,12 @@ def close(
     token: Token = None,
     token_file: TokenFile = None,
 ) -> None:
-    """End instances of the running farm, and delete their state. Exit code 1 if one could not be ended."""
-    failures = asyncio.run(_asked(state, token_from(token, token_file), lambda farm: _closed(farm, instances)))
+    """End instances of the running farm, and delete their state."""
+    failures = asyncio.run(asked(state, token_from(token, token_file), lambda farm: _closed(farm, instances)))
     for failure in failures:
         err.print(f"farm: {failure}", markup=False)
     if failures:
-        raise typer.Exit(1)
+        raise typer.Exit(2 if all(isinstance(failure, RequestError) for failure in failures) else 1)
 
 
 @app.command()
@@ -244,8 +295,8 @@ def instances(
 ) -> None:
     """List the live instances of the running farm, the newest first."""
     status = None if every else "live"
-    asked = _asked(state, token_from(token, token_file), lambda farm: _leases(farm, environment, status))
-    leases = asyncio.run(asked)
+    answer = asked(state, token_from(token, token_file), lambda farm: _leases(farm, environment, status))
+    leases = asyncio.run(answer)
     if as_json:
         out.print_data([lease.model_dump(mode="json", exclude={"token"}) for lease in leases])
     elif not leases:
@@ -268,7 +319,7 @@ async def _leases(farm: FarmClient, environment: str | None, status: LeaseStatus
     return leases
 
 
-def _make_sure_of(instance: str) -> None:
+def make_sure_of(instance: str) -> None:
     if not INSTANCE_ID.fullmatch(instance):
         raise RequestError(f"{instance}: not the id of an instance; `farm launch` prints it as `instance`")
 
@@ -278,14 +329,14 @@ async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
     failures: list[FarmError] = []
     for instance in instances:
         try:
-            _make_sure_of(instance)
+            make_sure_of(instance)
             await farm.close(instance)
         except FarmError as error:
             failures.append(error)
     return failures
 
 
-async def _asked(state: Path, token: str | None, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
+async def asked(state: Path, token: str | None, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
     address = address_of(state, token)
     async with FarmClient(address.url, address.token) as farm:
         try:
@@ -334,20 +385,27 @@ def connect(
         if lease:
             refuse_tracked(path)
     launched = None
+    control = token_from(token, token_file) if lease else None
     if lease:
         launching = partial(_launched, environment=environment, scenario=scenario, count=1, ttl=A_DAY, seed=0)
-        launched = asyncio.run(_asked(state, token_from(token, token_file), launching))
+        launched = asyncio.run(asked(state, control, launching))
     entry = _own_entry(environment, scenario) if launched is None else _leased_entry(launched.leases[0])
-    if write and client is not Client.json:
-        ignored = keep_out_of_git(path) if lease else ""
-        merge(path, name, entry, secret=lease)
-        out.print(f"{path}: {name} is there now; restart the client, or reconnect with /mcp")
-        if lease:
-            out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
-    else:
-        out.print_json(json.dumps(entry if client is Client.json else {"mcpServers": {name: entry}}))
+    with _handed_over(launched, state, control):
+        if write and client is not Client.json:
+            ignored = keep_out_of_git(path) if lease else ""
+            merge(path, name, entry, secret=lease)
+            then = (
+                "restart Claude Desktop"
+                if client is Client.desktop
+                else "in Claude Code choose it under /mcp, and allow it"
+            )
+            out.print(f"{path}: {name} is there now; {then}")
+            if lease:
+                out.print(f"{path} holds a token that opens the instance: only you can read it, and {ignored}")
+        else:
+            out.print_json(json.dumps(entry if client is Client.json else {"mcpServers": {name: entry}}))
     if launched is not None:
-        _tell_what_next(err, launched)
+        _tell_what_next(err, launched, state)
 
 
 def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from starlette.types import ASGIApp
+
 from registry.fleet import EmbeddedWorker, Fleet, FleetMember
 from registry.http.app import control_app
 from registry.http.auth import HEALTH
@@ -25,13 +27,16 @@ from registry.ledger.farm_identity import claim
 from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import Ledger
 from registry.remote_worker import RemoteWorker
+from registry.site import site
 from registry.watchdog import Watchdog, WatchedWorker
+from registry.web.app import Pages
 from servers.bundle_library import Library
 from servers.doors.http_limits import ServerConnections
+from servers.doors.mcp import no_instances
 from servers.doors.operations import IDS, EmptyOrder
 from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
-from servers.errors import CapacityError, InfraError, NotFound, StateError
+from servers.errors import CapacityError, InfraError, NotFound, RequestError, StateError
 from servers.files.private_files import kept_secret, write_private
 from servers.files.trouble import trouble
 from servers.guest.walls import WALLS
@@ -66,6 +71,8 @@ class Options:
     log_level: Level = "info"
     otel: str | None = None
     keep_seconds: int = KEEP_SECONDS
+    web: bool = True
+    """Whether there are pages for a browser."""
 
     @property
     def loopback_only(self) -> bool:
@@ -106,7 +113,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         StateError: the state folder cannot be used.
     """
     async with AsyncExitStack() as stack:
-        listening = stack.enter_context(listen(options.host, options.port))
+        listening = stack.enter_context(_listening(options))
         stack.enter_context(sole_user(options.state, FILES))
         token = options.token or kept_token(options.state)
         library = Library(list(options.library))
@@ -116,14 +123,21 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         registry = Registry(library, ledger, Fleet(), clock=LeaseClock(begin), keep_seconds=options.keep_seconds)
         control = control_app(registry, token=token, loopback_only=options.loopback_only)
         url = _public(options, url_of(listening))
+        others: ASGIApp = control
+        pages: Pages | None = None
+        if options.web:
+            found = await stack.enter_async_context(
+                site(registry, control, token=token, loopback_only=options.loopback_only)
+            )
+            others, pages = found.app, found.pages
         if options.workers == 1:
             worker, agents = await stack.enter_async_context(
                 opened(library, options.state / "worker-1", options.settings, loopback_only=options.loopback_only)
             )
             await registry.join(FleetMember("worker-1", url, EmbeddedWorker(worker)))
-            root = Doors(agents, control)
+            root: ASGIApp = Doors(agents, others)
         else:
-            root = control
+            root = Doors(no_instances, others)
             watched: list[WatchedWorker] = []
             for process in await _worker_processes(options, stack):
                 door, probe = (RemoteWorker(process.url, process.token) for _ in range(2))
@@ -135,11 +149,24 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             await stack.enter_async_context(Watchdog(watched))
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening, ServerConnections(at_once=frozenset({HEALTH}))))
+        if pages is not None:
+            stack.callback(pages.stop)  # before the server ends: live pages would keep it waiting
         stack.callback(asyncio.create_task(registry.catalogue.read_ahead()).cancel)
         _leave_url(options.state / URL_FILE, url)
         standing = [seat.walls for seat in registry.fleet.seats.values()]
         missing = tuple(wall for wall in WALLS if any(wall not in walls for walls in standing))
         yield Address(url, token, missing)
+
+
+def _listening(options: Options) -> socket.socket:
+    """The farm's socket. Where the port is taken by a farm on the same state folder, the error says that first."""
+    try:
+        return listen(options.host, options.port)
+    except RequestError:
+        if (options.state / "lock").exists():
+            with sole_user(options.state, FILES):
+                pass
+        raise
 
 
 @asynccontextmanager

@@ -42,6 +42,8 @@ class FleetMember:
     answers: bool = True
     restarts: int = 0
     walls: tuple[str, ...] = ()
+    drains: bool = False
+    """True if it gets no new instances."""
 
 
 class Fleet:
@@ -103,6 +105,9 @@ class Fleet:
         seats = [seat for seat in seats if seat.answers]
         if not seats:
             raise CapacityError("no worker answers now; those that do not are started anew, retry in a few seconds")
+        seats = [seat for seat in seats if not seat.drains]
+        if not seats:
+            raise CapacityError("every worker that answers is drained; take one up again on the page of the farm")
         shares: Counter[str] = Counter()
         for _ in range(count):
             least = min(seats, key=lambda seat: seat.live + shares[seat.name])

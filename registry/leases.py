@@ -81,6 +81,7 @@ class Registry:
             clock=scenario.clock if scenario else None,
             seed=request.seed,
             count=request.count,
+            tools=scenario.tools if scenario else None,
         )
         placed = await self.fleet.launch(order)
         now, at = self.clock.now(), self.clock.wall()

@@ -130,6 +130,7 @@ class ScenarioCard(Record):
     goals: int = Field(description="How many of them are goals.", examples=[3])
     guards: int = Field(description="How many of them are guards.", examples=[1])
     calls: int | None = Field(description="How many calls the reference solution makes, if there is one.", examples=[5])
+    level: int | None = Field(default=None, description="How hard it is, from 1 to 5, if weak agents played it.")
 
 
 class ScenarioPart(Part[ScenarioCard]):
@@ -211,6 +212,12 @@ class RewindRequest(Order):
     """The number of the call to return to. Every later one is undone."""
 
     call: Annotated[int, Field(ge=0, le=LARGEST_NUMBER, description="0 is the start.", examples=[3]), AsInteger]
+
+
+class MarkedTurn(Record):
+    """The number of the turn that begins, from 0."""
+
+    turn: int = Field(examples=[0])
 
 
 class QueryRequest(Order):

@@ -14,6 +14,7 @@ from registry.client import FarmClient
 from registry.farm import Address, private
 from rl_training.config import TrainConfig, config_path, load_config
 from rl_training.data.prepare import Collected, Measure, Packed, collected, write_data
+from rl_training.data.rows import AnswerFormat
 from rl_training.data.selection import Band, ScenarioSelection
 from rl_training.demo.demo import DemoPlan, run_demo
 from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
@@ -44,6 +45,7 @@ def prepare(
     environment: Annotated[list[str] | None, typer.Option(help="Only this environment; may be repeated.")] = None,
     tag: Annotated[str | None, typer.Option(help="Only scenarios with this tag.")] = None,
     calls: Annotated[str | None, typer.Option(help="Only so long reference solutions, as LOW..HIGH.")] = None,
+    level: Annotated[str | None, typer.Option(help="Only of these levels, as LOW..HIGH between 1 and 5.")] = None,
     pass_rate: Annotated[str | None, typer.Option(help="Only so difficult, as LOW..HIGH between 0 and 1.")] = None,
     kill_score: Annotated[float | None, typer.Option(min=0, max=1, help="Only proved at least so well.")] = None,
     split: Annotated[
@@ -54,6 +56,9 @@ def prepare(
     tokenizer: Annotated[str, typer.Option(help="The model's folder or name, to measure prompts by.")] = "",
     max_prompt_tokens: Annotated[int | None, typer.Option(min=1, help="Leave out longer prompts, with tools.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Of the split.")] = 0,
+    answers: Annotated[
+        AnswerFormat, typer.Option(help="In free text, or as JSON with a key for each value that is asked for.")
+    ] = "text",
 ) -> None:
     """Write training and validation data from the scenarios of a farm. No answer is in them."""
     shelf = _shelf(farm, library)
@@ -64,6 +69,7 @@ def prepare(
         environments=tuple(environment or ()),
         tag=tag,
         calls=_band("--calls", calls),
+        level=_band("--level", level),
         pass_rate=_band("--pass-rate", pass_rate),
         kill_score=kill_score,
         split=split,
@@ -71,7 +77,7 @@ def prepare(
         validation_share=validation_share,
         seed=seed,
     )
-    data = asyncio.run(_collected(farm, shelf, selection))
+    data = asyncio.run(_collected(farm, shelf, selection, answers))
     done = write_data(folder, data, Measure(tokenizer, max_prompt_tokens))
     out.print(f"train: {_told(done.train)}\nvalidation: {_told(done.validation)}\nnot selected: {done.left_out}")
 
@@ -176,12 +182,14 @@ async def _train(settings: TrainConfig, command: list[str], run: Path, url: str 
             return await asyncio.to_thread(run_trainer, command, environment_of(settings, where, run, os.environ), log)
 
 
-async def _collected(url: str | None, shelf: list[Path], selection: ScenarioSelection) -> Collected:
+async def _collected(
+    url: str | None, shelf: list[Path], selection: ScenarioSelection, answers: AnswerFormat
+) -> Collected:
     if url is not None:
         async with FarmClient(url, _token()) as farm:
-            return await collected(farm, selection)
+            return await collected(farm, selection, answers=answers)
     async with private((*shelf, OWN_LIBRARY)) as address, FarmClient(address.url, address.token) as farm:
-        return await collected(farm, selection)
+        return await collected(farm, selection, answers=answers)
 
 
 def _shelf(url: str | None, library: list[Path] | None) -> list[Path]:

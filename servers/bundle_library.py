@@ -13,7 +13,7 @@ from servers.bundle.files import PACKAGED, SERVED_FILES, Stamp, opened
 from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
 from servers.scenario.scenario import Scenario
-from servers.scenario.scenario_file import load_scenarios
+from servers.scenario.scenario_file import ScenarioLines, load_lines
 from servers.text.wording import suggestion
 
 Stamps = tuple[Stamp | None, ...]
@@ -102,7 +102,7 @@ class Library:
         self._reread_seconds = reread_seconds
         self._reading = Lock()  # protects what is kept, and the event loop: one thread reads
         self._environments: dict[str, CachedRead[Environment]] = {}
-        self._scenarios: dict[str, CachedRead[dict[str, Scenario]]] = {}
+        self._scenarios: dict[str, CachedRead[ScenarioLines]] = {}
 
     def ids(self) -> list[str]:
         """The ids of all bundles, from the names of their folders. Nothing is read."""
@@ -130,7 +130,7 @@ class Library:
             return None
         return kept.value()
 
-    def scenarios(self, environment_id: str) -> dict[str, Scenario]:
+    def scenarios(self, environment_id: str) -> ScenarioLines:
         """The scenarios of an environment, by id. For the registry and the judge alone.
 
         Raises:
@@ -139,7 +139,7 @@ class Library:
         """
         environment = self.environment(environment_id)
         stamps = _stamps(environment.folder, (*SERVED_FILES, "scenarios.jsonl"))
-        return self._known(self._scenarios, environment_id, stamps, lambda: load_scenarios(environment))
+        return self._known(self._scenarios, environment_id, stamps, lambda: load_lines(environment))
 
     def scenario(self, environment_id: str, scenario_id: str) -> Scenario:
         """One scenario.

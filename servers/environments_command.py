@@ -17,11 +17,15 @@ out = Terminal()
 def environments(
     library: Shelves = None,
     long: Annotated[bool, typer.Option("--long", help="Show descriptions in full.")] = False,
+    benchmarks: Annotated[
+        bool, typer.Option("--benchmarks", help="List imported public benchmarks, instead of environments to train in.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """List the environments of the library."""
     folders = [*shelves(library), PACKAGED]
     cards = [card_of(folder) for folder in bundles_in(folders).values()]
+    cards = [card for card in cards if (card.benchmark is not None) == benchmarks]
     if as_json:
         out.print_data([card._asdict() for card in cards])
         return

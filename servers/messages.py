@@ -21,6 +21,8 @@ class Launch(Record):
     clock: Clock | None = None
     seed: int = Field(default=0, ge=0, le=2**63 - 1)
     count: int = Field(default=1, ge=1, le=1000)
+    tools: dict[str, int] | None = None
+    """The tools of the scenario, by the turn from which the agent sees each."""
 
 
 class Ticket(Record):
@@ -57,6 +59,32 @@ class TableRows(Record):
     columns: tuple[str, ...]
     rows: tuple[tuple[Any, ...], ...]
     total: int
+
+
+class TableColumn(Record):
+    """A column of a table. `references` names the column that a foreign key refers to: `members.id`."""
+
+    name: str
+    type: str
+    key: bool
+    needed: bool
+    references: str | None = None
+
+
+class StartTable(Record):
+    """A table of an environment at its start, with some of its rows."""
+
+    name: str
+    columns: tuple[TableColumn, ...]
+    rows: tuple[tuple[Any, ...], ...]
+    total: int
+
+
+class CallAnswer(Record):
+    """The answer to a call that a person makes: how it ended, and the text that an agent gets."""
+
+    outcome: OutcomeKind
+    text: str
 
 
 class CallRecord(Record):

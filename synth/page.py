@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import jinja2
 
-from evals.report.page import PARTS
+from registry.web.assets import STATIC
 
 MOST_BARS = 12
 
@@ -32,7 +32,7 @@ class Histogram(NamedTuple):
 
 def page(template: Path, **values: Any) -> str:
     """A page from a template of this folder, with the common style. Text of models is escaped."""
-    folders = [template.parent, Path(__file__).parent, PARTS]
+    folders = [template.parent, Path(__file__).parent, STATIC]
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folders), autoescape=True, undefined=jinja2.StrictUndefined
     )

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 import envfarm
-from farm import LISTED, loaded
+from farm import LISTED, PACKAGES, loaded
 from servers.bundle_library import OWN_LIBRARY, Library
 from tests.processes import Done, farm, farm_up
 
@@ -21,6 +21,8 @@ ROOT = Path(__file__).parent.parent
 HEAVY = {"openai", "mcp", "fastapi", "sqlalchemy", "uvicorn", "starlette", "httpx", "httpx2", "alembic", "apsw"}
 MOST_FOR_HELP = 450
 """Modules of any kind, Python's own among them. There were 370 when this was written, and 2,034 with all commands."""
+MOST_FOR_PUBLIC_MODULE = 150
+"""The same for `import envfarm`. There were 61."""
 IMPORTED = """
 import json, sys, farm
 try:
@@ -121,7 +123,7 @@ async def completed(tmp_path: Path, words: str) -> Done:
     ("words", "completions"),
     [
         ("farm env", ["environments"]),
-        ("farm s", ["scenarios", "serve", "score", "synth", "show"]),
+        ("farm s", ["scenarios", "serve", "state", "sql", "score", "synth", "show"]),
         ("farm synth ", ["run", "scenarios", "phrases"]),
         ("farm environments --lo", ["--long"]),
     ],
@@ -158,5 +160,29 @@ async def test_a_module_of_others_with_a_name_of_ours_is_named(tmp_path: Path) -
     assert str(tmp_path / "evals.py") in done.err
 
 
-def test_the_public_names_are_all_there() -> None:
-    assert sorted(envfarm.__all__) == sorted(name for name in vars(envfarm) if not name.startswith("_"))
+def test_importing_the_public_module_imports_nothing_else_of_ours() -> None:
+    script = "import json, sys, envfarm; print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    modules = set(json.loads(done.stdout))
+    assert {name.partition(".")[0] for name in modules} & (HEAVY | {"pydantic", *PACKAGES}) == set()
+    assert len(modules) < MOST_FOR_PUBLIC_MODULE
+
+
+def test_the_public_names_are_all_there_and_are_what_type_checkers_take_them_for() -> None:
+    """A type checker reads the imports under `TYPE_CHECKING`, and Python the table of where each name is defined."""
+    tree = ast.parse(Path(envfarm.__file__).read_text(encoding="utf-8"))
+    [checked] = [node for node in tree.body if isinstance(node, ast.If)]
+    typed = {
+        alias.name: getattr(importlib.import_module(node.module or ""), alias.name)
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert sorted(typed) == sorted(envfarm.__all__)
+    assert {name: getattr(envfarm, name) for name in envfarm.__all__} == typed
+    assert set(envfarm.__all__) < set(dir(envfarm))
+
+
+def test_a_public_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="module 'envfarm' has no attribute 'Farm'"):
+        getattr(envfarm, "Farm")  # noqa: B009 - a type checker knows that it is not there

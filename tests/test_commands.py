@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import shutil
 import signal
 import stat
@@ -66,8 +67,8 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
     gold = ("play", shop, "--gold", "--scenario")
     model = ("play", shop, "--scenario", "dearer", "--model", "m")
     asked: dict[tuple[str | Path, ...], str] = {
-        ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, or --model NAME",
-        (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, or --model NAME",
+        ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, --model NAME, or --agent COMMAND",
+        (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, --model NAME, or --agent COMMAND",
         ("play", "zoo", "--scenario", "x", "--gold"): "`farm environments` lists those that there are",
         (*gold, "cheaper"): "shop has no scenario 'cheaper'; did you mean 'dearer'?",
         (*gold, "derer"): "shop has no scenario 'derer'; did you mean 'dearer'?",
@@ -133,7 +134,7 @@ async def test_the_demo_plays_the_first_scenarios_of_every_environment_three_way
     (tmp_path / "tmp").mkdir()
     with watching_for_orphans() as left:
         done = await farm("demo", home=tmp_path, TMPDIR=str(tmp_path / "tmp"))
-        assert not left()
+        await until(lambda: not left(), "no process of the demo is left")
     assert (done.code, done.err) == (0, "")
     library = Library([OWN_LIBRARY])
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in done.out.splitlines() if "│" in line]
@@ -312,6 +313,30 @@ async def test_instances_are_launched_scored_and_closed_on_a_running_farm(shelf:
         assert (await client.leases(status="live")).total == 0
 
 
+async def test_what_to_do_next_names_a_state_folder_that_is_not_the_usual_one(shelf: Path, tmp_path: Path) -> None:
+    elsewhere, state = tmp_path / "elsewhere", tmp_path / ".envfarm"
+    elsewhere.mkdir()
+    async with running_farm(shelf, tmp_path):
+        done = await farm("launch", "shop", "--scenario", "dearer", "--state", state, home=elsewhere)
+        [score] = [line for line in done.err.splitlines() if line.startswith("To score")]
+        scored = await farm(*shlex.split(score.partition(": farm ")[2]), home=elsewhere)
+        assert (scored.code, scored.err) == (0, "")
+        [end] = [line for line in done.err.splitlines() if line.startswith("To end")]
+        assert (await farm(*shlex.split(end.partition(": farm ")[2]), home=elsewhere)).code == 0
+        by_variable = await farm("launch", "shop", "--scenario", "dearer", home=elsewhere, FARM_STATE=str(state))
+        assert "--state" not in by_variable.err
+
+
+@pytest.mark.parametrize(("command", "count"), [("launch --count 2", 2), ("connect json --lease", 1)])
+async def test_a_lease_that_cannot_be_printed_ends(shelf: Path, tmp_path: Path, command: str, count: int) -> None:
+    to_a_full_disk = ("/bin/sh", "-c", 'exec "$@" > /dev/full', "sh")
+    async with running_farm(shelf, tmp_path) as client:
+        one = await started(*command.split(), "shop", home=tmp_path, launcher=to_a_full_disk)
+        done = await one.ended()
+        assert (done.code, done.err) == (1, "farm: the output cannot be written: No space left on device\n")
+        assert ((await client.leases()).total, (await client.leases(status="live")).total) == (count, 0)
+
+
 async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: Path) -> None:
     async with running_farm(shelf, tmp_path) as client:
         nobody = "0123456789abcdef"
@@ -328,7 +353,7 @@ async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: 
         [lease] = await client.launch("shop")
         assert misused(await farm("score", lease.instance, home=tmp_path), "nothing to judge by")
         done = await farm("close", nobody, "x", lease.instance, home=tmp_path)
-        assert (done.code, done.out) == (1, "")
+        assert (done.code, done.out) == (2, "")
         assert done.err.splitlines() == [
             f"farm: there is no instance '{nobody}'; it was never launched",
             "farm: x: not the id of an instance; `farm launch` prints it as `instance`",
@@ -484,4 +509,4 @@ async def test_a_ctrl_c_while_a_command_is_loaded_ends_it_quietly(tmp_path: Path
     await until(lambda: "pydantic_core" in maps.read_text(), "it is importing")
     one.send(signal.SIGINT)
     done = await one.ended()
-    assert (done.code, done.out, done.err) == (130, "", "")
+    assert (done.code, done.out, done.err) == (130, "", "farm: interrupted\n")

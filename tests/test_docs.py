@@ -24,6 +24,7 @@ from registry.ledger.store import Ledger
 from registry.messages import ErrorKind
 from servers import errors
 from servers.bundle.description import (
+    BenchmarkOrigin,
     Description,
     ImportedOrigin,
     Provenance,
@@ -34,6 +35,7 @@ from servers.bundle.rules import BundleRule
 from servers.bundle_library import Library
 from servers.messages import OutcomeKind
 from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
+from servers.scenario.checkpoints.official import OfficialCheckpoint
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.checkpoints.sql import Comparison, SqlCheckpoint
 from servers.scenario.scenario import PlannedCall, Scenario, Solution
@@ -64,10 +66,12 @@ BUNDLE_KEYS: tuple[type[BaseModel], ...] = (
     Tool,
     Provenance,
     ImportedOrigin,
+    BenchmarkOrigin,
     Scenario,
     SqlCheckpoint,
     PythonCheckpoint,
     FootprintCheckpoint,
+    OfficialCheckpoint,
     Allowance,
     Comparison,
     PlannedCall,
@@ -247,7 +251,7 @@ def test_commands_are_found_where_a_reader_sees_them() -> None:
 
 def test_every_command_and_every_option_has_its_place() -> None:
     sections = dict(
-        re.findall(r"^## `farm ([\w ]+)`\n(.*?)(?=^## |\Z)", text_of("commands.md"), re.MULTILINE | re.DOTALL)
+        re.findall(r"^## `farm ([\w -]+)`\n(.*?)(?=^## |\Z)", text_of("commands.md"), re.MULTILINE | re.DOTALL)
     )
     there = {
         name: {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}

@@ -93,9 +93,9 @@ VICTIMS: dict[str, Callable[[int], list[Process]]] = {"guest": guests, "zygote":
 @pytest.mark.parametrize(
     ("victim", "count", "cycles"),
     [
-        ("guest", 1, 12),
-        ("zygote", 1, 12),
-        ("worker", 2, 4),
+        ("guest", 1, 6),
+        ("zygote", 1, 5),
+        ("worker", 2, 3),
         pytest.param("guest", 2, 40, marks=pytest.mark.slow),
         pytest.param("zygote", 2, 40, marks=pytest.mark.slow),
         pytest.param("worker", 2, 12, marks=pytest.mark.slow),
@@ -129,8 +129,8 @@ async def test_what_was_answered_survives_kill_9_below_a_farm(
 @pytest.mark.parametrize(
     ("count", "cycles"),
     [
-        (1, 4),
-        (2, 2),
+        (1, 2),
+        (2, 1),
         pytest.param(1, 12, marks=pytest.mark.slow),
         pytest.param(2, 12, marks=pytest.mark.slow),
     ],

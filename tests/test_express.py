@@ -16,7 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp_types import CallToolResult
+from mcp.server.lowlevel import Server
+from mcp_types import CallToolResult, ListToolsResult
 from starlette.types import Scope, Send
 
 from agent_client.toolbox import connect
@@ -24,6 +25,7 @@ from agent_client.trace import ToolResult
 from servers.bundle_library import Library
 from servers.doors.fast_path import Express
 from servers.doors.mcp import SERVER_INFO, AgentDoor
+from servers.doors.prepared_answers import AnswerKey, PlainQuestion, PreparedAnswers
 from servers.doors.request import Headers
 from servers.doors.server import listen, serving, url_of
 from servers.messages import Launch, Ticket
@@ -60,6 +62,19 @@ class Closed(Express):
         return False
 
 
+class CountedAnswers(PreparedAnswers):
+    """Counts what it answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.answered = 0
+
+    async def answer(self, question: PlainQuestion, scope: Scope, send: Send) -> bool:
+        answered = await super().answer(question, scope, send)
+        self.answered += answered
+        return answered
+
+
 class Answer(NamedTuple):
     """What came back: the status, what kind of body it says it has, and the body, JSON in one way of writing it."""
 
@@ -90,6 +105,7 @@ class Doors:
     portal: BlockingPortal
     worker: Worker
     express: Counted
+    prepared: CountedAnswers
     short: tuple[Ticket, str]
     long: tuple[Ticket, str]
 
@@ -130,15 +146,17 @@ def _in_one_way(body: bytes) -> str:
 
 
 @asynccontextmanager
-async def _opened(library: Library, folder: Path) -> AsyncGenerator[tuple[Worker, Counted, list[tuple[Ticket, str]]]]:
-    counted = Counted()
+async def _opened(
+    library: Library, folder: Path
+) -> AsyncGenerator[tuple[Worker, Counted, CountedAnswers, list[tuple[Ticket, str]]]]:
+    counted, prepared = Counted(), CountedAnswers()
     async with Worker(library, folder) as worker:
         tickets = await worker.launch(Launch(environment="shop", seed=7, count=2))
         with listen("127.0.0.1", 0) as one, listen("127.0.0.1", 0) as other:
-            short = AgentDoor(worker, loopback_only=True, express=counted)
-            long = AgentDoor(worker, loopback_only=True, express=Closed())
+            short = AgentDoor(worker, loopback_only=True, express=counted, prepared=prepared)
+            long = AgentDoor(worker, loopback_only=True, express=Closed(), prepared=PreparedAnswers(0))
             async with short.running(), long.running(), serving(short, one), serving(long, other):
-                yield worker, counted, [(tickets[0], url_of(one)), (tickets[1], url_of(other))]
+                yield worker, counted, prepared, [(tickets[0], url_of(one)), (tickets[1], url_of(other))]
 
 
 @pytest.fixture(scope="module")
@@ -146,9 +164,14 @@ def doors(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> Generator[Do
     folder = tmp_path_factory.mktemp("express")
     with (
         start_blocking_portal() as portal,
-        portal.wrap_async_context_manager(_opened(Library([shelf]), folder)) as (worker, counted, (short, long)),
+        portal.wrap_async_context_manager(_opened(Library([shelf]), folder)) as (
+            worker,
+            counted,
+            prepared,
+            (short, long),
+        ),
     ):
-        yield Doors(portal, worker, counted, short, long)
+        yield Doors(portal, worker, counted, prepared, short, long)
 
 
 def modern_meta(**changes: Any) -> dict[str, Any]:
@@ -506,6 +529,120 @@ async def _asked_in_vain(worker: Worker, url: str, version: str) -> Answer:
     [ticket] = await worker.launch(Launch(environment="shop"))
     worker.find(ticket.instance).state.path.unlink()
     return await _asked(call(version, tool="make", arguments={"name": "drum"}), ticket, url)
+
+
+def question(version: str, method: str, **changes: Any) -> Request:
+    """A question about the environment as clients of a version ask it."""
+    request = call(version, method=method, tool=ABSENT, **changes)
+    headers = [one for one in request.headers if one[0] != "Mcp-Name"]
+    if method == "initialize":
+        headers = [one for one in headers if one[0] != "MCP-Protocol-Version"]
+    return replace(request, headers=tuple(headers))
+
+
+def initialize(wanted: Any, **changes: Any) -> dict[str, Any]:
+    client = {"name": "a test", "version": "1"}
+    return {"protocolVersion": wanted, "capabilities": {}, "clientInfo": client, **changes}
+
+
+QUESTIONS = {
+    "a modern list": question(MODERN, "tools/list"),
+    "a list": question("2025-11-25", "tools/list", params=ABSENT),
+    "a list with empty parameters": question("2025-06-18", "tools/list", params={}),
+    "a modern discovery": question(MODERN, "server/discover"),
+    "an initialization": question("2025-11-25", "initialize", params=initialize("2025-11-25")),
+    "an earlier initialization": question("2025-11-25", "initialize", params=initialize("2025-06-18")),
+    "an initialization for the modern version": question("2025-11-25", "initialize", params=initialize(MODERN)),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_what_is_asked_of_an_environment_is_made_once_and_is_the_sdk_s_answer(doors: Doors, name: str) -> None:
+    check(doors, QUESTIONS[name])
+    before = doors.prepared.answered
+    for number in (1, "ä", 2**60):
+        body = json.loads(QUESTIONS[name].body)
+        check(doors, replace(QUESTIONS[name], body=json.dumps({**body, "id": number}).encode()))
+    assert doors.prepared.answered == before + 3
+
+
+ODD_QUESTIONS = {
+    "a page": question("2025-11-25", "tools/list", params={"cursor": "x"}),
+    "a modern list in the clothes of another": question("2025-11-25", "tools/list", params={"_meta": modern_meta()}),
+    "a list of another method": replace(
+        question(MODERN, "tools/list"), headers=question(MODERN, "server/discover").headers
+    ),
+    "a modern list without its method": replace(
+        question(MODERN, "tools/list"),
+        headers=tuple(one for one in question(MODERN, "tools/list").headers if one[0] != "Mcp-Method"),
+    ),
+    "a list with a name": call(MODERN, method="tools/list"),
+    "a discovery of before": question("2025-11-25", "server/discover", params={}),
+    "an unknown version": question("2025-11-25", "initialize", params=initialize("1999-01-01")),
+    "no version": question("2025-11-25", "initialize", params=initialize(3)),
+    "capabilities": question(
+        "2025-11-25", "initialize", params=initialize("2025-11-25", capabilities={"sampling": {}})
+    ),
+    "wrong capabilities": question("2025-11-25", "initialize", params=initialize("2025-11-25", capabilities=[])),
+    "a client without a name": question("2025-11-25", "initialize", params=initialize("2025-11-25", clientInfo={})),
+    "a modern initialization": question(MODERN, "initialize", params=initialize(MODERN)),
+}
+
+
+@pytest.mark.parametrize("name", ODD_QUESTIONS)
+def test_an_odd_question_gets_the_sdk_s_answer(doors: Doors, name: str) -> None:
+    for one in QUESTIONS.values():  # so that there is what could be sent by mistake
+        check(doors, one)
+    before = doors.prepared.answered
+    check(doors, ODD_QUESTIONS[name])
+    assert doors.prepared.answered == before
+
+
+class _OneByOne(Server[Any]):
+    """Counts how many requests are answered at once."""
+
+    def __init__(self) -> None:
+        super().__init__("one by one", on_list_tools=self._list)
+        self.now = self.most = self.made = 0
+
+    async def _list(self, _ctx: Any, _params: object) -> ListToolsResult:
+        self.now, self.made = self.now + 1, self.made + 1
+        self.most = max(self.most, self.now)
+        await asyncio.sleep(0)
+        self.now -= 1
+        return ListToolsResult(tools=[])
+
+
+@pytest.mark.parametrize(("header", "made"), [("Accept", 1), ("X-Odd", 20)])
+def test_the_tools_are_listed_one_request_after_another(doors: Doors, header: str, made: int) -> None:
+    """In the plain form they are listed once. The SDK answers odd requests, in turn with others of their kind."""
+    server = _OneByOne()
+    request = question("2025-11-25", "tools/list", params=ABSENT)
+    request = replace(request, headers=(*[one for one in request.headers if one[0] != header], (header, "*/*")))
+
+    async def asked() -> None:
+        door = AgentDoor(doors.worker, loopback_only=True, server=server)
+        with listen("127.0.0.1", 0) as socket:
+            async with door.running(), serving(door, socket):
+                await asyncio.gather(*(_asked(request, doors.short[0], url_of(socket)) for _ in range(20)))
+
+    doors.portal.call(asked)
+    assert (server.most, server.made) == (1, made)
+
+
+def test_prepared_answers_take_so_much_memory_and_no_more() -> None:
+    answers = PreparedAnswers(1000)
+    kept = [
+        PlainQuestion(AnswerKey("digest", f"{number}", "initialize", b"", ""), b'{"id":1,"result":')
+        for number in range(9)
+    ]
+    for one in kept:
+        answers.keep(one, one.head + b"x" * 300)
+        answers.keep(one, one.head + b"x" * 300)
+    assert answers.size == 900
+    answers.keep(kept[0], kept[0].head + b"x" * 1000)
+    answers.keep(kept[0], b'{"id":1,"error":{}}')
+    assert answers.size == 900
 
 
 def check(doors: Doors, request: Request) -> None:

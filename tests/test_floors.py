@@ -29,7 +29,7 @@ ALONE = {
 GATE = {path.relative_to(ROOT).as_posix() for path in (ROOT / "servers" / "gate").glob("*.py")}
 """What inspects the text of Python: in guests for bundles, and nothing of it executes any."""
 TELL_THE_VERSION = {"registry/http/app.py"}  # by importlib.metadata
-BESIDE_THEM = {"apsw", "docstring_parser"}
+BESIDE_THEM = {"apsw", "docstring_parser", "mpmath"}
 
 
 def named(path: Path) -> str:
@@ -119,8 +119,8 @@ def test_what_runs_beside_untrusted_code_brings_nothing_of_ours(name: str) -> No
     assert all(is_alone(imported) for imported in from_elsewhere), from_elsewhere
 
 
-IMPORTS_COMMANDS = "farm.py"
-"""The one file that imports by name: the modules of the command that is to run, from its own table."""
+IMPORT_BY_NAME = {"farm.py", "envfarm.py"}
+"""The two files that import by name, each from its own table: a command, and a public name."""
 OWN_WRONG_AGENTS = "synth/certify/agents/user_agents.py"
 """Runs the file that a user names after `farm certify --against`: the user's own code, as tests are."""
 
@@ -143,7 +143,7 @@ def test_only_guests_execute_text() -> None:
         if isinstance(node, ast.Name) and node.id in ("exec", "eval", "compile", "__import__")
     }
     loaders = importers("importlib", "runpy", "pickle", "marshal", "code", "codeop") - TELL_THE_VERSION
-    assert executers | loaders <= ALONE | {IMPORTS_COMMANDS, OWN_WRONG_AGENTS}
+    assert executers | loaders <= ALONE | IMPORT_BY_NAME | {OWN_WRONG_AGENTS}
 
 
 def test_python_is_parsed_in_one_place_and_in_guests() -> None:

@@ -1,5 +1,6 @@
 """The log of a farm: JSON lines that follow a call from door to guest, and keep what is secret to themselves."""
 
+import ast
 import asyncio
 import json
 import logging
@@ -23,12 +24,13 @@ from registry.farm import private
 from registry.messages import Lease
 from servers.bundle_library import Library
 from servers.messages import Launch
-from servers.telemetry.logs import JsonLineHandler, to_stderr
+from servers.telemetry.logs import OF_EVERY_LINE, JsonLineHandler, as_line, to_stderr
 from servers.telemetry.opentelemetry import Spans
 from servers.worker.worker import Worker
 from tests.frail import write_frail
-from tests.processes import farm_up
+from tests.processes import Done, farm_up
 
+ROOT = Path(__file__).parent.parent
 ARGUMENT = "a-word-that-stays-inside"
 ANSWER = "the last words of the agent"
 PARTS_OF_EVERY_EVENT = ["at", "level", "process", "source", "event"]
@@ -43,14 +45,59 @@ async def called(lease: Lease, *calls: tuple[str, dict[str, Any]]) -> None:
             await toolbox.call(tool, arguments)
 
 
-@pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("level", ["info", "debug"])
+def names_of_fields(source: str) -> set[str]:
+    """The literal names in what is given as `extra`."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        for option in node.keywords if isinstance(node, ast.Call) else ():
+            if option.arg == "extra" and isinstance(option.value, ast.Dict):
+                found |= {
+                    key.value
+                    for key in option.value.keys
+                    if isinstance(key, ast.Constant) and isinstance(key.value, str)
+                }
+    return found
+
+
+def test_no_event_has_a_field_that_every_line_has() -> None:
+    assert names_of_fields("log.info('x', extra={'at': 1, 'b': 2})") == {"at", "b"}
+    used: set[str] = set()
+    for folder in ("servers", "registry", "evals", "synth", "rl_training", "agent_client"):
+        for path in (ROOT / folder).rglob("*.py"):
+            used |= names_of_fields(path.read_text(encoding="utf-8"))
+    assert "instance" in used
+    assert used.isdisjoint(OF_EVERY_LINE)
+
+
+def test_a_field_never_takes_the_place_of_what_every_line_has() -> None:
+    record = logging.makeLogRecord({"name": "a.library", "msg": "said", "at": "elsewhere", "event": "other", "mine": 1})
+    line = json.loads(as_line(record, "farm"))
+    assert line["at"].startswith("20")
+    assert (line["event"], line["at_"], line["event_"], line["mine"]) == ("said", "elsewhere", "other", 1)
+
+
+def of_the_farm(done: Done) -> list[dict[str, Any]]:
+    """What a farm logged, without what the machine's load brings about."""
+    return [one for one in done.events if not one["event"].startswith("event loop ")]
+
+
+async def make_sure_where_instances_are(url: str, workers: int) -> None:
+    """The farm's own port answers agents in JSON-RPC. With workers of their own ports, it says so."""
+    async with httpx.AsyncClient() as http:
+        answer = await http.post(f"{url}/i/0123456789abcdef/mcp", json={})
+    error = answer.json()["error"]
+    assert (answer.status_code, error["data"]) == (404, {"kind": "not_found"})
+    assert ("use the mcp_url of the lease" in error["message"]) == (workers > 1)
+
+
+@pytest.mark.parametrize(("count", "level"), [(1, "debug"), (2, "info")])
 async def test_what_happens_is_told_and_what_is_secret_is_not(tmp_path: Path, count: int, level: str) -> None:
     await write_frail(tmp_path / "shelf" / "frail")
     served = ("--library", tmp_path / "shelf", "--no-gate")
     arguments = ("--port", "0", "--workers", str(count), *served, "--log-level", level)
     async with farm_up(tmp_path / "state", *arguments, home=tmp_path) as up:
         async with FarmClient(up.url, up.token) as client:
+            await make_sure_where_instances_are(up.url, count)
             first, second = await client.launch("frail", "dearer", count=2)
             await called(first, ("find", {"text": ARGUMENT}), ("fail", {"word": ARGUMENT}), ("leave", {}))
             kept = [(call.seq, call.outcome) for call in (await client.history(first.instance)).items]
@@ -62,7 +109,7 @@ async def test_what_happens_is_told_and_what_is_secret_is_not(tmp_path: Path, co
             token = up.token
         done = await up.ended_by(signal.SIGTERM)
 
-    events = done.events
+    events = of_the_farm(done)
     assert all(list(event)[:5] == PARTS_OF_EVERY_EVENT for event in events)
     processes = {"farm"} if count == 1 else {"farm", "worker-1", "worker-2"}
     assert {event["process"] for event in events} == processes
@@ -103,7 +150,7 @@ async def test_what_the_farm_could_not_do_is_an_error_that_names_the_instance(tm
             (state / "worker-1" / "instances" / f"{lease.instance}.history").write_bytes(b"not a database" * 100)
             assert (await client.score(lease.instance)).outcome == "infra_error"
         done = await up.ended_by(signal.SIGTERM)
-    [event] = done.events
+    [event] = of_the_farm(done)
     assert (event["event"], event["level"], event["instance"]) == ("scored", "error", lease.instance)
     assert "is not what was written" in event["error"]
     assert str(tmp_path) not in done.err

@@ -1,6 +1,7 @@
 """What people mistype: every command ends with exit code 2 and says in plain words what it wants."""
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -42,6 +43,7 @@ MISUSES: dict[str, tuple[str, ...]] = {
     "score abc": ("not the id of an instance",),
     "doctor extra": ("extra",),
     "new Bad": ("'Bad' is no name of an environment",),
+    "new class": ("'class' is a word of Python",),
     "check nobundle": ("nobundle: no such bundle",),
     "derive nobundle": ("nobundle: no such bundle",),
     f"prove {OWN} --calls 0": ("'--calls'", "must be at least 1"),
@@ -61,6 +63,12 @@ MISUSES: dict[str, tuple[str, ...]] = {
     "eval nofile --out run": ("nofile: cannot be read",),
     "eval file --out run": ("file: not TOML",),
     "eval suite.toml --out run --base-url x": ("--base-url",),
+    "eval --out run": ("give a suite, or an agent with --agent COMMAND",),
+    "eval --agent no-such-agent --out run": ("'no-such-agent' is not found",),
+    "eval suite.toml --agent x --environment y --out run": ("--environment and --scenario go without a suite",),
+    "eval --agent true --agent-read . --out run": ("add --agent-walls",),
+    "eval suite.toml --agent-walls --out run": ("--agent-walls and --agent-read are for",),
+    f"play {OWN} --scenario x --gold --agent true": ("choose one",),
     "report folder": ("folder: not a run",),
     "report folder --html nodir/x.html": ("nodir",),
     "show file": ("file: not a run",),
@@ -121,11 +129,29 @@ def test_an_error_in_the_systems_words_would_be_found() -> None:
     assert len(list(raw_errors(ast.parse(source)))) == 1
 
 
-@pytest.mark.parametrize("command", [("environments",), ("scenarios", "parcel_room", "--json")])
-def test_a_full_disk_behind_the_output_is_told(command: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [("environments",), ("scenarios", "parcel_room", "--json"), ("--version",), ("--help",), ("play", "--help")],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_behind_the_output_is_told(command: tuple[str, ...], unbuffered: str) -> None:
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [sys.executable, "-m", "farm", *command], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "farm", *command],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=environment,
         )
     assert done.stderr == "farm: the output cannot be written: No space left on device\n"
     assert done.returncode == 1
+
+
+@pytest.mark.parametrize("command", ["--version", "--help", "environments"])
+def test_an_output_that_is_closed_is_no_error(command: str) -> None:
+    line = f"exec {sys.executable} -m farm {command} >&-"
+    done = subprocess.run(["/bin/sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -101,15 +101,15 @@ async def test_another_user_reads_nothing_and_opens_no_privileged_door(shelf: Pa
                     assert (await stranger.post(f"{url}{path}", json={})).status_code in (401, 404, 405)
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o777])
+@pytest.mark.parametrize(("umask", "workers"), [(0o000, 2), (0o777, 1)])
 async def test_everything_in_a_state_folder_is_its_owners_alone_whatever_the_umask(
-    shelf: Path, tmp_path: Path, umask: int
+    shelf: Path, tmp_path: Path, umask: int, workers: int
 ) -> None:
     state = tmp_path / "state"
     before = os.umask(umask)
     try:
         async with (
-            running(Options(library=(shelf,), state=state, port=0, workers=2)) as address,
+            running(Options(library=(shelf,), state=state, port=0, workers=workers)) as address,
             FarmClient(address.url, address.token) as client,
         ):
             leases = await client.launch("shop", count=4)
@@ -220,7 +220,7 @@ async def test_a_clients_file_with_a_token_is_its_owners_alone_and_kept_out_of_g
 async def test_an_agent_whose_lease_is_over_is_told_so(shelf: Path, tmp_path: Path) -> None:
     options = Options(library=(shelf,), state=tmp_path / "state", port=0, workers=2)
     async with running(options) as address, FarmClient(address.url, address.token) as client:
-        [lease] = await client.launch("shop", ttl_seconds=10)
+        [lease] = await client.launch("shop", ttl_seconds=600)
         (tmp_path / "state" / lease.worker / "instances" / f"{lease.instance}.over").touch()
     async with running(options) as address, FarmClient(address.url, address.token) as client:
         again = await client.lease(lease.instance)

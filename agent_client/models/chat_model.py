@@ -54,6 +54,10 @@ class ChatModel:
         """Check that the endpoint answers and accepts the key. Raises EndpointError."""
         await self._endpoint.check()
 
+    async def check_model(self) -> None:
+        """Ask for one token, to check that the endpoint has the model. Raises EndpointRefused."""
+        await self._endpoint.check_model(self.name)
+
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """Ask for the next turn. Raises EndpointError, or ConversationTooLong."""
         shown = chat_messages(messages, with_thinking=self._return_thinking)

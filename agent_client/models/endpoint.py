@@ -17,7 +17,7 @@ from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 from pydantic import BaseModel, ValidationError
 
 from agent_client.errors import ConversationTooLong, EndpointDown, EndpointRefused
-from agent_client.models.completion import Embeddings
+from agent_client.models.completion import Completion, Embeddings
 
 T = TypeVar("T", bound=BaseModel)
 Sleep = Callable[[float], Awaitable[None]]
@@ -25,7 +25,12 @@ EMBEDDED_AT_ONCE = 128
 LONGEST_WAIT = 60.0  # seconds; an endpoint that asks for more is refused, before an agent is blamed for the time
 TOO_LONG = ("context_length_exceeded", "maximum context length", "context window", "too many tokens")
 SYSTEMS_NUMBER = re.compile(r"^\[Errno -?\d+\] ")
+REFUSES_MODEL = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND)
+"""Refusals that no other request changes. A model may refuse the short request of `check_model` for its size (400)."""
+SECONDS_TO_CHECK = 60.0
 OUT_OF_MONEY = "insufficient_quota"
+LOSES_THE_BODY = (301, 302, 303)
+"""Redirects after which clients send GET, so that the endpoint never gets the request. 307 and 308 are followed."""
 HINTS = {
     401: "the key is wrong",
     403: "the key may not use this model",
@@ -114,13 +119,32 @@ class Endpoint:
             EndpointRefused: the key is refused.
         """
         try:
-            await self._client.get("/models", cast_to=httpx2.Response)
+            response = await self._client.get("/models", cast_to=httpx2.Response)
+            self._refuse_redirect(response, "/models")
         except APIConnectionError as error:
+            self._refuse_endless_redirect(error)
             raise EndpointDown(self._unreachable(error)) from error
         except APIStatusError as error:
+            self._refuse_redirect(error.response, "/models")
             refusal = self._refusal(error)
             if error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
                 raise refusal from error
+
+    async def check_model(self, model: str) -> None:
+        """Ask a model for one token, once. An endpoint that is busy, broken or slow passes: others are retried.
+
+        Raises:
+            EndpointRefused: there is no such model, or the key may not use it.
+        """
+        body = {"model": model, "messages": [{"role": "user", "content": "Hello."}], limit_name(self.base_url): 1}
+        try:
+            async with asyncio.timeout(SECONDS_TO_CHECK):
+                await self._post("/chat/completions", body, Completion)
+        except EndpointRefused as error:
+            if error.status in REFUSES_MODEL:
+                raise
+        except (EndpointDown, ConversationTooLong, TimeoutError):
+            return
 
     async def embed(self, model: str, texts: Sequence[str]) -> list[tuple[float, ...]]:
         """A vector for each text, all of the same length. Raises as `post` does."""
@@ -153,15 +177,34 @@ class Endpoint:
             # The bytes: the library's own types promise what not every endpoint keeps.
             response = await self._client.post(path, cast_to=httpx2.Response, body=body)
             self._has_listened = True
+            self._refuse_redirect(response, path)
             return kind.model_validate_json(response.content)
         except APIConnectionError as error:
+            self._refuse_endless_redirect(error)
             nobody_listens = isinstance(error.__cause__, httpx2.ConnectError)
             raise PassingError(self._unreachable(error), nobody_listens=nobody_listens) from error
         except APIStatusError as error:
             self._has_listened = True
+            self._refuse_redirect(error.response, path)
             raise self._refusal(error) from error
         except ValidationError as error:
             raise PassingError(f"{self.base_url} answered no {_words(kind)}: {_brief(error)}") from error
+
+    def _refuse_redirect(self, response: httpx2.Response, path: str) -> None:
+        """Refuse an answer that a redirect led to, if the endpoint there never got the request's body."""
+        status = next((one.status_code for one in response.history if one.status_code in LOSES_THE_BODY), None)
+        if status is not None:
+            there = str(response.url).removesuffix(path)
+            raise EndpointRefused(
+                f"{self.base_url} redirects to {there} (HTTP {status}), and requests are lost on the way; give that"
+                " address as the base URL",
+                status=status,
+            )
+
+    def _refuse_endless_redirect(self, error: APIConnectionError) -> None:
+        if isinstance(error.__cause__, httpx2.TooManyRedirects):
+            message = f"{self.base_url} redirects in a circle; is the base URL right?"
+            raise EndpointRefused(message, status=HTTPStatus.FOUND) from error
 
     def _unreachable(self, error: APIConnectionError) -> str:
         return f"cannot reach {self.base_url}: {SYSTEMS_NUMBER.sub('', str(error.__cause__ or '')) or error}"

@@ -22,6 +22,7 @@ from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
 from servers.errors import FarmError, RequestError
 from servers.files.trouble import trouble
+from servers.scenario.checkpoints.official import CONTAMINATED, QUESTION
 from servers.text.terminal import Terminal, marked
 from servers.text.wording import counted
 
@@ -103,10 +104,19 @@ def _rollouts(runs: Iterable[Path], libraries: Iterable[Path]) -> Iterator[tuple
         places = {at.played.key: (at.offset, at.length) for at in folder.rollouts()}
         for name, (offset, length) in sorted(places.items()):
             played = folder.rollout_at(offset, length)
+            _refuse_benchmark(f"{run}/{name}", played.rollout)
             yield f"{run}/{name}", played.agent, played.rollout
     for library in libraries:
         for one in asyncio.run(references(library)):
+            _refuse_benchmark(f"{library}/{one.environment}", one)
             yield f"{library}/{one.environment}/{one.scenario}", "reference", one
+
+
+def _refuse_benchmark(name: str, rollout: Rollout) -> None:
+    """Refuse to train on a public benchmark. Raises RequestError."""
+    begin = QUESTION.partition("{")[0]
+    if rollout.score is not None and any(one.question.startswith(begin) for one in rollout.score.verdicts):
+        raise RequestError(f"{name} {CONTAMINATED}")
 
 
 def _lacking(form: Format, template: ChatTemplate | None, example: TrainingExample) -> Counter[str]:

@@ -14,6 +14,7 @@ from evals.runs.causes import MEANINGS
 from evals.runs.folder import RunFolder
 from evals.runs.records import Subject
 from evals.runs.summary import RolloutSummary
+from registry.web.assets import asset_text
 
 PARTS = Path(__file__).parent / "page_parts"
 MOST_OPENABLE = 2000
@@ -36,7 +37,7 @@ def drawn(title: str, data: Any) -> str:
     script = "\n".join(_part(name) for name in SCRIPTS)
     filled = {
         "{{title}}": _escaped(title),
-        "{{style}}": _part("look.css") + _part("page.css"),
+        "{{style}}": asset_text("look.css") + asset_text("parts.css"),
         "{{script}}": script,
         "{{data}}": in_script(data),
     }

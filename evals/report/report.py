@@ -9,8 +9,8 @@ from evals.rollout import Outcome
 from evals.runs.causes import Cause
 from evals.runs.folder import RunFolder
 from evals.runs.records import Header, Subject
-from evals.runs.scenario_choice import RATINGS, rating_of
 from evals.runs.summary import RolloutSummary, summaries
+from servers.scenario.scenario import RATINGS, rating_of
 
 MOST_K = 16
 LENGTHS = ((0, 2), (3, 4), (5, 7), (8, 12), (13, 10**6))

@@ -58,8 +58,8 @@ def show_rollout(console: Console, folder: RunFolder, name: str) -> None:
     if run.error:
         console.print(Text(f"it did not finish: {run.error}", style="yellow"))
     beside = Table.grid(expand=True, padding=(0, 2, 0, 0))
-    beside.add_column(ratio=1)
-    beside.add_column(ratio=1)
+    beside.add_column(ratio=1, overflow="fold")
+    beside.add_column(ratio=1, overflow="fold")
     reference = subject.reference if subject else None
     left, right = Text(f"what {found.agent} did", "bold"), Text("the reference solution", "bold")
     beside.add_row(left, right)

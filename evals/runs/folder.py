@@ -108,7 +108,13 @@ class RunFolder:
             raise RequestError(f"{self.path / ROLLOUTS}: cannot be written: {error}") from None
 
     def writing(self) -> AbstractContextManager[None]:
-        """Lock the folder for writing. Entering it raises RequestError if another process writes."""
+        """Lock the folder for writing. Entering it raises RequestError if another process writes.
+
+        Raises:
+            RequestError: it is a file.
+        """
+        if self.path.is_file():
+            raise RequestError(f"{self.path}: is a file, and a run is a folder; choose another name")
         return locked(
             self.path / LOCK,
             unusable=lambda why: RequestError(f"{self.path}: cannot be written: {why}"),

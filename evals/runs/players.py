@@ -3,6 +3,7 @@
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from agent_client.errors import EndpointError, EndpointRefused
 from agent_client.model import Model
@@ -13,8 +14,10 @@ from agent_client.models.prompted_model import PromptedModel
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
 from evals.demo import gold_model, idle_model, sabotaged_model
+from evals.episode import OwnAgent
+from evals.programs.program import MIB, AgentProgram, ProgramLimits, ProgramWalls
 from evals.runs.records import Subject
-from evals.runs.suite import Agent, ChatAgent, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
+from evals.runs.suite import Agent, ChatAgent, CommandAgent, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
 from servers.errors import InfraError, RequestError
 from servers.records import OPENAI
 
@@ -37,10 +40,13 @@ class Players:
     agent: Agent
     chat: Model | None = None
     user: Model | None = None
+    program: AgentProgram | None = None
 
-    def agent_at(self, subject: Subject) -> Model:
+    def agent_at(self, subject: Subject) -> Model | OwnAgent:
         if self.chat is not None:
             return self.chat
+        if self.program is not None:
+            return self.program
         scenario = subject.detail.scenario
         match self.agent:
             case SolutionAgent(solution=solution):
@@ -62,12 +68,20 @@ class Players:
 
 @asynccontextmanager
 async def players(
-    suite: Suite, endpoint: ModelEndpoint, *, on_retry: Callable[[str], None] | None = None
+    suite: Suite,
+    endpoint: ModelEndpoint,
+    *,
+    on_retry: Callable[[str], None] | None = None,
+    hidden: tuple[Path, ...] = (),
+    ask_models: bool = False,
 ) -> AsyncGenerator[Players]:
     """The players of a suite, with open connections. `on_retry` is called before each wait.
 
+    `ask_models` asks each model for one token first, as a run of many rollouts should. `hidden` are folders with a
+    control token, which no program may read through its walls.
+
     Raises:
-        RequestError: an endpoint refuses its key.
+        RequestError: an endpoint refuses its key, or does not have its model.
         InfraError: an endpoint does not answer.
     """
     async with AsyncExitStack() as stack:
@@ -79,8 +93,9 @@ async def players(
             user = await stack.enter_async_context(_model(suite.user, endpoint, key, on_retry))
         for model in (chat, user):
             if model is not None:
-                await _check(model)
-        yield Players(suite.agent, _in_words(suite.agent, chat), user)
+                await _check(model, ask=ask_models)
+        program = program_of(suite.agent, hidden) if isinstance(suite.agent, CommandAgent) else None
+        yield Players(suite.agent, _in_words(suite.agent, chat), user, program)
 
 
 def _model(
@@ -98,9 +113,18 @@ def _model(
     )
 
 
-async def _check(model: ChatModel) -> None:
+def program_of(told: CommandAgent, hidden: tuple[Path, ...]) -> AgentProgram:
+    """The program of an agent. Raises RequestError if it is not found, or its walls cannot be raised."""
+    walls = ProgramWalls(tuple(map(Path, told.read)), hidden) if told.walls else None
+    limits = ProgramLimits(processes=told.processes, memory=told.memory * MIB)
+    return AgentProgram(told.command, name=told.name, walls=walls, limits=limits)
+
+
+async def _check(model: ChatModel, *, ask: bool) -> None:
     try:
         await model.check()
+        if ask:
+            await model.check_model()
     except EndpointRefused as error:
         raise RequestError(f"{error}; nothing was played") from None
     except EndpointError as error:

@@ -85,6 +85,8 @@ class SuiteProgress:
     total: RolloutCounts = field(default_factory=RolloutCounts)
     began_at: float = field(default_factory=time.monotonic)
     resumed: int = 0
+    trouble: str = ""
+    """Why the last broken rollout broke."""
     state: str = "looking for scenarios"
 
     def live(self) -> Live:
@@ -114,6 +116,8 @@ class SuiteProgress:
         for tally in (self.tallies[played.rollout.environment], self.total):
             tally.add(played)
             tally.running -= now
+        if played.rollout.outcome == "infra_error":
+            self.trouble = played.rollout.error
         self.resumed += not now
         if now and self.total.done % max(1, self.total.planned // LINES) == 0:
             done = f"{self.total.done} of {counted(self.total.planned, 'rollout')}, {self.total.broken} broken"

@@ -1,22 +1,15 @@
-"""The scenarios that a suite selects from a farm, and the difficulty of a scenario."""
+"""The scenarios that a suite selects from a farm."""
 
 import random
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient, every_item
 from registry.messages import ScenarioCard
 from servers.errors import BundleError, RequestError
-from servers.scenario.scenario import Scenario
 from servers.text.wording import suggestion
 
 PART = 100
-Rating = Literal["easy", "medium", "hard"]
-RATINGS: tuple[Rating, ...] = ("easy", "medium", "hard")
-OFTEN, SELDOM = 0.75, 0.25
-"""Pass rates: at or above OFTEN a scenario is easy, below SELDOM it is hard."""
-FEW, MANY = 4, 8
-"""Tools plus changed tables: up to FEW a scenario is easy, above MANY it is hard."""
 
 
 class Chosen(NamedTuple):
@@ -90,6 +83,8 @@ def _passes(choice: ScenarioChoice, one: Chosen) -> bool:
         and any(choice.search.casefold() in text.casefold() for text in (card.id, card.title, card.task))
         and (choice.min_calls is None or (card.calls is not None and card.calls >= choice.min_calls))
         and (choice.max_calls is None or (card.calls is not None and card.calls <= choice.max_calls))
+        and (choice.min_level is None or (card.level is not None and card.level >= choice.min_level))
+        and (choice.max_level is None or (card.level is not None and card.level <= choice.max_level))
     )
 
 
@@ -97,17 +92,3 @@ def _told(choice: ScenarioChoice) -> str:
     """The filters in words."""
     given = choice.model_dump(exclude_defaults=True, exclude={"sample", "seed"})
     return ", ".join(f"{name} = {value!r}" for name, value in given.items()) or "there are no scenarios at all"
-
-
-def rating_of(scenario: Scenario) -> Rating | None:
-    """The difficulty of a scenario. None without a tag and a certificate."""
-    for tag in scenario.tags:
-        if tag in RATINGS:
-            return tag
-    if scenario.certificate is None:
-        return None
-    difficulty = scenario.certificate.difficulty
-    if difficulty.pass_rate is not None:
-        return "easy" if difficulty.pass_rate >= OFTEN else "hard" if difficulty.pass_rate < SELDOM else "medium"
-    takes = len(difficulty.tools) + len(difficulty.tables)
-    return "easy" if takes <= FEW else "medium" if takes <= MANY else "hard"

@@ -3,10 +3,11 @@
 import hashlib
 import json
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from agent_client.play import Limits
 from servers.errors import BundleError, RequestError
@@ -14,6 +15,7 @@ from servers.files.trouble import trouble
 from servers.limits.json_size import refuse_odd_numbers
 from servers.records import EndpointUrl, Record
 from servers.scenario.scenario import Solution
+from servers.text.json_values import is_object
 from servers.validation import MOST, place_of, reason_of
 
 ToolFormat = Literal["function_calling", "hermes", "json"]
@@ -29,6 +31,8 @@ class ScenarioChoice(Record):
     search: str = ""
     min_calls: int | None = Field(default=None, ge=0)
     max_calls: int | None = Field(default=None, ge=0)
+    min_level: int | None = Field(default=None, ge=1, le=5)
+    max_level: int | None = Field(default=None, ge=1, le=5)
     sample: int | None = Field(default=None, ge=1)
     seed: int = 0
 
@@ -59,6 +63,27 @@ class ChatAgent(Record):
     seconds: float = Field(default=300.0, gt=0)
 
 
+class CommandAgent(Record):
+    """A program that plays by itself: a text for the shell, or the words of a command.
+
+    With `walls` it reads its own folder, those of the system and of `read`, and writes into its own folder alone.
+    """
+
+    kind: Literal["command"]
+    command: Annotated[str, Field(min_length=1)] | Annotated[tuple[str, ...], Field(min_length=1)]
+    name: str = ""
+    walls: bool = False
+    read: tuple[str, ...] = (".",)
+    processes: int = Field(default=256, ge=1)
+    memory: int = Field(default=8192, ge=64, description="MiB of all of its processes together.")
+
+    @property
+    def called(self) -> str:
+        """Its name, by default its first word."""
+        words = self.command.split() if isinstance(self.command, str) else self.command
+        return self.name or Path([*words, "command"][0]).name
+
+
 class SimulatedUser(Record):
     """The model that plays the user of scenarios with a persona. Without it, the agent reads the task itself."""
 
@@ -81,7 +106,7 @@ class SuitePlan(Record):
     retries: int = Field(default=2, ge=0, le=20)
 
 
-Agent = Annotated[ScriptedAgent | SolutionAgent | ChatAgent, Field(discriminator="kind")]
+Agent = Annotated[ScriptedAgent | SolutionAgent | ChatAgent | CommandAgent, Field(discriminator="kind")]
 
 
 class Suite(Record):
@@ -93,6 +118,26 @@ class Suite(Record):
     user: SimulatedUser | None = None
     run: SuitePlan = SuitePlan()
     limits: Limits = Limits()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _know_commands(cls, written: Any) -> Any:
+        """`agent = {command = "…"}` needs no kind."""
+        agent = written.get("agent") if is_object(written) else None
+        if is_object(agent) and "command" in agent and "kind" not in agent:
+            return {**written, "agent": {**agent, "kind": "command"}}
+        return written
+
+    @model_validator(mode="after")
+    def _command_is_bounded_by_time(self) -> Self:
+        """Refuse what the farm cannot do for a program that plays by itself."""
+        if isinstance(self.agent, CommandAgent):
+            counted = [name for name in ("turns", "tokens") if getattr(self.limits, name) != getattr(Limits(), name)]
+            if counted:
+                raise ValueError(f"limits.{counted[0]}: a command is bounded by limits.seconds alone; leave it out")
+            if self.user is not None:
+                raise ValueError("user: a command is told the task itself, and speaks with nobody; leave it out")
+        return self
 
     @property
     def digest(self) -> str:
@@ -106,15 +151,21 @@ class Suite(Record):
 
     @property
     def agent_name(self) -> str:
-        return self.agent.model if isinstance(self.agent, ChatAgent) else self.agent.kind
+        match self.agent:
+            case ChatAgent(model=model):
+                return model
+            case CommandAgent():
+                return self.agent.called
+            case _:
+                return self.agent.kind
 
 
 _WHERE: dict[str, Any] = {"agent": {"base_url"}, "user": {"base_url"}}
 """Fields that do not identify an agent: the same model at another address is the same agent."""
 
 
-def read_suite(path: Path) -> Suite:
-    """Read a suite.
+def read_suite(path: Path, *, agent: Mapping[str, Any] | None = None) -> Suite:
+    """Read a suite. An `agent` takes the place of the suite's own.
 
     Raises:
         RequestError: the file is missing, or a key is not valid. The message names the key.
@@ -125,7 +176,7 @@ def read_suite(path: Path) -> Suite:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path}: not TOML: {error}") from None
-    text = json.dumps(written, default=str)
+    text = json.dumps(written if agent is None else {**written, "agent": agent}, default=str)
     try:
         refuse_odd_numbers(f"{path}", text)
         return Suite.model_validate_json(text)
@@ -139,17 +190,17 @@ def _problems(error: ValidationError) -> list[str]:
     found: list[str] = []
     for problem in error.errors(include_url=False)[:MOST]:
         place = [str(part) for part in problem["loc"]]
-        kind = place.pop(1) if place[0] == "agent" and len(place) > 1 else ""
+        kind = place.pop(1) if place[:1] == ["agent"] and len(place) > 1 else ""
         said = reason_of(problem)
         if problem["type"] == "extra_forbidden":
             said += f"; there are: {', '.join(_keys(place[:-1], kind))}"
-        found.append(f"{place_of(place)}: {said}")
+        found.append(f"{place_of(place)}: {said}" if place else said)
     return found
 
 
 def _keys(place: list[str], kind: str) -> list[str]:
     """The keys of the table at a place. `kind` is the agent's."""
-    agents: dict[str, type[BaseModel]] = {"chat": ChatAgent, "solution": SolutionAgent}
+    agents: dict[str, type[BaseModel]] = {"chat": ChatAgent, "solution": SolutionAgent, "command": CommandAgent}
     agent = agents.get(kind, ScriptedAgent)
     tables: dict[str, type[BaseModel]] = {
         "scenarios": ScenarioChoice,

@@ -11,6 +11,7 @@ from starlette.types import Scope
 from registry.http import environment_routes, instance_routes, metrics
 from registry.http.auth import Doorkeeper
 from registry.http.dependencies import Known, Watching
+from registry.http.docs_page import DOCS, docs_page
 from registry.http.errors import documented, name_errors
 from registry.http.openapi import Published
 from registry.leases import Registry
@@ -55,7 +56,7 @@ def control_app(
         description=DESCRIPTION,
         openapi_tags=TAGS,
         openapi_url="/v1/openapi.json",
-        docs_url="/v1/docs",
+        docs_url=None,
         redoc_url=None,
         redirect_slashes=False,  # a redirect would lead to whatever host the request names
         lifespan=lifespan,
@@ -71,6 +72,7 @@ def control_app(
     made.include_router(locked_routes, dependencies=locked)
     made.include_router(metrics.routes, dependencies=locked)
     made.include_router(open_routes, dependencies=strict)
+    made.add_api_route(DOCS, docs_page, include_in_schema=False)
     name_errors(made, registry.catalogue, registry.watch, published)
     published.read(made)
     made.add_middleware(EndsWithClient, reads=_only_reads)

@@ -10,15 +10,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.http.errors import refusal
 from registry.messages import LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
-from servers.doors.request import TooLarge, again, bearer, body_of, headers_of, misled
+from servers.doors.request import TooLarge, again, bearer, body_of, headers_of, is_encoded, misled
 from servers.doors.whole_exchange import send_json
-from servers.limits.json_size import has_more_values
+from servers.limits.json_size import has_more_values, key_twice_in
 
 HEALTH = "/v1/health"
 OPEN = {HEALTH, "/v1/openapi.json", "/v1/docs"}
 """Paths that need no token. Nothing there is secret."""
 LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"
 NOTHING_HERE = "there is nothing here"
+ENCODED = "a body is sent without Content-Encoding"
 TOO_MANY = f"the body holds more than {MOST_VALUES:,} values"
 
 
@@ -55,13 +56,16 @@ class Doorkeeper:
             await refusal(404, "not_found", NOTHING_HERE)(scope, receive, send)
         elif scope["path"] not in OPEN and not self._opens(scope):
             await refusal(401, "unauthorized", LOCKED)(scope, receive, send)
-        elif scope["path"] == HEALTH and scope["method"] == "GET" and not scope["query_string"]:
+        elif scope["path"] == HEALTH and scope["method"] in ("GET", "HEAD") and not scope["query_string"]:
             await send_json(scope, send, self._health().model_dump_json().encode())
         else:
             await self._with_body(scope, receive, send)
 
     async def _with_body(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on once its body is complete, if it is no larger than its route allows."""
+        if is_encoded(headers_of(scope)):
+            await refusal(415, "invalid", ENCODED)(scope, receive, send)
+            return
         largest = largest_body(scope["method"], scope["path"])
         try:
             body = await body_of(scope, receive, largest)
@@ -72,6 +76,11 @@ class Doorkeeper:
             return
         if has_more_values(body, MOST_VALUES):
             await refusal(413, "too_large", TOO_MANY)(scope, receive, send)
+            return
+        twice = key_twice_in(body)
+        if twice is not None:
+            text = f"the body has the key {twice!r} twice in one object"
+            await refusal(400, "invalid", text)(scope, receive, send)
             return
         await self.app(scope, again(body, receive), send)
 

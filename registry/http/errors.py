@@ -94,6 +94,8 @@ def name_errors(app: FastAPI, catalogue: Catalogue, watch: RegistryEvents, publi
 
     async def http_error(request: Request, error: Exception) -> Response:
         answer = _http_error(error)
+        if answer.status_code == 404:
+            return refusal(404, "not_found", _no_path(request.url.path, published))
         if answer.status_code == 405 and (methods := published.methods(request.url.path)):
             answer.headers["Allow"] = ", ".join(methods)
         return answer
@@ -128,6 +130,14 @@ def _http_error(error: Exception) -> Response:
     if isinstance(error, HTTPException) and error.headers:
         answer.headers.update(error.headers)
     return answer
+
+
+def _no_path(path: str, published: Published) -> str:
+    """Why there is nothing at a path, and where to look."""
+    bare = path.rstrip("/")
+    if bare != path and published.methods(bare):
+        return f"there is nothing at {path}; without the slash at its end, {bare} is a path of the API"
+    return f"there is nothing at {path}; /v1/docs lists the paths of the API"
 
 
 async def _fault(_request: Request, _error: Exception) -> Response:

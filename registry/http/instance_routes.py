@@ -17,6 +17,7 @@ from registry.messages import (
     Lease,
     LeasePart,
     LeaseStatus,
+    MarkedTurn,
     QueryRequest,
     RewindRequest,
     Score,
@@ -28,6 +29,7 @@ from registry.messages import (
 from servers.doors.operations import (
     DIFF,
     HISTORY,
+    MARK_TURN,
     QUERY,
     RESET,
     REWIND,
@@ -174,6 +176,13 @@ async def rewind(registry: Known, instance: InstanceInPath, order: RewindRequest
     """Undo every later call, in the rows and in the history."""
     door = await registry.door(instance)
     await door.ask(REWIND, RewindOrder(instance=instance, call=order.call))
+
+
+@routes.post("/{instance}/turn", tags=["state"], summary="Mark a turn", responses=ASKED)
+async def mark_turn(registry: Known, instance: InstanceInPath) -> MarkedTurn:
+    """The user begins a turn. Only an instance of a benchmark has turns: its judge and its list of tools need them."""
+    door = await registry.door(instance)
+    return MarkedTurn(turn=await door.ask(MARK_TURN, InstanceOrder(instance=instance)))
 
 
 @routes.post("/{instance}/fork", tags=["state"], summary="Fork an instance", status_code=201, responses=SENT)

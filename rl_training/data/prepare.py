@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from registry.client import FarmClient
-from rl_training.data.rows import Row, rows, scenarios_of
+from rl_training.data.rows import AnswerFormat, Row, rows, scenarios_of
 from rl_training.data.selection import ScenarioSelection, split
 from rl_training.errors import RowError, TrainingError
 
@@ -49,11 +49,13 @@ class Collected(NamedTuple):
     left_out: int
 
 
-async def collected(farm: FarmClient, selection: ScenarioSelection, *, instructions: bool = True) -> Collected:
+async def collected(
+    farm: FarmClient, selection: ScenarioSelection, *, instructions: bool = True, answers: AnswerFormat = "text"
+) -> Collected:
     """Rows for the selected scenarios of a farm. Raises RowError if none is left to train on."""
     found = split(await scenarios_of(farm, selection.environments), selection)
-    train = await rows(farm, found.train, split="train", instructions=instructions)
-    validation = await rows(farm, found.validation, split="validation", instructions=instructions)
+    train = await rows(farm, found.train, split="train", instructions=instructions, answers=answers)
+    validation = await rows(farm, found.validation, split="validation", instructions=instructions, answers=answers)
     return Collected(train, validation, found.left_out)
 
 

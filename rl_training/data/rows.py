@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -14,11 +14,15 @@ from rl_training.data.selection import calls_of, kill_score_of, pass_rate_of
 from rl_training.errors import RowError
 from servers.errors import BundleError
 from servers.records import Name, Record
+from servers.scenario.answer_shape import task_with_shape
+from servers.scenario.checkpoints.official import CONTAMINATED
 from servers.validation import problems
 
 PAGE = 500
 AGENT = "farm"
 Row = dict[str, Any]
+AnswerFormat = Literal["text", "json"]
+"""Free text, or a JSON object whose keys stand behind the task."""
 
 
 class AgentView(NamedTuple):
@@ -33,6 +37,7 @@ async def scenarios_of(farm: FarmClient, environments: Sequence[str]) -> list[Sc
 
     Raises:
         BundleError: an environment cannot be read.
+        RowError: a scenario is of a public benchmark.
     """
     found = await farm.environments(limit=1000)
     ids = environments or [card.id for card in found.items]
@@ -42,6 +47,9 @@ async def scenarios_of(farm: FarmClient, environments: Sequence[str]) -> list[Sc
     for environment in ids:
         cards = await every_item(partial(_part, farm, environment))
         details += await asyncio.gather(*(farm.scenario(environment, card.id) for card in cards))
+    for detail in details:
+        if detail.scenario.is_of_benchmark:
+            raise RowError(f"{detail.environment} {CONTAMINATED}")
     return details
 
 
@@ -50,19 +58,26 @@ async def _part(farm: FarmClient, environment: str, offset: int) -> ScenarioPart
 
 
 async def rows(
-    farm: FarmClient, details: Sequence[ScenarioDetail], *, split: str, instructions: bool = True
+    farm: FarmClient,
+    details: Sequence[ScenarioDetail],
+    *,
+    split: str,
+    instructions: bool = True,
+    answers: AnswerFormat = "text",
 ) -> list[Row]:
     """Rows for some scenarios. Instructions and tools come from one instance for each environment and clock."""
     environments = {one: await farm.environment(one) for one in {detail.environment for detail in details}}
     shown: dict[tuple[str, str], AgentView] = {}
-    for detail in details:
+    made: list[Row] = []
+    for number, detail in enumerate(details):
         clock = _clock(detail, environments)
         if (detail.environment, clock) not in shown:
             shown[detail.environment, clock] = await _shown(farm, detail)
-    return [
-        _row(number, detail, shown[detail.environment, _clock(detail, environments)], split, instructions, environments)
-        for number, detail in enumerate(details)
-    ]
+        view = shown[detail.environment, clock]
+        task = task_with_shape(detail.scenario, clock) if answers == "json" else detail.scenario.task
+        row = _row(number, detail, split, environments[detail.environment].digest)
+        made.append({**row, "prompt": _prompt(view.instructions if instructions else "", task), "tools": view.tools})
+    return made
 
 
 def _clock(detail: ScenarioDetail, environments: dict[str, EnvironmentDetail]) -> str:
@@ -75,20 +90,16 @@ async def _shown(farm: FarmClient, detail: ScenarioDetail) -> AgentView:
         return AgentView(toolbox.instructions, chat_tools(toolbox.tools))
 
 
-def _row(
-    number: int,
-    detail: ScenarioDetail,
-    shown: AgentView,
-    split: str,
-    instructions: bool,
-    environments: dict[str, EnvironmentDetail],
-) -> Row:
+def _prompt(instructions: str, task: str) -> list[dict[str, str]]:
+    system = [{"role": "system", "content": instructions}] if instructions else []
+    return [*system, {"role": "user", "content": task}]
+
+
+def _row(number: int, detail: ScenarioDetail, split: str, environment_digest: str) -> Row:
     scenario = detail.scenario
-    system = [{"role": "system", "content": shown.instructions}] if instructions and shown.instructions else []
     return {
         "data_source": detail.environment,
         "agent_name": AGENT,
-        "prompt": [*system, {"role": "user", "content": scenario.task}],
         "ability": "tools",
         "reward_model": {"style": "farm", "ground_truth": ""},
         "extra_info": {
@@ -98,13 +109,13 @@ def _row(
             "scenario": scenario.id,
             "persona": scenario.persona,
             "seed": 0,
-            "environment_digest": environments[detail.environment].digest,
+            "environment_digest": environment_digest,
             "scenario_digest": detail.digest,
             "calls": calls_of(scenario),
+            "level": scenario.level,
             "pass_rate": pass_rate_of(scenario),
             "kill_score": kill_score_of(scenario),
         },
-        "tools": shown.tools,
     }
 
 

@@ -37,6 +37,7 @@ class ScenarioSelection(Record):
     environments: tuple[str, ...] = ()
     tag: str | None = None
     calls: Band | None = None
+    level: Band | None = None
     pass_rate: Band | None = None
     kill_score: float | None = Field(default=None, ge=0, le=1)
     split: Literal["environment", "scenario"] = "environment"
@@ -97,6 +98,7 @@ def _wanted(detail: ScenarioDetail, selection: ScenarioSelection) -> bool:
         (not selection.environments or detail.environment in selection.environments)
         and (selection.tag is None or selection.tag in scenario.tags)
         and (selection.calls is None or (calls is not None and selection.calls.holds(calls)))
+        and (selection.level is None or (scenario.level is not None and selection.level.holds(scenario.level)))
         and (selection.pass_rate is None or (rate is not None and selection.pass_rate.holds(rate)))
         and (selection.kill_score is None or (kills is not None and kills >= selection.kill_score))
     )

@@ -139,6 +139,7 @@ def _seed(
         "trainer.total_training_steps": plan.steps,
         "trainer.test_freq": plan.test_every,
         "trainer.resume_mode": "disable",
+        "trainer.rollout_data_dir": str(run / "episodes"),
         "trainer.project_name": "farm",
         "trainer.experiment_name": f"seed-{seed}",
     }

@@ -7,9 +7,10 @@ from decimal import Decimal
 
 from servers.answer.extraction import as_date, as_minutes
 from servers.answer.fact import Cell, Fact
+from servers.answer.measures import UNITS as MEASURES
 from servers.answer.mention import Day, Mention
 from servers.answer.text import folded
-from servers.answer.vocabulary import CURRENCY_OF
+from servers.answer.vocabulary import CURRENCY_OF, MINUTES_OF
 
 READ_AS: dict[str, tuple[str, ...]] = {
     "amount": ("amount", "number"),
@@ -53,7 +54,9 @@ class ExpectedFact:
         return mention.type == "number" and not mention.unit and minutes < 600 and minutes in mention.values
 
     def _is_foreign(self, mention: Mention) -> bool:
-        """Whether an amount is of another currency than the fact's."""
+        """Whether an amount is of another currency than the fact's, or counts minutes or grams and no money."""
+        if self.fact.type == "amount" and mention.type == "number" and _is_measure(mention.unit):
+            return True
         known = CURRENCY_OF.get(mention.unit)
         return self.fact.currency is not None and known is not None and self.fact.currency not in known
 
@@ -61,6 +64,11 @@ class ExpectedFact:
     def about(self) -> list[str]:
         """The folded words that name what this fact is of."""
         return [folded(word) for word in self.fact.about]
+
+
+def _is_measure(unit: str) -> bool:
+    """Whether a word behind a number is a unit of time or of size. A single letter may be something else."""
+    return len(unit) > 1 and (unit in MINUTES_OF or unit in MEASURES)
 
 
 def values_of(fact: Fact) -> tuple[bool | Cell, ...]:

@@ -70,12 +70,12 @@ async def environment_findings(folder: Path, guests: Guests) -> tuple[Environmen
     if environment is None:
         return None, found
     [inspection] = await inspected([SourceText(environment.source, gate_of(environment))], guests)
-    found += function_findings(folder, inspection, environment.tools)
+    found += function_findings(environment, inspection)
     found += [f"{folder / 'tools.py'}: {problem}" for problem in inspection.problems]
     found += rule_findings(folder, policy=environment.policy, schema=environment.schema, source=environment.source)
     found += example_findings(folder, environment.tools)
     if inspection.not_python is None:
-        found += await _tool_findings(environment, guests)
+        found += [] if environment.description.benchmark else await _tool_findings(environment, guests)
         image, wrong = await built(environment, "", environment.description.clock, guests)
         found += [f"{folder}: {wrong}"] if wrong else _query_findings(folder, image)
     return environment, found

@@ -1,6 +1,7 @@
 """A new bundle: a renamed copy of a small, complete one. Nothing is overwritten."""
 
 import json
+import keyword
 import re
 import shutil
 from datetime import UTC, datetime
@@ -51,5 +52,7 @@ def _make_sure_of(name: str) -> None:
             f"{name!r} is no name of an environment: at most 64 lower case letters, digits and `_`, a letter first"
             + example
         )
+    if keyword.iskeyword(name):
+        raise RequestError(f"{name!r} is a word of Python, and no name of an environment, such as {name}_desk")
     if (OWN_LIBRARY / name).exists():
         raise RequestError(f"{name} is one of the farm's own environments; choose another name")

@@ -1,4 +1,4 @@
-"""Checks of a call's arguments: converts whole numbers to integers, and describes faults in words.
+"""Checks of a call's arguments: says whether they are right, and describes faults in words.
 
 JSON has one kind of number, and many clients write 1.0 for an integer. The tool then gets 1.
 """
@@ -8,10 +8,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from itertools import islice
+from typing import Any
 
 import jsonschema_rs
 
+from servers.bundle.tool_schema import CHOICES, most_checks_of, validator
+from servers.bundle.whole_numbers import Path, Schema, inexact, kinds_of, with_integers
+from servers.limits.json_size import values_in
 from servers.text.json_values import as_object, is_list, is_object
 
 MOST_EXPLAINED = 4096
@@ -19,13 +23,25 @@ MOST_EXPLAINED = 4096
 
 For longer ones only the first, as the validator finds one or all.
 """
+MOST_CHECKS_EXPLAINED = 2000
+"""Checks of arguments by their schema up to which every fault is listed: each may be a fault, and costs 10 µs.
+
+With more of them only the first is listed, and none if the schema has alternatives: one fault is then all of theirs.
+"""
+MOST_COPIED = 1024 * 1024
+"""Bytes of arguments, times the checks of one value, up to which a fault of alternatives is told.
+
+Each of their faults holds a copy of its value.
+"""
 MOST_PROBLEMS = 10
 """The most problems in one answer. Further unknown arguments are counted."""
 LONGEST_QUOTE = 500
 LONGEST_VALUE = 80
-MOST_EXACT = 2**53 - 1
-"""The largest whole number with a point or an exponent that is exact. Beyond it two texts can mean the same number."""
-NOT_EXACT = "an integer in digits alone (beyond 2^53 - 1 a point or an exponent is not exact)"
+TOO_MANY_TO_EXPLAIN = "its arguments are not as its schema says, and too many to say where; give fewer at once"
+NOT_EXACT = (
+    "expected an integer in digits alone, got one with a point or an exponent"
+    " (beyond 2^53 - 1 such a number is not exact: it was read as {value!r})"
+)
 NOUNS = {
     "string": "a string",
     "integer": "an integer",
@@ -51,8 +67,6 @@ BOUNDS = {
 PERHAPS_FLOAT = re.compile(r"\d[.eE]")
 """A pattern for JSON that may hold a number with a point or an exponent."""
 OF_A_KIND = ("type", "enum", "const")
-Schema: TypeAlias = dict[str, Any]
-Path: TypeAlias = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
@@ -81,81 +95,55 @@ class ArgumentCheck:
             return None
         return frozenset(self.schema.get("properties", ()))
 
+    @cached_property
+    def width(self) -> int:
+        """The most checks of one value."""
+        return most_checks_of(self.schema)
+
+    @cached_property
+    def _has_choices(self) -> bool:
+        return any(f'"{name}"' in json.dumps(self.schema) for name in CHOICES)
+
     def with_integers(self, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The same arguments with whole numbers as integers, if the schema takes integers and no other numbers.
+        """The same arguments with whole numbers as integers, where the schema takes integers and no other numbers.
 
         A number that is too large to be exact stays, and is a problem.
-        """
-        if not _has_float(arguments):
-            return arguments
-        return cast("dict[str, Any]", self._with_integers(arguments, [self.schema]))
 
-    def problems(self, arguments: dict[str, Any], size: int) -> list[str]:
-        """The problems of arguments of `size` bytes: each has a name, the expected value and the given one.
+        Raises:
+            TooManyChecks: there are too many alternatives for its numbers.
+        """
+        return with_integers(arguments, self.schema)
+
+    def problems(self, arguments: dict[str, Any], text: str) -> list[str]:
+        """The problems of arguments: each has a name, the expected value and the given one. `text` is their JSON.
 
         Raises:
             ValueError: they are nested deeper than the validator follows.
+            TooManyChecks: there are too many alternatives for its numbers.
         """
         unknown = self._unknown(arguments)
         if len(unknown) > MOST_PROBLEMS:  # the validator would look at every argument, and keep a copy of it
             named = [_no_such((name,), self.schema) for name in unknown[:MOST_PROBLEMS]]
             return [*named, f"and {len(unknown) - MOST_PROBLEMS:,} more"]
-        told: list[str] = []
-        if _has_float(arguments):
-            told += [_problem(place, NOT_EXACT, value) for place, value in self._inexact(arguments, [self.schema], ())]
-        if not self.validator.is_valid(arguments):
-            told += [line for error in self._errors(arguments, size) for line in self._lines(error)]
-        return list(dict.fromkeys(told))[:MOST_PROBLEMS]
+        return list(islice(_different(self._found(arguments, text)), MOST_PROBLEMS))
+
+    def _found(self, arguments: dict[str, Any], text: str) -> Iterator[str]:
+        for place, value in inexact(arguments, self.schema):
+            yield f"argument {_named(place)}: {NOT_EXACT.format(value=value)}"
+        if self.validator.is_valid(arguments):
+            return
+        checks = values_in(text) * self.width
+        is_much = checks > MOST_CHECKS_EXPLAINED or len(text) * self.width > MOST_COPIED
+        if is_much and self._has_choices:
+            yield TOO_MANY_TO_EXPLAIN
+            return
+        for error in self._errors(arguments, first=is_much or len(text) > MOST_EXPLAINED):
+            yield from self._lines(error)
 
     def _unknown(self, arguments: dict[str, Any]) -> list[str]:
         """The arguments that the tool does not have."""
         names = self._names
         return [] if names is None else [name for name in arguments if name not in names]
-
-    def _with_integers(self, value: Any, schemas: list[Schema]) -> Any:
-        if isinstance(value, float) and _is_exact(value) and self._wants_integer(value, schemas):
-            return int(value)
-        if is_object(value):
-            return {name: self._with_integers(part, self._of_field(name, schemas)) for name, part in value.items()}
-        if is_list(value):
-            return [self._with_integers(part, self._of_item(schemas)) for part in value]
-        return value
-
-    def _inexact(self, value: Any, schemas: list[Schema], place: Path) -> Iterator[tuple[Path, float]]:
-        """The numbers in place of integers that are too large to be exact."""
-        if isinstance(value, float):
-            if value.is_integer() and not _is_exact(value) and self._wants_integer(value, schemas):
-                yield place, value
-        elif is_object(value):
-            for name, part in value.items():
-                yield from self._inexact(part, self._of_field(name, schemas), (*place, name))
-        elif is_list(value):
-            for number, part in enumerate(value):
-                yield from self._inexact(part, self._of_item(schemas), (*place, number))
-
-    def _wants_integer(self, value: float, schemas: list[Schema]) -> bool:
-        kinds = {kind for schema in self._options(schemas) for kind in _kinds(schema)}
-        choices = [one for schema in self._options(schemas) for one in schema.get("enum", [])]
-        is_choice = any(type(one) is int and one == value for one in choices)
-        return ("integer" in kinds and "number" not in kinds) or is_choice
-
-    def _of_field(self, name: str, schemas: list[Schema]) -> list[Schema]:
-        found: list[Any] = []
-        for schema in self._options(schemas):
-            named = schema.get("properties", {})
-            found.append(named[name] if name in named else schema.get("additionalProperties"))
-        return [one for one in found if is_object(one)]
-
-    def _of_item(self, schemas: list[Schema]) -> list[Schema]:
-        found = [schema.get("items") for schema in self._options(schemas)]
-        return [one for one in found if is_object(one)]
-
-    def _options(self, schemas: Iterable[Schema]) -> Iterator[Schema]:
-        """Schemas, and the alternatives that they consist of."""
-        for schema in schemas:
-            yield schema
-            parts = [part for key in ("anyOf", "oneOf", "allOf") for part in schema.get(key, ())]
-            yield from self._options([part for part in parts if is_object(part)])
 
     def _at(self, steps: Iterable[str | int]) -> Any:
         """The part of the schema at a path."""
@@ -167,8 +155,8 @@ class ArgumentCheck:
                 found = found[int(step)]
         return found
 
-    def _errors(self, arguments: dict[str, Any], size: int) -> list[jsonschema_rs.ValidationError]:
-        if size <= MOST_EXPLAINED:
+    def _errors(self, arguments: dict[str, Any], *, first: bool) -> list[jsonschema_rs.ValidationError]:
+        if not first:
             return list(self.validator.iter_errors(arguments))
         try:
             self.validator.validate(arguments)
@@ -209,10 +197,23 @@ class ArgumentCheck:
         if "const" in schema or "enum" in schema:
             values = [_as_text(value) for value in schema.get("enum", [schema.get("const")])]
             return _shortened(values[0] if len(values) == 1 else f"one of {', '.join(values)}", LONGEST_QUOTE)
-        kinds = _either(NOUNS.get(kind, kind) for kind in _kinds(schema)) or "something else"
+        kinds = _either(NOUNS.get(kind, kind) for kind in kinds_of(schema)) or "something else"
         given = {key: schema[key] for key in BOUNDS if schema.get(key) is not None and schema[key] is not False}
         bounds = ", ".join(BOUNDS[key].format(_as_text(value)) for key, value in given.items())
         return _shortened(f"{kinds} ({bounds})" if bounds else kinds, LONGEST_QUOTE)
+
+
+class ArgumentChecks(dict[str, ArgumentCheck]):
+    """The checks of tools by name. Each is made when it is first asked for, as those of hundreds take long together."""
+
+    def __init__(self, schemas: dict[str, Schema]) -> None:
+        super().__init__()
+        self.schemas = schemas
+
+    def __missing__(self, tool: str) -> ArgumentCheck:
+        schema = self.schemas[tool]
+        made = self[tool] = ArgumentCheck(schema, validator(schema))
+        return made
 
 
 def _no_such(place: Path, schema: Schema) -> str:
@@ -222,28 +223,18 @@ def _no_such(place: Path, schema: Schema) -> str:
     return f"argument {_named(place)}: there is no such {what}; there are: {names}"
 
 
-def _has_float(value: dict[str, Any] | list[Any]) -> bool:
-    """True if an array or an object holds a number with a point or an exponent."""
-    for part in value.values() if is_object(value) else value:
-        if isinstance(part, float):
-            return True
-        if (is_object(part) or is_list(part)) and _has_float(part):
-            return True
-    return False
-
-
-def _is_exact(value: float) -> bool:
-    return value.is_integer() and abs(value) <= MOST_EXACT
+def _different(lines: Iterator[str]) -> Iterator[str]:
+    """Each line once, in order."""
+    told = set[str]()
+    for line in lines:
+        if line not in told:
+            told.add(line)
+            yield line
 
 
 def _is_meant(errors: list[jsonschema_rs.ValidationError], place: Path) -> bool:
     """True if a value has the type of an alternative, and only a part of it is wrong."""
     return not any(tuple(error.instance_path) == place and error.kind.name in OF_A_KIND for error in errors)
-
-
-def _kinds(schema: Schema) -> list[str]:
-    kind = schema.get("type", [])
-    return [kind] if isinstance(kind, str) else list(kind)
 
 
 def _problem(place: Path, expected: str, value: Any) -> str:

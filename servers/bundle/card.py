@@ -21,6 +21,8 @@ class Card(NamedTuple):
     tools: int = 0
     scenarios: int = 0
     problem: str | None = None
+    benchmark: str | None = None
+    """The public benchmark that it is."""
 
 
 def bundles_in(folders: Iterable[Path]) -> dict[str, Path]:
@@ -78,4 +80,10 @@ def _read(files: BundleFolder) -> Card:
         told["version"],
         len(told["tools"]),
         scenarios,
+        benchmark=_benchmark(told.get("benchmark")),
     )
+
+
+def _benchmark(told: object) -> str | None:
+    name = told.get("name") if is_object(told) else None
+    return name if isinstance(name, str) else None

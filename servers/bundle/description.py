@@ -11,7 +11,7 @@ from servers.records import Clock, Name, Record
 class Tool(Record):
     """One tool, as agents see it. It is derived from `tools.py`."""
 
-    name: Name
+    name: str = Field(pattern=r"^[A-Za-z][A-Za-z0-9_]{0,63}$")
     description: str = Field(min_length=1)
     arguments: dict[str, Any]
     result: dict[str, Any]
@@ -49,6 +49,20 @@ class ImportedOrigin(Record):
     schemas: Literal["rebuilt", "kept"] = "rebuilt"
 
 
+class BenchmarkOrigin(Record):
+    """The public benchmark that an environment is, and the version of its data and of its checker.
+
+    Its tools take what upstream's take: a call's arguments are an object, and their schemas are for the agent alone.
+    """
+
+    name: Literal["tau-bench", "bfcl", "acebench"]
+    version: str
+    part: str
+    """The domain, category or language, and the split if there are several."""
+    checker: str
+    """The file of the official checker, and the first digits of its digest."""
+
+
 class Description(Record):
     """The content of `environment.json`."""
 
@@ -60,6 +74,7 @@ class Description(Record):
     tools: tuple[Tool, ...]
     provenance: Provenance
     imported: ImportedOrigin | None = None
+    benchmark: BenchmarkOrigin | None = None
 
     @field_validator("tools")
     @classmethod

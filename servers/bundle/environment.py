@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-import jsonschema_rs
 from pydantic import BaseModel, ValidationError
 
-from servers.bundle.call_arguments import ArgumentCheck
+from servers.bundle.call_arguments import ArgumentChecks
 from servers.bundle.description import Description, Tool
 from servers.bundle.files import SERVED_FILES, BundleFolder, opened
-from servers.bundle.tool_schema import most_checks_of, schema_problems, validator
+from servers.bundle.tool_schema import schema_problems
 from servers.errors import BundleError
 from servers.limits.json_size import refuse_many_values
 from servers.validation import problems
@@ -49,19 +49,10 @@ class Environment:
         return {tool.name: tool for tool in self.description.tools}
 
     @cached_property
-    def validators(self) -> dict[str, jsonschema_rs.Validator]:
-        """The validator of each tool's arguments."""
-        return {tool.name: validator(tool.arguments) for tool in self.description.tools}
-
-    @cached_property
-    def checks(self) -> dict[str, ArgumentCheck]:
-        """The check of each tool's arguments."""
-        return {name: ArgumentCheck(tool.arguments, self.validators[name]) for name, tool in self.tools.items()}
-
-    @cached_property
-    def widths(self) -> dict[str, int]:
-        """The most checks of one argument value, by tool."""
-        return {tool.name: most_checks_of(tool.arguments) for tool in self.description.tools}
+    def checks(self) -> ArgumentChecks:
+        """The check of each tool's arguments. A benchmark's tools take any."""
+        free: dict[str, Any] | None = None if self.description.benchmark is None else {"type": "object"}
+        return ArgumentChecks({name: free or tool.arguments for name, tool in self.tools.items()})
 
     @cached_property
     def tables(self) -> frozenset[str]:
@@ -70,7 +61,9 @@ class Environment:
 
     @property
     def instructions(self) -> str:
-        """The agent's instructions: description and policy."""
+        """The agent's instructions: description and policy. A benchmark has a policy of its own, and nothing beside."""
+        if self.description.benchmark is not None:
+            return self.policy
         return f"{self.description.description.strip()}\n\n{self.policy.strip()}\n"
 
 

@@ -14,6 +14,7 @@ from servers.text.json_values import as_list, as_object, is_object
 ANNOTATIONS = frozenset({"title", "description", "default", "examples", "format", "deprecated", "$schema"})
 NUMBERS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"})
 COUNTS = frozenset({"minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"})
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
 CHOICES = ("anyOf", "oneOf", "allOf")
 KEYWORDS = frozenset(
     {"type", "enum", "const", "properties", "required", "additionalProperties", "items", *CHOICES}
@@ -22,10 +23,12 @@ KEYWORDS = frozenset(
     | COUNTS
 )
 DEEPEST = 32
+LONGEST_NAME = 128
+"""Characters of the name of an argument or a field. It stands in every answer about one."""
 MOST_CHECKS = 500
-"""The most checks of one value by a schema: types, choices, properties and enum values."""
+"""The most checks of one value by a schema: types, choices, properties and enum values, of all alternatives."""
 MOST_CHECKS_A_CALL = 1_000_000
-"""The most checks of all values in one call's arguments: 10 ns each, and 300 ns if numbers have to be converted."""
+"""The most checks of all values in one call's arguments: 10 ns each."""
 SCALARS = (str, int, float, bool, type(None))
 
 
@@ -34,6 +37,11 @@ def schema_problems(schema: dict[str, Any]) -> Iterator[str]:
     outside = list(_problems(schema, "", 0))
     yield from outside
     if outside:
+        return
+    checks = most_checks_of(schema)
+    if checks > MOST_CHECKS:
+        told = f"its alternatives together make {checks} checks of one value, more than {MOST_CHECKS}"
+        yield f": {told}; describe it with fewer"
         return
     try:
         validator(schema)
@@ -51,17 +59,33 @@ def _problems(schema: object, place: str, depth: int) -> Iterator[str]:
     if depth > DEEPEST:
         yield f"{place}: nested deeper than {DEEPEST}"
         return
+    yield from _own_problems(schema, place)
+    checks = checks_of(schema)
+    if checks > MOST_CHECKS:
+        yield f"{place}: makes {checks} checks of one value, more than {MOST_CHECKS}; describe it with fewer"
+        return
+    names = [*as_object(schema.get("properties")), *map(str, as_list(schema.get("required")))]
+    for name in filter(_is_long, names):
+        yield f"{place}.properties: {name[:40]}…: a name has at most {LONGEST_NAME} characters"
+        return
+    for name, part in _parts(schema):
+        yield from _problems(part, f"{place}.{name}", depth + 1)
+
+
+def _own_problems(schema: dict[str, Any], place: str) -> Iterator[str]:
+    """The faults of a schema's own keywords."""
     for keyword in sorted(schema.keys() - KEYWORDS):
         yield f"{place}: {keyword!r} is not among the keywords that may be used: {', '.join(sorted(KEYWORDS))}"
     for name, values in (("enum", as_list(schema.get("enum"))), ("const", [schema.get("const")])):
         if not all(isinstance(one, SCALARS) for one in values):
             yield f"{place}.{name}: holds more than texts, numbers, true, false and null"
-    checks = checks_of(schema)
-    if checks > MOST_CHECKS:
-        yield f"{place}: makes {checks} checks of one value, more than {MOST_CHECKS}; describe it with fewer"
-        return
-    for name, part in _parts(schema):
-        yield from _problems(part, f"{place}.{name}", depth + 1)
+    dialect = schema.get("$schema", DIALECT)
+    if not isinstance(dialect, str) or dialect.rstrip("#") != DIALECT:
+        yield f"{place}.$schema: is not {DIALECT}, which every schema is read by; leave it out"
+
+
+def _is_long(name: str) -> bool:
+    return len(name) > LONGEST_NAME
 
 
 def checks_of(schema: object) -> int:
@@ -73,8 +97,19 @@ def checks_of(schema: object) -> int:
 
 
 def most_checks_of(schema: object) -> int:
-    """The most checks of one value by a schema or a part of it."""
-    return max([checks_of(schema), *(most_checks_of(part) for _, part in _parts(as_object(schema)))])
+    """A bound on the checks of one value by a schema, or of a value within it.
+
+    A value within another is checked by each alternative that the other has.
+    """
+    return max(checks_of(schema), _checks_within(schema))
+
+
+def _checks_within(schema: object) -> int:
+    told = as_object(schema)
+    own = [told[name] for name in ("items", "additionalProperties") if name in told]
+    own += as_object(told.get("properties")).values()
+    alternatives = [one for name in CHOICES for one in as_list(told.get(name))]
+    return max(map(most_checks_of, own), default=0) + sum(map(_checks_within, alternatives))
 
 
 def validator(schema: dict[str, Any]) -> jsonschema_rs.Validator:

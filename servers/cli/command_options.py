@@ -10,6 +10,7 @@ from servers.bundle.card import bundles_in
 from servers.bundle.files import PACKAGED
 from servers.errors import NotFound, RequestError
 from servers.records import checked_url
+from servers.scenario.scenario import LEVELS
 from servers.text.wording import suggestion
 
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
@@ -94,3 +95,18 @@ BaseUrl = Annotated[
     str, typer.Option(envvar="OPENAI_BASE_URL", callback=well_formed, help="An OpenAI-compatible endpoint.")
 ]
 """A command's option for the endpoint. Its default is `OPENAI`."""
+
+
+def levels_in(text: str | None) -> frozenset[int]:
+    """The levels of an option: `4`, or `3..5`. Empty without it.
+
+    Raises:
+        RequestError: it names none.
+    """
+    if text is None:
+        return frozenset()
+    low, _, high = text.partition("..")
+    names = [str(level) for level in LEVELS]
+    if low not in names or (high or low) not in names or low > (high or low):
+        raise RequestError(f"--level {text!r}: say a level from {LEVELS[0]} to {LEVELS[-1]}, or two of them, as 3..5")
+    return frozenset(range(int(low), int(high or low) + 1))

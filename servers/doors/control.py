@@ -17,6 +17,7 @@ from servers.validation import problems
 from servers.worker.worker import Worker
 
 LARGEST_BODY = 16 * 1024 * 1024
+NOTHING_HERE = "there is nothing here: a worker's port has the agents' doors alone, and the API is at the farm's URL"
 
 
 def only_reads(scope: Scope) -> bool:
@@ -26,7 +27,11 @@ def only_reads(scope: Scope) -> bool:
 
 
 class ControlDoor:
-    """An ASGI application that answers the registry."""
+    """An ASGI application that answers the registry.
+
+    A refusal at the door has a kind of the API, as anybody may read it. The error of an operation has its class, which
+    the registry raises again.
+    """
 
     def __init__(self, worker: Worker, token: str, *, loopback_only: bool = False) -> None:
         self._worker = worker
@@ -37,14 +42,14 @@ class ControlDoor:
         request = Request(scope, receive)
         wrong = misled(headers_of(scope)) if self._loopback_only else None
         if wrong is not None:
-            response: Response = _error(wrong[0], "RequestError", wrong[1])
+            response: Response = _error(wrong[0], "misled", wrong[1])
         elif not scope["path"].startswith("/w/"):
-            response = _error(404, "NotFound", "there is nothing here")
+            response = _error(404, "not_found", NOTHING_HERE)
         elif not hmac.compare_digest(bearer(headers_of(scope)), self._expected):
             self._worker.watch.refused("control", 401)
-            response = _error(401, "Unauthorized", "this door opens for the registry's token alone")
+            response = _error(401, "unauthorized", "this door opens for the registry's token alone")
         elif request.method != "POST":
-            response = _error(405, "RequestError", "orders are posted")
+            response = _error(405, "method_not_allowed", "orders are posted")
         else:
             response = await self._answered(scope["path"].removeprefix("/w/"), request)
         await response(scope, receive, send)

@@ -13,6 +13,7 @@ from starlette.types import Scope, Send
 from servers.doors.request import Headers
 from servers.doors.whole_exchange import send_json
 from servers.errors import FarmError
+from servers.limits.json_size import key_twice_in
 from servers.text.json_values import as_object, is_object
 from servers.worker.instance import CallOutcome, Instance
 
@@ -22,6 +23,7 @@ META = "io.modelcontextprotocol/"
 VERSION, CAPABILITIES, CLIENT = f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"
 MODERN_META = {VERSION, CAPABILITIES, CLIENT}
 CLIENT_KEYS = {"name", "version"}
+KEYS_OF_META = len(MODERN_META) + len(CLIENT_KEYS)
 ENVELOPE = {"jsonrpc", "id", "method", "params"}
 MODERN_PARAMS, HANDSHAKE_PARAMS = {"name", "arguments", "_meta"}, {"name", "arguments"}
 VERSIONS = {version.encode(): version for version in (MODERN, *HANDSHAKE)}
@@ -87,11 +89,15 @@ def result_pieces(outcome: CallOutcome) -> list[bytes]:
 
     A result's JSON is inserted as the tool's guest sent it.
     """
-    pieces = [b'{"content":[{"type":"text","text":', TEXT_ENCODER.encode(outcome.text).encode(), b"}]"]
+    pieces = [b'{"content":[{"type":"text","text":', TEXT_ENCODER.encode(_said(outcome)).encode(), b"}]"]
     if outcome.structured is not None:
         pieces += [b',"structuredContent":', outcome.text.encode()]
     pieces.append(b',"isError":true' if outcome.is_error else b',"isError":false')
     return pieces
+
+
+def _said(outcome: CallOutcome) -> str:
+    return outcome.text if outcome.said is None else outcome.said
 
 
 def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | None:
@@ -113,7 +119,9 @@ def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | 
     version = VERSIONS.get(headers.get(b"mcp-protocol-version", b""))
     if version is None or not (_is_modern if version == MODERN else _is_handshake)(parameters, headers):
         return None
-    return PlainToolCall(number, tool, arguments, version)
+    keys = len(request) + len(parameters) + len(arguments) + (KEYS_OF_META if version == MODERN else 0)
+    has_key_twice = body.count(b":") != keys and key_twice_in(body) is not None  # few texts have a colon, as keys do
+    return None if has_key_twice else PlainToolCall(number, tool, arguments, version)
 
 
 def _is_modern(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
@@ -124,13 +132,13 @@ def _is_modern(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
         and not name.startswith("=?")  # it is in base64, which the SDK decodes
         and name == params.get("name")
         and params.keys() <= MODERN_PARAMS
-        and is_object(meta)
-        and _is_plain_meta(meta)
+        and is_plain_meta(meta)
     )
 
 
-def _is_plain_meta(meta: dict[str, Any]) -> bool:
-    if meta.keys() != MODERN_META or meta[VERSION] != MODERN or meta[CAPABILITIES] != {}:
+def is_plain_meta(meta: object) -> bool:
+    """True for the `_meta` of a client of the modern revision that can do nothing special."""
+    if not is_object(meta) or meta.keys() != MODERN_META or meta[VERSION] != MODERN or meta[CAPABILITIES] != {}:
         return False
     info: Any = meta[CLIENT]
     return (

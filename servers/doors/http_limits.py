@@ -13,10 +13,9 @@ import httptools
 from uvicorn._types import ASGI3Application
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
-from servers.doors.head_with_body import HeadWithBody
 from servers.doors.known_heads import HeadWords, KnownHeads, head_words
-from servers.doors.whole_exchange import WHOLE, WholeExchange
-from servers.limits.memory import BufferBudget
+from servers.doors.whole_exchange import WHOLE, HeadWithBody, WholeExchange
+from servers.limits.memory import BufferBudget, UploadBudget
 from servers.limits.throttle import Turns
 
 LARGEST_HEAD = 64 * 1024
@@ -36,7 +35,7 @@ REQUEST_SECONDS = 30.0
 LEAST_READ = 64 * 1024
 """Bytes of an answer that a client must read in that time, if so much is left."""
 MOST_RECEIVED = 24 * 1024 * 1024
-"""Bytes of unfinished requests over all connections. The connection with the longest one is closed first."""
+"""Bytes of unfinished requests over all connections. Of those with long ones, the one that began first is closed."""
 MOST_UNREAD = 32 * 1024 * 1024
 """Bytes of unread answers over all connections. The connection with the most is closed first."""
 SMALL_REQUEST = 4096
@@ -89,7 +88,8 @@ class ServerConnections:
         self._all: set[BoundedHttp] = set()
         self._look_seconds = look_seconds
         self.idle: dict[BoundedHttp, None] = {}  # those without a request under way, the longest idle one first
-        self.received = BufferBudget(most_received)
+        self.unfinished: dict[BoundedHttp, None] = {}  # those with a head and without the whole body, in their order
+        self.received = UploadBudget(most_received)
         self.unread = BufferBudget(most_unread)
         self.turns = Turns()
         self.quick = Turns(MOST_QUICK)
@@ -108,10 +108,11 @@ class ServerConnections:
     def join(self, connection: "BoundedHttp") -> bool:
         """Admit a connection. If there are too many, close the one that was idle longest.
 
-        False if none is idle: then there is no room.
+        If none is idle, close the one whose request is unfinished longest. False if all are answered: then there is no
+        room.
         """
         if len(self._all) >= self._most:
-            longest = next(iter(self.idle), None)
+            longest = next(iter(self.idle), None) or next(iter(self.unfinished), None)
             if longest is None:
                 return False
             longest.give_up()
@@ -123,6 +124,7 @@ class ServerConnections:
     def leave(self, connection: "BoundedHttp") -> None:
         self._all.discard(connection)
         self.idle.pop(connection, None)
+        self.unfinished.pop(connection, None)
         self.received.release(connection)
         self.unread.release(connection)
 
@@ -186,8 +188,9 @@ class BoundedHttp(HttpToolsProtocol):
         data, self._piece = self._piece, b""
         if not data or self.transport.is_closing():
             return
-        self._connections.received.release(self)
         self._parse(data)
+        if self._is_whole or self._raw <= SMALL_REQUEST:  # else it keeps its place among the unfinished ones
+            self._connections.received.release(self)
         if not self.flow.read_paused and not self.transport.is_closing():
             self.transport.resume_reading()
 
@@ -306,6 +309,7 @@ class BoundedHttp(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._connections.idle.pop(self, None)
+        self._connections.unfinished[self] = None
         super().on_headers_complete()
 
     def on_chunk_header(self) -> None:
@@ -322,6 +326,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._is_whole = self._has_ended_one = True
         self._since = None
         self._connections.received.release(self)
+        self._connections.unfinished.pop(self, None)
         super().on_message_complete()
         held, self._held = self._held, None
         if held is not None:

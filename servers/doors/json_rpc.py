@@ -3,6 +3,7 @@
 import json
 from typing import Any, NamedTuple, TypeAlias
 
+from servers.limits.json_size import key_twice_in
 from servers.text.json_values import is_list, is_object
 
 PARSE_ERROR = -32700
@@ -32,7 +33,16 @@ def problem_of(text: bytes) -> MessageProblem | None:
         return MessageProblem(None, INVALID_REQUEST, "a batch is not answered; send one message at a time")
     if not is_object(message):
         return MessageProblem(None, INVALID_REQUEST, "a message is a JSON object")
+    twice = key_twice_in(text)
+    if twice is not None:
+        return MessageProblem(None, INVALID_REQUEST, f"the key {twice!r} is twice in one object")
     return _envelope_problem(message)
+
+
+def method_of(text: bytes) -> str | None:
+    """The method of a valid message. None if it is an answer."""
+    method: Any = json.loads(text).get("method")
+    return method if isinstance(method, str) else None
 
 
 def _unread(error: ValueError | RecursionError) -> str:

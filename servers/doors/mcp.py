@@ -4,11 +4,13 @@ One server object serves all instances of a worker, in both generations of the p
 instance, and its bearer token authorizes. No answer mentions checkpoints, other instances or this machine.
 """
 
+import asyncio
 import hmac
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import lru_cache
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from weakref import WeakValueDictionary
 
 import anyio
 import mcp_types as mcp
@@ -17,6 +19,7 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from pydantic import ValidationError
 from starlette.types import Message, Receive, Scope, Send
 
 from servers.bundle.description import Tool
@@ -25,9 +28,11 @@ from servers.doors.json_rpc import (
     REFUSED,
     MessageProblem,
     error_body,
+    method_of,
     problem_of,
 )
 from servers.doors.known_heads import HEAD_WORDS
+from servers.doors.prepared_answers import PREPARED, AnswerKey, PreparedAnswers, plain_question
 from servers.doors.request import (
     MOST_KINDS,
     Headers,
@@ -37,11 +42,13 @@ from servers.doors.request import (
     body_of,
     header,
     headers_of,
+    is_encoded,
     is_json,
     misled,
 )
 from servers.doors.stdio import LineWire
 from servers.doors.whole_exchange import whole_of
+from servers.doors.wrong_params import SDK_WORDS, TOO_EARLY, wrong_params
 from servers.errors import FarmError, NotFound, RequestError
 from servers.limits.json_size import has_more_values
 from servers.worker.instance import Instance
@@ -83,6 +90,9 @@ class _ReadHead(NamedTuple):
 
 NOTHING_HERE = RequestRefusal(404, "not_found", "there is no instance here; it was closed, or never launched")
 
+INSTANCES_ELSEWHERE = (
+    "there are no instances at this port: each worker of this farm has a port of its own; use the mcp_url of the lease"
+)
 NO_ROOM = RequestRefusal(503, "capacity", "too many large requests at once; nothing was done, try again")
 NO_TOKEN = RequestRefusal(
     401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN"
@@ -92,8 +102,8 @@ NO_TOKEN = RequestRefusal(
 class AgentDoor:
     """The ASGI application for agents. Enter `running()` before the first request.
 
-    `server` can replace the server of the instances, as in the conformance suite. `express` answers plain calls. Tests
-    bring one that counts, and one that answers nothing.
+    `server` can replace the server of the instances, as in the conformance suite. `express` answers plain calls, and
+    `prepared` plain questions about the environment. Tests bring some that count, and some that answer nothing.
     """
 
     def __init__(
@@ -103,11 +113,14 @@ class AgentDoor:
         loopback_only: bool = False,
         server: Server[Any] | None = None,
         express: Express | None = None,
+        prepared: PreparedAnswers | None = None,
     ) -> None:
         self._worker = worker
         self._loopback_only = loopback_only
         self._answered = 0
         self._express = express or Express(SERVER_INFO)
+        self._prepared = prepared or PreparedAnswers()
+        self._making: WeakValueDictionary[AnswerKey | str, asyncio.Lock] = WeakValueDictionary()  # each made one by one
         self._let_in_before: dict[bytes, _ReadHead] = {}
         self._token_of = lru_cache(MOST_REMEMBERED)(self._token)
         self._manager = StreamableHTTPSessionManager(
@@ -164,13 +177,24 @@ class AgentDoor:
             return
         if await self._express.answer(scope, headers, body, send, instance):
             return
+        question = plain_question(scope, headers, body, instance)
+        if question is not None and await self._prepared.answer(question, scope, send):
+            return
         scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
         problem = problem_of(body)
         if problem is not None:
             self._worker.watch.refused("agent", 400)
             await _send(send, 400, error_body(problem))
             return
-        await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
+        if question is None and method_of(body) not in PREPARED:
+            await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
+            return
+        async with self._making.setdefault(question.key if question is not None else instance_id, asyncio.Lock()):
+            if question is not None:
+                if await self._prepared.answer(question, scope, send):
+                    return  # it was made for another request meanwhile
+                send = self._prepared.keeping(question, send)
+            await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
 
     def _read(self, scope: Scope) -> _ReadHead | RequestRefusal:
         """What a request's head says, or why it is turned away. A head that was let in is not read again."""
@@ -235,6 +259,12 @@ class AgentDoor:
         return await self._worker.opened(ctx.request.scope["farm.instance"])
 
 
+async def no_instances(_scope: Scope, _receive: Receive, send: Send) -> None:
+    """The agents' door of a port without instances, as the farm's own is where workers have theirs."""
+    problem = MessageProblem(None, REFUSED, INSTANCES_ELSEWHERE)
+    await _send(send, 404, error_body(problem, {"kind": "not_found"}))
+
+
 async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outgoing: BinaryIO) -> None:
     """Serve one instance over two streams, usually standard input and output, until the client disconnects."""
     server = _server(lambda _ctx: worker.opened(instance_id))
@@ -277,8 +307,7 @@ def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any
             raise MCPError(code=mcp.INTERNAL_ERROR, message=NO_ANSWER_NOW) from None
 
     async def list_tools(ctx: Context, _params: mcp.PaginatedRequestParams | None) -> mcp.ListToolsResult:
-        tools = (await found(ctx)).environment.description.tools
-        return mcp.ListToolsResult(tools=[as_mcp(tool) for tool in tools])
+        return mcp.ListToolsResult(tools=[as_mcp(tool) for tool in (await found(ctx)).listed_tools()])
 
     async def call_tool(ctx: Context, params: mcp.CallToolRequestParams) -> mcp.CallToolResult:
         instance = await found(ctx)
@@ -304,8 +333,20 @@ def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any
         on_call_tool=call_tool,
         get_tool_input_schema=lambda _name: None,
     )
-    server.middleware.append(with_instructions)
+    server.middleware += [with_instructions, _with_reasons]
     return server
+
+
+async def _with_reasons(ctx: Context, call_next: CallNext) -> HandlerResult:
+    """Say what is wrong with a request's parameters, where the SDK only says that they are."""
+    try:
+        return await call_next(ctx)
+    except ValidationError as error:
+        raise MCPError(code=mcp.INVALID_PARAMS, message=wrong_params(error, ctx.params)) from None
+    except MCPError as error:
+        if error.error.message != SDK_WORDS:
+            raise
+        raise MCPError(code=mcp.INVALID_PARAMS, message=TOO_EARLY) from None
 
 
 def as_mcp(tool: Tool) -> mcp.Tool:
@@ -346,7 +387,9 @@ def _malformed(method: str, headers: Headers) -> RequestRefusal | None:
         return RequestRefusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
     if not is_json(header(headers, b"content-type")):
         return RequestRefusal(415, "unsupported_media_type", "a message is sent with Content-Type: application/json")
-    if not _accepts_json(header(headers, b"accept")):
+    if b"content-encoding" in headers and is_encoded(headers):
+        return RequestRefusal(415, "unsupported_media_type", "a message is sent without Content-Encoding")
+    if b"accept" in headers and not _accepts_json(header(headers, b"accept")):  # without one, anything is accepted
         return RequestRefusal(
             406, "not_acceptable", "answers are JSON: send Accept: application/json, text/event-stream"
         )

@@ -12,16 +12,18 @@ from pydantic import Field, TypeAdapter
 
 from servers.messages import (
     Assessment,
+    CallAnswer,
     InstanceId,
     InstanceStatus,
     Judge,
     Launch,
     Page,
     QueryRows,
+    StartTable,
     TableRows,
     Ticket,
 )
-from servers.records import Record
+from servers.records import Name, Record
 from servers.worker.metrics import Family, families_of
 from servers.worker.worker import Worker
 
@@ -42,6 +44,26 @@ class RewindOrder(InstanceOrder):
 
 class ForkOrder(InstanceOrder):
     count: int = Field(ge=1, le=1000)
+
+
+class CallOrder(InstanceOrder):
+    """A tool call that a person makes."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class MarksOrder(Record):
+    """The instances whose marks are wanted."""
+
+    instances: tuple[InstanceId, ...]
+
+
+class StartOrder(Record):
+    """An environment whose first rows are wanted."""
+
+    environment: Name
+    rows: int = Field(ge=0, le=1000)
 
 
 class TableOrder(InstanceOrder):
@@ -111,6 +133,9 @@ STANDING = Operation(
 )
 RESET = Operation("reset", InstanceOrder, NOTHING, lambda worker, order: worker.reset(order.instance))
 REWIND = Operation("rewind", RewindOrder, NOTHING, lambda worker, order: worker.rewind(order.instance, order.call))
+MARK_TURN = Operation(
+    "mark_turn", InstanceOrder, TypeAdapter(int), lambda worker, order: worker.mark_turn(order.instance)
+)
 FORK = Operation(
     "fork", ForkOrder, TypeAdapter(list[Ticket]), lambda worker, order: worker.fork(order.instance, order.count)
 )
@@ -118,6 +143,20 @@ CLOSE = Operation("close", InstanceOrder, NOTHING, lambda worker, order: worker.
 SUSPEND = Operation("suspend", InstanceOrder, NOTHING, lambda worker, order: worker.suspend(order.instance))
 RESUME = Operation("resume", InstanceOrder, NOTHING, lambda worker, order: worker.resume(order.instance))
 SUSPENDED = Operation("suspended", EmptyOrder, TypeAdapter(list[str]), lambda worker, _: worker.suspended())
+CALL = Operation(
+    "call",
+    CallOrder,
+    TypeAdapter(CallAnswer),
+    lambda worker, order: worker.call(order.instance, order.tool, order.arguments),
+)
+MARKS = Operation("marks", MarksOrder, TypeAdapter(dict[str, str]), lambda worker, order: worker.marks(order.instances))
+AT_START = Operation(
+    "at_start",
+    StartOrder,
+    TypeAdapter(list[StartTable]),
+    lambda worker, order: worker.at_start(order.environment, order.rows),
+    only_reads=True,
+)
 TABLES = Operation(
     "tables",
     InstanceOrder,
@@ -168,7 +207,7 @@ JUDGE = Operation(
     only_reads=True,
 )
 EVERY: tuple[Operation[Any, Any], ...] = (
-    *(IDS, WALLS, METRICS, TICKET, LAUNCH, STANDING, RESET, REWIND, FORK, CLOSE, SUSPEND, RESUME, SUSPENDED),
-    *(TABLES, TABLE, DIFF, HISTORY, QUERY, SNAPSHOT, JUDGE),
+    *(IDS, WALLS, METRICS, TICKET, LAUNCH, STANDING, RESET, REWIND, MARK_TURN, FORK, CLOSE, SUSPEND, RESUME, SUSPENDED),
+    *(CALL, MARKS, AT_START, TABLES, TABLE, DIFF, HISTORY, QUERY, SNAPSHOT, JUDGE),
 )
 OPERATIONS: dict[str, Operation[Any, Any]] = {operation.name: operation for operation in EVERY}

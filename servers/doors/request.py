@@ -37,6 +37,11 @@ def is_json(content_type: str) -> bool:
     return content_type.partition(";")[0].strip().lower() == "application/json"
 
 
+def is_encoded(headers: Headers) -> bool:
+    """True if a body is compressed, or written in another form than its type says. No door reads such a one."""
+    return header(headers, b"content-encoding").strip().lower() not in ("", "identity")
+
+
 def misled(headers: Headers) -> tuple[int, str] | None:
     """Refuse a request that is not meant for a server on loopback: a status and a sentence.
 

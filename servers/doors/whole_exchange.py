@@ -1,8 +1,10 @@
 """A complete request and its complete answer, passed on in one step each: a shortcut past ASGI for plain calls.
 
-ASGI passes both in pieces, each with a message, a wait and checks of its own. That takes a tenth of a call's time.
+ASGI passes both in pieces, each with a message, a wait and checks of its own. That takes a tenth of a call's time. An
+answer that goes through ASGI has its head sent with the first piece of its body, in one packet and one system call.
 """
 
+import asyncio
 from typing import Any, cast
 
 from starlette.types import Scope, Send
@@ -53,14 +55,41 @@ class WholeExchange:
         return True
 
 
+class HeadWithBody(asyncio.Transport):
+    """The transport of a request's answer, in place of its connection."""
+
+    def __init__(self, cycle: RequestResponseCycle) -> None:
+        self._cycle = cycle
+        self._connection = cycle.transport
+        self._head: bytes | None = None
+        self._is_sent = False
+
+    def write(self, data: bytes) -> None:  # type: ignore[override]
+        if self._is_sent or not self._cycle.response_started:  # 100 Continue goes out before any head
+            self._connection.write(data)
+        elif self._head is None:
+            self._head = data
+        else:
+            self._is_sent = True
+            self._connection.write(self._head + data)
+
+    def close(self) -> None:
+        if self._head is not None and not self._is_sent:
+            self.write(b"")
+        self._connection.close()
+
+    def is_closing(self) -> bool:
+        return self._connection.is_closing()
+
+
 def whole_of(scope: Scope) -> WholeExchange | None:
     """The exchange of a request, if our own server provides it."""
     return cast("WholeExchange | None", cast("dict[str, Any]", scope).get(WHOLE))
 
 
 async def send_json(scope: Scope, send: Send, body: bytes) -> None:
-    """Answer with status 200 and JSON, in one step if possible."""
-    exchange = whole_of(scope)
+    """Answer with status 200 and JSON, in one step if possible. The server leaves the body of an answer to HEAD out."""
+    exchange = whole_of(scope) if scope["method"] != "HEAD" else None
     if exchange is not None and exchange.answer(HEAD % len(body), body):
         return
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]

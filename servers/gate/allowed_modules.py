@@ -54,6 +54,10 @@ from servers.imported import running as imported_running
 from servers.imported import secrets as frozen_secrets
 from servers.imported import time as frozen_time
 from servers.imported import uuid as frozen_uuid
+from servers.imported.benchmarks import acebench, bfcl, tau_bench
+
+with contextlib.suppress(ImportError):  # the code of BFCL needs it, and who imports BFCL has installed it
+    import mpmath  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 MODULES: tuple[ModuleType, ...] = (
     bisect,
@@ -109,6 +113,9 @@ IMPORTED: tuple[ModuleType, ...] = (
     imported_judging,
     imported_probing,
     imported_running,
+    acebench,
+    bfcl,
+    tau_bench,
 )
 """Modules that code from elsewhere may import too. Clock and randomness are the call's."""
 

@@ -15,7 +15,7 @@ Requests, by `"do"`:
     describe  parts: tools.py                     → tools, findings
     inspect   gate; parts: source                 → functions, problems; or not_python
     judge     now, answer; parts: source, start, final, calls
-                                                  → holds; or error, and short when memory ran out; or broken
+                                                  → holds, seen; or error, and short when memory ran out; or broken
 """
 
 import ast
@@ -145,7 +145,7 @@ class GuestServer:
     def judge(self, head: dict[str, Any], parts: Parts) -> Reply:
         source, start, final, calls = parts
         try:
-            verdict = python_checkpoint.holds(
+            verdict, seen = python_checkpoint.holds(
                 source.decode(), start, final, now=head["now"], answer=head["answer"], calls=json.loads(calls)
             )
         except python_checkpoint.BrokenCheckpoint as error:
@@ -153,7 +153,7 @@ class GuestServer:
         except BaseException as error:
             short = isinstance(error, (MemoryError, apsw.NoMemError))
             return {"error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR], "short": short}, []
-        return {"holds": verdict}, []
+        return {"holds": verdict, **({"seen": seen} if seen else {})}, []
 
 
 def _arguments(text: bytes) -> dict[str, Any]:

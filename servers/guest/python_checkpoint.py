@@ -25,8 +25,10 @@ def reads_only(action: int, _first: str | None, second: str | None, _database: s
     return apsw.SQLITE_OK if action in READ_ACTIONS else apsw.SQLITE_DENY
 
 
-def holds(source: str, start: bytes, final: bytes, *, now: str, answer: str, calls: list[dict[str, Any]]) -> bool:
-    """Run `check(start, final, answer, calls)`.
+def holds(
+    source: str, start: bytes, final: bytes, *, now: str, answer: str, calls: list[dict[str, Any]]
+) -> tuple[bool, str]:
+    """Run `check(start, final, answer, calls)`. It returns a bool, or a bool and what it saw.
 
     Raises:
         BrokenCheckpoint: there is nothing to run.
@@ -34,10 +36,14 @@ def holds(source: str, start: bytes, final: bytes, *, now: str, answer: str, cal
     """
     clock.set_time(now)
     check = _loaded(source)
-    verdict = check(_readable(start, now), _readable(final, now), answer, calls)
-    if not isinstance(verdict, bool):
-        raise TypeError(f"returned {type(verdict).__name__}; a checkpoint returns True or False")
-    return verdict
+    verdict: Any = check(_readable(start, now), _readable(final, now), answer, calls)
+    match verdict:
+        case bool():
+            return verdict, ""
+        case (bool() as holding, str() as seen):
+            return holding, seen
+        case _:
+            raise TypeError(f"returned {type(verdict).__name__}; a checkpoint returns True or False")
 
 
 def _loaded(source: str) -> Check:

@@ -5,7 +5,9 @@ import pickle
 from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
-from typing import Any, cast
+from typing import Any
+
+from servers.imported.marks import is_dict, is_list
 
 Arguments = dict[str, Any]
 EMPTY: dict[str, Any] = {"string": "a text", "integer": 1, "number": 1.0, "boolean": True, "array": [], "object": {}}
@@ -51,13 +53,13 @@ class Seen:
         found = [value for name in names for value in self.named.get(name, [])]
         subject = names[0].removesuffix("_id").removeprefix("new_").rstrip("s")[:5]
         for name, value in self.state.items():
-            if names[0].endswith("_id") and isinstance(value, dict) and subject in name:
-                found.extend(cast("Arguments", value))
+            if names[0].endswith("_id") and is_dict(value) and subject in name:
+                found.extend(value)
         return found
 
     def ids(self) -> list[Any]:
         """The keys of all containers."""
-        return [key for value in self.state.values() if isinstance(value, dict) for key in cast("Arguments", value)]
+        return [key for value in self.state.values() if is_dict(value) for key in value]
 
 
 @dataclass
@@ -139,10 +141,10 @@ def named(values: dict[str, list[Any]], names: list[str]) -> list[Any]:
 
 def rows_of(value: Any, depth: int = 0) -> Iterator[Arguments]:
     """Every dict within a value."""
-    if depth < 4 and isinstance(value, dict):
-        yield cast("Arguments", value)
-        for part in cast("Arguments", value).values():
+    if depth < 4 and is_dict(value):
+        yield value
+        for part in value.values():
             yield from rows_of(part, depth + 1)
-    elif depth < 4 and isinstance(value, list):
-        for part in cast("list[Any]", value):
+    elif depth < 4 and is_list(value):
+        for part in value:
             yield from rows_of(part, depth + 1)

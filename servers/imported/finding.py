@@ -12,6 +12,8 @@ from servers.imported.marks import (
     NotKept,
     Path,
     default_of,
+    is_dict,
+    is_list,
     sequence_of,
     shown,
     text_of,
@@ -31,25 +33,24 @@ class Finder:
         Raises:
             NotKept: it carries a marker that is not known, or that does not fit.
         """
-        if isinstance(kept, list):
+        if is_list(kept):
             parts = self.remember(list[Any](), path)
-            parts.extend(self._parts(cast("list[Any]", kept), path))
+            parts.extend(self._parts(kept, path))
             return parts
-        if not isinstance(kept, dict):
+        if not is_dict(kept):
             return kept
-        marked = cast("dict[str, Any]", kept)
-        if MARK in marked:
-            return self._fitting(marked, path)
+        if MARK in kept:
+            return self._fitting(kept, path)
         made = self.remember(dict[str, Any](), path)
-        for key, part in marked.items():
+        for key, part in kept.items():
             made[key] = self.find(part, (*path, key))
         return made
 
     def key(self, key: Any) -> Any:
         """A key of a dict: one that is marked is what its marker holds."""
-        if isinstance(key, dict) and cast("dict[str, Any]", key).get(MARK) == "key":
-            return self.find(cast("dict[str, Any]", key)["value"], ("a key",))
-        return cast("Any", key)
+        if is_dict(key) and key.get(MARK) == "key":
+            return self.find(key["value"], ("a key",))
+        return key
 
     def remember(self, made: Any, path: Path) -> Any:
         """Say what stands somewhere, for those who share it."""

@@ -9,7 +9,8 @@ from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from random import Random
+from typing import Any, NamedTuple, TypeGuard
 from uuid import UUID
 
 MARK = "__type__"
@@ -40,7 +41,15 @@ def _from_days(kept: list[int]) -> timedelta:
     return timedelta(days, seconds, microseconds)
 
 
+def _from_state(kept: list[Any]) -> Random:
+    version, words, gauss = kept
+    found = Random()  # noqa: S311 - it must repeat
+    found.setstate((version, tuple(words), gauss))
+    return found
+
+
 PLAIN: tuple[Plain, ...] = (
+    Plain("random", Random, Random.getstate, _from_state),
     Plain("datetime", datetime, datetime.isoformat, datetime.fromisoformat),
     Plain("date", date, date.isoformat, date.fromisoformat),
     Plain("time", time, time.isoformat, time.fromisoformat),
@@ -73,3 +82,18 @@ def text_of(value: Any) -> str:
 def shown(path: Path) -> str:
     """A place for people: `patients.PAT-001.seen`."""
     return ".".join(str(part) for part in path)
+
+
+def is_dict(value: object) -> TypeGuard[dict[Any, Any]]:
+    """True for a dict, also of a class of its own."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """True for a list, also of a class of its own."""
+    return isinstance(value, list)
+
+
+def is_tuple(value: object) -> TypeGuard[tuple[Any, ...]]:
+    """True for a tuple, also of a class of its own."""
+    return isinstance(value, tuple)

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 from servers.imported import moment
 from servers.imported.drawing import Arguments, Drawer, Seen, rows_of
 from servers.imported.judging import functions
+from servers.imported.marks import is_dict, is_list
 from servers.imported.rows import attributes_of, read
 from servers.imported.running import Imported, attributes_in, plain
 from servers.toolkit import Database
@@ -82,8 +83,8 @@ class World:
         except Exception as error:
             return Played("broke", None, attributes_in(made), f"{type(error).__name__}: {error}")
         answer: Any = plain(result)
-        if isinstance(answer, dict) and "success" in answer and not cast("dict[str, Any]", answer)["success"]:
-            return Played("refused", answer, attributes_in(made), str(cast("dict[str, Any]", answer).get("error")))
+        if is_dict(answer) and "success" in answer and not answer["success"]:
+            return Played("refused", answer, attributes_in(made), str(answer.get("error")))
         return Played("ok", answer, attributes_in(made))
 
     def holds(self, check: Callable[[Any], Any], state: dict[str, Any]) -> tuple[bool, str]:
@@ -246,9 +247,9 @@ def place_in(results: list[Any], value: str) -> str | None:
 def paths_of(whole: Any, value: str) -> Iterator[str]:
     if whole == value:
         yield ""
-    elif isinstance(whole, dict):
-        for key, part in cast("Arguments", whole).items():
+    elif is_dict(whole):
+        for key, part in whole.items():
             yield from (f".{key}{path}" for path in paths_of(part, value))
-    elif isinstance(whole, list):
-        for number, part in enumerate(cast("list[Any]", whole)):
+    elif is_list(whole):
+        for number, part in enumerate(whole):
             yield from (f"[{number}]{path}" for path in paths_of(part, value))

@@ -6,11 +6,11 @@ Each row says its place, so that dicts and lists come back in their order. Only 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from servers.imported.finding import Finder
 from servers.imported.keeping import Keeper
-from servers.imported.marks import MARK, Classes, text_of
+from servers.imported.marks import MARK, Classes, is_list, text_of
 from servers.toolkit import Database, Value
 
 MARKED = f'{{"{MARK}"'
@@ -112,11 +112,10 @@ def _in_order(names: Iterable[str], containers: Mapping[str, str]) -> list[str]:
 
 def _kept_entries(value: Any, name: str, keeper: Keeper) -> dict[str, str]:
     keeper.own(value, (name,))
-    if isinstance(value, list):
-        parts = enumerate(cast("list[Any]", value))
-        return {str(number): text_of(keeper.keep(part, (name, number))) for number, part in parts}
+    if is_list(value):
+        return {str(number): text_of(keeper.keep(part, (name, number))) for number, part in enumerate(value)}
     entries: dict[str, str] = {}
-    for key, part in cast("dict[Any, Any]", value).items():
+    for key, part in value.items():
         told = keeper.key(key)
         if isinstance(told, str) and told.startswith(MARKED):
             told = {MARK: "key", "value": told}

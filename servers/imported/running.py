@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from servers.imported import moment
 from servers.imported.finding import Finder
+from servers.imported.marks import is_dict, is_list, is_tuple
 from servers.imported.rows import Kept, Statement, attributes_of, changes, kept_of, read
 from servers.toolkit import Database, ToolError
 
@@ -114,11 +115,10 @@ def answer(result: Any) -> dict[str, Any]:
     Raises:
         ToolError: it says that it failed.
     """
-    if not isinstance(result, dict) or "success" not in result:
+    if not is_dict(result) or "success" not in result:
         return {"result": plain(result)}
-    told = cast("dict[Any, Any]", result)
-    rest = {str(key): plain(value) for key, value in told.items() if key != "success"}
-    if told["success"]:
+    rest = {str(key): plain(value) for key, value in result.items() if key != "success"}
+    if result["success"]:
         return rest
     error = rest.get("error", rest.get("message"))
     raise ToolError(error if isinstance(error, str) and error else f"refused: {rest}")
@@ -129,10 +129,10 @@ def plain(value: Any) -> Any:
     made: Any = value
     if isinstance(value, Enum):
         made = plain(value.value)
-    elif isinstance(value, dict):
-        made = {_key(key): plain(part) for key, part in cast("dict[Any, Any]", value).items()}
-    elif isinstance(value, (list, tuple)):
-        made = [plain(part) for part in cast("list[Any]", value)]
+    elif is_dict(value):
+        made = {_key(key): plain(part) for key, part in value.items()}
+    elif is_list(value) or is_tuple(value):
+        made = [plain(part) for part in value]
     elif isinstance(value, (set, frozenset)):
         made = sorted((plain(part) for part in cast("set[Any]", value)), key=str)
     elif isinstance(value, (date, time)):

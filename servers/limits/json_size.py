@@ -88,5 +88,28 @@ def has_more_values(body: bytes, most: int) -> bool:
     return values_in(body.decode("latin-1")) > most
 
 
+class _KeyTwice(Exception):
+    """An object has a key twice, and its readers differ in which of the two they take."""
+
+
+def key_twice_in(text: bytes | str) -> str | None:
+    """A key that is twice in one object of a JSON text. None if there is none, or the text is not JSON."""
+    try:
+        json.loads(text, object_pairs_hook=_object_of)
+    except _KeyTwice as error:
+        return str(error)
+    except (ValueError, RecursionError):
+        return None
+    return None
+
+
+def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen = set[str]()
+        raise _KeyTwice(next(key for key, _ in pairs if key in seen or seen.add(key)))
+    return found
+
+
 def _marks(text: str) -> int:
     return text.count(",") + text.count("[") + text.count("{")

@@ -79,10 +79,25 @@ class BufferBudget:
         self.total += size - self._sizes.get(buffer, 0)
         self._sizes[buffer] = size
         while self.total > self._most:
-            largest = max(self._sizes, key=self._sizes.__getitem__)
-            self.release(largest)
-            largest.give_up()
+            dropped = self._to_drop(self._sizes)
+            self.release(dropped)
+            dropped.give_up()
+
+    def _to_drop(self, sizes: Mapping[Buffer, int]) -> Buffer:
+        return max(sizes, key=sizes.__getitem__)
 
     def release(self, buffer: Buffer) -> None:
         """Remove a buffer: its message is complete, or it was dropped."""
         self.total -= self._sizes.pop(buffer, 0)
+
+
+class UploadBudget(BufferBudget):
+    """The same for messages that are usually complete within milliseconds. The oldest of the large ones is dropped.
+
+    Many senders that stop in the middle of a message would fill the budget for good if only the largest one went: then
+    everybody whose message is a little larger than theirs would go. Large are those of at least half the average.
+    """
+
+    def _to_drop(self, sizes: Mapping[Buffer, int]) -> Buffer:
+        least = self.total / len(sizes) / 2
+        return next(buffer for buffer, size in sizes.items() if size >= least)  # in the order in which they began

@@ -71,7 +71,7 @@ async def agree(environment: Environment, guests: Guests, *, gated: bool) -> Non
     [inspection] = await inspected([SourceText(environment.source, gate_of(environment))], guests)
     for problem in inspection.problems if gated else ():
         raise BundleError(f"{environment.folder / 'tools.py'}: {problem}")
-    for finding in function_findings(environment.folder, inspection, environment.tools):
+    for finding in function_findings(environment, inspection):
         raise BundleError(finding)
 
 
@@ -80,8 +80,9 @@ def gate_of(environment: Environment) -> Gate:
     return "tools" if environment.description.imported is None else "imported"
 
 
-def function_findings(folder: Path, inspection: SourceInspection, tools: dict[str, Tool]) -> Iterator[str]:
-    """Differences between `tools.py` and `environment.json`."""
+def function_findings(environment: Environment, inspection: SourceInspection) -> Iterator[str]:
+    """Differences between `tools.py` and `environment.json`. A benchmark's tools take any arguments."""
+    folder, tools = environment.folder, environment.tools
     path, description = folder / "tools.py", folder / "environment.json"
     if inspection.not_python is not None:
         yield f"{path}: {inspection.not_python}"
@@ -95,7 +96,7 @@ def function_findings(folder: Path, inspection: SourceInspection, tools: dict[st
         yield f"{description}: tools.{name}: has no function in tools.py; {DERIVE_HINT}"
     for name in sorted(functions.keys() - tools.keys()):
         yield f"{path}: {name}: is not among the tools of environment.json; {DERIVE_HINT}"
-    for name in sorted(tools.keys() & functions.keys()):
+    for name in sorted(tools.keys() & functions.keys()) if environment.description.benchmark is None else ():
         yield from _argument_findings(folder, functions[name], tools[name])
 
 

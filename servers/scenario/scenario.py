@@ -1,7 +1,7 @@
 """A scenario: a start state, a task, the checkpoints that judge it, and a reference solution."""
 
 from collections import Counter
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator
 
@@ -11,6 +11,14 @@ from servers.errors import NotFound
 from servers.records import Clock, Name, Record
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.checkpoints.kinds import Checkpoint
+from servers.scenario.checkpoints.official import OfficialCheckpoint
+
+Rating = Literal["easy", "medium", "hard"]
+RATINGS: tuple[Rating, ...] = ("easy", "medium", "hard")
+OFTEN, SELDOM = 0.75, 0.25
+"""Pass rates: at or above OFTEN a scenario is easy, below SELDOM it is hard."""
+FEW, MANY = 4, 8
+"""Without a level, tools plus changed tables: up to FEW a scenario is easy, above MANY it is hard."""
 
 
 class PlannedCall(Record):
@@ -38,13 +46,58 @@ class Survivor(Record):
     why: str
 
 
+Weakness = Literal[
+    "first match",
+    "ignores conditions",
+    "takes all",
+    "letter of names",
+    "off by one",
+    "one rule only",
+    "old figures",
+    "stops when refused",
+]
+"""What an agent may lack for a task, as its weak run shows."""
+
+
+class WeakRun(Record):
+    """What a weak agent would do in place of the solution. A scenario with such a run claims that it fails."""
+
+    weakness: Weakness
+    calls: tuple[PlannedCall, ...]
+    answer: str
+
+
+LEVELS = range(1, 6)
+EASY_LEVEL, HARD_LEVEL = 2, 4
+LONG, VERY_LONG = 8, 12
+"""Calls of a reference that make a scenario harder by one step each."""
+STEPS_TO_LEVEL = (3, 5, 7, 9)
+"""The steps from which a scenario has level 2, 3, 4 and 5."""
+CALLS_OF_LEVEL = (1, 1, 1, 5, LONG)
+"""The fewest calls of a reference at each level."""
+
+
 class Difficulty(Record):
-    """The length of a reference solution, its tools, and the tables that it changes."""
+    """The length of a reference solution, its tools, the tables that it changes, and the weak agents that fail."""
 
     calls: int
     tools: tuple[str, ...]
     tables: tuple[str, ...]
     pass_rate: float | None = None
+    ladder: dict[str, float] = {}
+    """The reward of each scripted weak agent that does something wrong here. Empty if they did not play."""
+
+    @property
+    def level(self) -> int | None:
+        """How hard it is, from 1 to 5: a step for each weak agent that fails, two for length. Short ones are not 5.
+
+        None if no weak agent played.
+        """
+        if not self.ladder:
+            return None
+        steps = sum(reward < 1 for reward in self.ladder.values()) + (self.calls >= LONG) + (self.calls >= VERY_LONG)
+        level = 1 + sum(steps >= least for least in STEPS_TO_LEVEL)
+        return min(level, sum(self.calls >= least for least in CALLS_OF_LEVEL) or 1)
 
 
 class Paraphrased(Record):
@@ -113,13 +166,24 @@ class Scenario(Record):
     persona: str | None = None
     setup: str = ""
     clock: Clock | None = None
+    turns: tuple[str, ...] = ()
+    """The user's messages of a task with fixed turns. Whoever plays it marks each through the control door."""
+    tools: dict[str, int] | None = None
+    """The tools that it has, each with the turn (from 0) from which the agent sees it, or -1 for never. None: all."""
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
+    weak: tuple[WeakRun, ...] = ()
+    """What weak agents would do instead. Certification plays each, and none may earn reward 1."""
     solution: Solution | None = None
     """None if no solution was shown, as for an imported scenario: the task may be impossible."""
     played: PlayRecord | None = None
     provenance: Provenance | None = None
     certificate: Certificate | None = None
+
+    @property
+    def is_of_benchmark(self) -> bool:
+        """True if a public benchmark's own checker judges it. Such a scenario is not for training."""
+        return any(isinstance(one, OfficialCheckpoint) for one in self.checkpoints)
 
     def reference(self) -> Solution:
         """The reference solution.
@@ -130,6 +194,11 @@ class Scenario(Record):
         if self.solution is None:
             raise NotFound(f"scenario {self.id!r} has no reference solution; nobody has shown that it can be done")
         return self.solution
+
+    @property
+    def level(self) -> int | None:
+        """How hard it is, from 1 to 5. None if no weak agent played it."""
+        return self.certificate.difficulty.level if self.certificate else None
 
     @field_validator("checkpoints")
     @classmethod
@@ -144,3 +213,19 @@ class Scenario(Record):
         if facts > MOST_FACTS:
             raise ValueError(f"the answer checkpoints ask for {facts} facts; {MOST_FACTS} are possible")
         return checkpoints
+
+
+def rating_of(scenario: Scenario) -> Rating | None:
+    """The difficulty of a scenario. None without a tag and a certificate."""
+    for tag in scenario.tags:
+        if tag in RATINGS:
+            return tag
+    if scenario.certificate is None:
+        return None
+    difficulty = scenario.certificate.difficulty
+    if difficulty.pass_rate is not None:
+        return "easy" if difficulty.pass_rate >= OFTEN else "hard" if difficulty.pass_rate < SELDOM else "medium"
+    if difficulty.level is not None:
+        return "easy" if difficulty.level <= EASY_LEVEL else "hard" if difficulty.level >= HARD_LEVEL else "medium"
+    takes = len(difficulty.tools) + len(difficulty.tables)
+    return "easy" if takes <= FEW else "medium" if takes <= MANY else "hard"

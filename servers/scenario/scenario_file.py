@@ -1,7 +1,7 @@
 """The scenarios of a bundle: `scenarios.jsonl`, read line by line. Only the registry and the judge read it."""
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -31,15 +31,53 @@ def load_scenarios(environment: Environment) -> dict[str, Scenario]:
     return {scenario.id: scenario for scenario in scenarios}
 
 
+class ScenarioLines(Mapping[str, Scenario]):
+    """The scenarios of a bundle by id, each kept as its line and parsed when it is asked for.
+
+    Parsed ones take up to 40 times the memory of their text, and a moment of everybody to free them together.
+    """
+
+    def __init__(self, lines: dict[str, bytes]) -> None:
+        self._lines = lines
+
+    def __getitem__(self, scenario_id: str) -> Scenario:
+        return Scenario.model_validate_json(self._lines[scenario_id])
+
+    def __contains__(self, scenario_id: object) -> bool:
+        return scenario_id in self._lines
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lines)
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+
+def load_lines(environment: Environment) -> ScenarioLines:
+    """The same as `load_scenarios`, for a server that keeps the scenarios of many bundles. Raises likewise."""
+    findings: list[str] = []
+    scanned = _scanned(environment.folder, environment, findings)
+    lines = {scenario.id: line.encode() for line, scenario in scanned}
+    if findings:
+        raise BundleError(findings[0])
+    return ScenarioLines(lines)
+
+
 def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[str], list[Scenario]]:
     """The findings, and the scenarios that can be read."""
+    findings: list[str] = []
+    scenarios = [scenario for _, scenario in _scanned(folder, environment, findings)]
+    return findings, scenarios
+
+
+def _scanned(folder: Path, environment: Environment | None, findings: list[str]) -> Iterator[tuple[str, Scenario]]:
+    """Each line that is a scenario, with it. Adds what is wrong with the others, and between them, to `findings`."""
     path = folder / "scenarios.jsonl"
     try:
         text = _text_of_scenarios(folder)
     except BundleError as error:
-        return [str(error)], []
-    findings: list[str] = []
-    scenarios: list[Scenario] = []
+        findings.append(str(error))
+        return
     seen: set[str] = set()
     for number, line in enumerate(_lines(text), start=1):
         if not line.strip():
@@ -66,8 +104,7 @@ def read_scenarios(folder: Path, environment: Environment | None) -> tuple[list[
         seen.add(scenario.id)
         if environment is not None:
             findings += [f"{where}: {problem}" for problem in reference_problems(scenario, environment)]
-        scenarios.append(scenario)
-    return findings, scenarios
+        yield line, scenario
 
 
 def _text_of_scenarios(folder: Path) -> str:

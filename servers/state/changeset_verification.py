@@ -20,7 +20,7 @@ from servers.guest.changeset_verifier import VerifiedRows, canonical
 from servers.guest.sqlite.instance_rows import OWN_BYTES
 from servers.guest.sqlite.tables import LARGEST_CHANGES, ChangesError
 from servers.limits.fair_pool import FairLimit, FairThreadPool
-from servers.sandbox.guest_pool import START_SECONDS, Guest, Guests, Reply
+from servers.sandbox.guest_pool import START_SECONDS, Guest, Guests, GuestStalled, Reply
 from servers.state.start_images import StartImage
 from servers.state.state_file import StateFile
 
@@ -179,7 +179,13 @@ class Verification:
         *parts: bytes,
         seconds: float = START_SECONDS,
     ) -> Reply:
-        """Ask the verifying guest of an environment. One that ends by itself is replaced once."""
+        """Ask the verifying guest of an environment. One that ends, or is not scheduled, is replaced once.
+
+        Raises:
+            GuestDied: the second one ended by its own doing, for what it was told to evaluate.
+            GuestLate: the rules of the schema take too long.
+            GuestError: it was killed from outside, or not scheduled. That is nobody's fault.
+        """
         head = {**head, "instance": state.origin.id, "revision": state.revision}
         for attempt in range(2):
             guest = await self._guests.verifier(environment)
@@ -190,9 +196,15 @@ class Verification:
                         await self._stand(guest, start, state)
                         reply = await guest.ask(head, *parts, seconds=seconds)
                     return reply
-            except GuestDied:
+            except GuestStalled:
                 if attempt:
                     raise
+            except GuestDied as error:
+                if not attempt:
+                    continue
+                if await self._guests.own_doing(guest):
+                    raise
+                raise GuestError(f"{error} ({guest.cause or 'killed from outside'})") from None
         raise GuestError("unreachable")
 
     async def _stand(self, guest: Guest, start: StartImage, state: StateFile) -> None:

@@ -109,8 +109,12 @@ def in_changeset(changes: bytes, tables: dict[str, Table]) -> list[RowChange]:
 
 
 def changeset_as_json(changes: bytes, tables: dict[str, Table]) -> str:
-    """The same as JSON, converted in the same way."""
-    placed = sorted((_place(row), row.model_dump_json()) for row in _of_changeset(changes, tables))
+    """The same as JSON, converted in the same way.
+
+    Raises:
+        QueryError: they are too many, or too large.
+    """
+    placed = sorted((_place(row), row.model_dump_json()) for row in _not_too_many(_of_changeset(changes, tables)))
     return as_json(text for _, text in placed)
 
 

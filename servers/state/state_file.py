@@ -61,6 +61,8 @@ class Origin(NamedTuple):
     clock: str
     seed: int
     generation: int = 0
+    tools: dict[str, int] | None = None
+    """The tools of the scenario, by the turn from which the agent sees each. None: all of the environment."""
 
 
 class KeptCall(NamedTuple):

@@ -100,6 +100,11 @@ class StateIndex:
         _, *end = CONTENT.unpack(content)
         return FileEnd(*end)
 
+    def mark(self, instance: str) -> str:
+        """A text that changes with the end of an instance's file. Empty if it is not known."""
+        slot = self._slots.get(instance)
+        return "" if slot is None else os.pread(self._handle, CONTENT.size, slot * SLOT_BYTES)[16:].hex()
+
     def remove(self, instance: str) -> None:
         """Remove an instance whose file is gone. Its slot can be reused, also after a restart."""
         with self._growing:

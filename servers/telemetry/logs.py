@@ -19,6 +19,8 @@ MOST_WAITING = 10_000
 SECONDS_TO_END = 1.0
 LONGEST_FIELD = 2000
 log = logging.getLogger("farm.logs")
+OF_EVERY_LINE = ("at", "level", "process", "source", "event", "trace")
+"""The names of a line that no field of an event takes."""
 OF_EVERY_RECORD = {*vars(logging.makeLogRecord({})), "message", "asctime"}
 
 
@@ -55,7 +57,7 @@ def as_line(record: logging.LogRecord, process: str) -> str:
         "process": process,
         "source": record.name,
         "event": record.getMessage(),
-        **{name: _bounded(value) for name, value in fields(record).items()},
+        **{f"{name}_" if name in OF_EVERY_LINE else name: _bounded(value) for name, value in fields(record).items()},
     }
     if record.exc_info:
         line["trace"] = logging.Formatter().formatException(record.exc_info)

@@ -32,7 +32,7 @@ def watched_loop(seconds: float = STALLED_SECONDS) -> Generator[None]:
             except RuntimeError:
                 return  # the loop is closed
             if not beaten.wait(seconds) and not over.is_set():
-                log.error("event loop stands still", extra={"seconds": seconds, "at": _stack(thread)})
+                log.warning("event loop stands still", extra={"seconds": seconds, "stack": _stack(thread)})
                 beaten.wait()
                 log.warning("event loop goes on")
             over.wait(seconds / 3)

@@ -1,6 +1,7 @@
 """JSON values that were parsed: which of them are objects and lists, and how deep they are nested.
 
-The checks tell type checkers what a value is, so that no reader of JSON casts.
+The checks tell type checkers what a value is, so that no reader of JSON casts. `agent_client/json_values.py` has those
+that an agent needs, for neither part imports the other.
 """
 
 from typing import Any
@@ -35,7 +36,7 @@ def is_deeper(value: object, text: str, most: int) -> bool:
     level = [value]
     for _ in range(most):
         level = [part for whole in level for part in parts_of(whole)]
-    return bool(level)
+    return any(is_object(one) or is_list(one) for one in level)
 
 
 def parts_of(value: object) -> list[Any]:

@@ -35,6 +35,10 @@ LONGEST_RULE = 80
 """The width of the line below a table's head without a terminal, as texts have any length there."""
 UNCUT = 1_000_000
 """Columns of a table without a terminal: a file or another program gets whole ids and texts."""
+SIDE_BY_SIDE = 120
+"""Columns of a table that fills its width, without a terminal. `COLUMNS` says otherwise."""
+UNKNOWN = 80
+"""Columns that rich supposes where neither a terminal nor `COLUMNS` says how many there are."""
 
 
 def clean(text: str) -> str:
@@ -103,11 +107,13 @@ def hints(first: str, *commands: tuple[str, str]) -> str:
 class Terminal(Console):
     """A console that prints clean text literally, without links.
 
-    Without a terminal (a file, a pipe), tables are neither cut nor padded, and panels have no frame.
+    Without a terminal (a file, a pipe), tables are neither cut nor padded, and panels have no frame. A table that
+    fills its width has 120 columns there.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, highlight=False, emoji=False)
+        self._is_filling = False
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """The segments of the output. Only rich's own may hold control characters."""
@@ -115,9 +121,12 @@ class Terminal(Console):
             renderable = renderable.renderable  # what is drawn live is drawn once here
         if isinstance(renderable, Panel) and not self.is_terminal:
             renderable = _unframed(renderable)
-        if isinstance(renderable, Table | Group) and not self.is_terminal:
-            options = (options or self.options).update(width=UNCUT)
-        drawn = super().render(renderable, options)
+        if isinstance(renderable, Table) and renderable.expand and not (self.is_terminal or self._is_filling):
+            drawn: Iterable[Segment] = self._filled(renderable, options or self.options)
+        else:
+            if isinstance(renderable, Table | Group) and not (self.is_terminal or self._is_filling):
+                options = (options or self.options).update(width=UNCUT)
+            drawn = super().render(renderable, options)
         if isinstance(renderable, Table) and not self.is_terminal:
             drawn = _unfilled(drawn)
         for segment in drawn:
@@ -126,6 +135,15 @@ class Terminal(Console):
             else:
                 style = segment.style.update_link(None) if segment.style and segment.style.link else segment.style
                 yield Segment(clean(segment.text), style)
+
+    def _filled(self, table: Table, options: ConsoleOptions) -> list[Segment]:
+        """A table that fills its width, with all that is in its cells, without a terminal."""
+        width = SIDE_BY_SIDE if self.width == UNKNOWN else self.width
+        self._is_filling = True
+        try:
+            return list(super().render(table, options.update(width=width)))
+        finally:
+            self._is_filling = False
 
     def print(self, *objects: Any, crop: bool = True, soft_wrap: bool | None = None, **options: Any) -> None:
         """Print. Lines are broken or cut only on a terminal.

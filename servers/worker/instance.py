@@ -16,11 +16,13 @@ from typing import Any, NamedTuple
 from pydantic_core import from_json, to_json
 
 from servers.answer import HOW_TO_ANSWER
+from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
 from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
-from servers.errors import GuestDied, GuestError, GuestLate, InfraError
+from servers.bundle.whole_numbers import TooManyChecks
+from servers.errors import Conflict, GuestDied, GuestError, GuestLate, InfraError
 from servers.guest.sqlite.tables import ChangesError
-from servers.limits.json_size import values_in
+from servers.limits.json_size import has_more_values, values_in
 from servers.limits.throttle import Pace
 from servers.messages import OutcomeKind
 from servers.sandbox.guest_pool import Guest, GuestHeld, Guests
@@ -30,16 +32,23 @@ from servers.state.rows import RowChange
 from servers.state.start_images import StartImage
 from servers.state.state_file import KeptCall, StateFile
 from servers.telemetry.worker_events import WorkerEvents
-from servers.text.json_values import is_deeper, is_object
+from servers.text.json_values import is_deeper, is_object, parts_of
 
 SECONDS_PER_CALL = 60
 MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
+MOST_RESULT_VALUES = 20_000
+"""The most JSON values of a result. They are counted before the result is parsed."""
 LARGEST_STATE = 36 * 1024 * 1024
 """Bytes of rows and history together above which an instance takes no more calls."""
 LONGEST_QUOTE = 500
+TURN_MARK = "next turn"
+"""What stands in a history where the user begins a turn. No tool has such a name."""
+NEVER = -1
 DEEPEST = 100
 MOST_MICROS = 3_600_000_000
+NUL = "\\u0000"
+"""A NUL character in JSON. Another text may hold these characters too."""
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False)
 
 
@@ -52,6 +61,8 @@ class CallOutcome(NamedTuple):
     detail: str | None = None
     changes: bytes = b""
     micros: int = 0
+    said: str | None = None
+    """The text for the agent, if it is not the JSON of the result: that of a benchmark's tool."""
 
     @property
     def is_error(self) -> bool:
@@ -73,6 +84,8 @@ class Instance:
     waiting: int = 0
     guest: Guest | None = None
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)  # protects state: one call at a time
+    marked: int | None = None
+    """The turns of the user so far. None if they must be counted in the history."""
 
     @property
     def id(self) -> str:
@@ -103,10 +116,40 @@ class Instance:
     @property
     def instructions(self) -> str:
         """The agent's instructions: description, policy, current time, and how to answer."""
+        if self.environment.description.benchmark is not None:
+            return self.environment.instructions
         return (
             f"{self.environment.instructions}\nIt is {self.state.origin.clock} when you begin; a call takes a minute.\n"
             f"\n{HOW_TO_ANSWER}\n"
         )
+
+    def listed_tools(self) -> list[Tool]:
+        """The tools that the agent sees at this turn."""
+        tools, seen_from = self.environment.description.tools, self.state.origin.tools
+        if seen_from is None:
+            return list(tools)
+        now = max(self._marked() - 1, 0) if any(turn > 0 for turn in seen_from.values()) else 0
+        return [tool for tool in tools if 0 <= seen_from.get(tool.name, NEVER) <= now]
+
+    async def mark_turn(self) -> int:
+        """Mark in the history that the user begins a turn. Returns its number, from 0.
+
+        Raises:
+            Conflict: it is no instance of a benchmark.
+        """
+        if self.environment.description.benchmark is None:
+            raise Conflict(f"instance {self.id} is not of a benchmark; turns are marked for their judges alone")
+        async with self.in_turn():
+            marked = self._marked()
+            self._keep(TURN_MARK, to_json({"turn": marked}).decode(), CallOutcome("ok", "{}"))
+            self.marked = marked + 1
+            return marked
+
+    def _marked(self) -> int:
+        if self.marked is None:
+            calls = self.state.calls(limit=self.state.last) if self.state.last else []
+            self.marked = sum(call.tool == TURN_MARK for call in calls)
+        return self.marked
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> CallOutcome:
         """Make one call, store its effect, and return the agent's answer.
@@ -148,7 +191,7 @@ class Instance:
         return in_changeset(changes, self.start.tables) if changes else []
 
     def changed_rows_as_json(self, changes: bytes) -> str:
-        """The same, as a JSON list."""
+        """The same, as a JSON list. Raises QueryError if they are too large."""
         return changeset_as_json(changes, self.start.tables) if changes else as_json(())
 
     def now(self, seq: int | None = None) -> str:
@@ -162,23 +205,24 @@ class Instance:
 
     def _checked(self, tool: str, arguments: dict[str, Any]) -> tuple[str, CallOutcome | None]:
         """The arguments as the JSON that a guest is told, or that they are none; and what is wrong with the call."""
-        told = _as_json(arguments)
-        check = self.environment.checks.get(tool)
-        if check is None:
-            names = ", ".join(self.environment.tools)
+        told, own = _as_json(arguments), self.state.origin.tools
+        if tool not in self.environment.tools or (own is not None and tool not in own):
+            names = ", ".join(one.name for one in self.listed_tools())
             text = f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}"
             return told, CallOutcome("invalid", text)
-        if not told:
-            return told, _unreadable(tool)
-        if self._is_too_much_to_check(tool, told):
-            text = f"{tool} was not called: its arguments are too long for it; give fewer at once"
-            return told, CallOutcome("invalid", text)
+        check = self.environment.checks[tool]
         try:
+            if not told or (NUL in told and _has_nul(arguments)):
+                return told, _unreadable(tool)
+            if len(told) * check.width > MOST_CHECKS_A_CALL and values_in(told) * check.width > MOST_CHECKS_A_CALL:
+                raise TooManyChecks("for one call")  # there are no more values than bytes, and counting takes time
             if check.is_right(arguments, told):
                 return told, None
             given = check.with_integers(arguments)
             told = told if given is arguments else _as_json(given)
-            problems = check.problems(given, len(told))
+            problems = check.problems(given, told)
+        except TooManyChecks:
+            return told, _too_long(tool)
         except ValueError:  # the validator has a depth of its own
             return told, _unreadable(tool)
         return told, CallOutcome("invalid", f"{tool} was not called: " + "; ".join(problems)) if problems else None
@@ -192,10 +236,6 @@ class Instance:
         if self.pace is not None and not self.pace.take():
             return f"slow down: at most {self.pace.per_second:g} calls a second; nothing was done, call again later"
         return None
-
-    def _is_too_much_to_check(self, tool: str, told: str) -> bool:
-        width = self.environment.widths[tool]  # there are no more values than bytes, and to count those takes time
-        return len(told) * width > MOST_CHECKS_A_CALL and values_in(told) * width > MOST_CHECKS_A_CALL
 
     async def _run(self, tool: str, told: str, now: str) -> CallOutcome:
         """Run a call in a guest. If the guest dies, or is not scheduled, another one is asked once.
@@ -306,12 +346,16 @@ class Instance:
             return self._fault(tool, text, micros)
         if kind != "ok":
             raise ValueError(f"the outcome {kind!r}")
+        if len(parts[0]) > MOST_RESULT_VALUES and has_more_values(parts[0], MOST_RESULT_VALUES):
+            return self._fault(tool, f"its result holds more than {MOST_RESULT_VALUES:,} values", micros)
         structured = _object(text)
         if structured is None:
             return self._fault(tool, f"its result is nested deeper than {DEEPEST}", micros)
         if changes and not self.environment.tools[tool].writes:
             return self._fault(tool, "it says that it only reads, and it changed rows", micros)
-        return CallOutcome("ok", text, structured, changes=changes, micros=micros)
+        said = structured.get("result") if self.environment.description.benchmark is not None else None
+        said = said if isinstance(said, str) else None
+        return CallOutcome("ok", text, structured, changes=changes, micros=micros, said=said)
 
     def _fault(self, tool: str, detail: str, micros: int) -> CallOutcome:
         text = f"{tool} failed; this is a fault of the tool, not of your request, and nothing was changed"
@@ -349,7 +393,20 @@ class Instance:
 
 
 def _unreadable(tool: str) -> CallOutcome:
-    return CallOutcome("invalid", f"{tool} was not called: its arguments are not JSON, or nested too deep")
+    text = "its arguments are not JSON, nested too deep, or hold a NUL character"
+    return CallOutcome("invalid", f"{tool} was not called: {text}")
+
+
+def _too_long(tool: str) -> CallOutcome:
+    return CallOutcome("invalid", f"{tool} was not called: its arguments are too long for it; give fewer at once")
+
+
+def _has_nul(value: object) -> bool:
+    """True if a text or a name in a value holds a NUL character, where SQLite takes a text to end."""
+    if isinstance(value, str):
+        return "\0" in value
+    names = value if is_object(value) else ()
+    return any("\0" in name for name in names) or any(map(_has_nul, parts_of(value)))
 
 
 def _as_json(arguments: dict[str, Any]) -> str:

@@ -23,14 +23,25 @@ import apsw
 
 from servers.bundle.environment import Environment
 from servers.bundle_library import Library
-from servers.errors import CapacityError, Conflict, NotFound, StateError
+from servers.errors import CapacityError, Conflict, NotFound, QueryError, StateError
 from servers.files.private_files import LEFT_ALONE, keep_private, kept_secret, remove, write_private
 from servers.guest.sqlite.sql_text import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.memory import limit_sqlite
 from servers.limits.throttle import Pace
-from servers.messages import Assessment, InstanceStatus, Judge, Launch, Page, QueryRows, TableRows, Ticket
+from servers.messages import (
+    Assessment,
+    CallAnswer,
+    InstanceStatus,
+    Judge,
+    Launch,
+    Page,
+    QueryRows,
+    StartTable,
+    TableRows,
+    Ticket,
+)
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree
 from servers.scenario.checkpoints.checkpoint import NO_CALLS, calls_as_json
@@ -45,6 +56,7 @@ from servers.telemetry.worker_events import WorkerEvents
 from servers.worker.instance import Instance
 from servers.worker.instance_cache import Holding
 from servers.worker.settings import ORDINARY, WorkerSettings
+from servers.worker.start_tables import start_tables
 
 MEMORY_SECONDS = 1.0
 """Seconds between measurements of guests' memory, and of the processor time of idle guests."""
@@ -52,7 +64,7 @@ FILES = re.compile(r"lock|secret|index|instances|starts|.*\.part")
 """The files of a worker in its state folder."""
 MOST_CALLS = 1_000_000
 LARGEST_PAGE = 1024 * 1024
-"""Bytes of calls in one page of a history, which has one call at least."""
+"""Characters of the JSON of one page of a history, which has one call at least."""
 YIELD_EVERY = 10
 """Small state files that are written before other work gets a turn."""
 COPIES = 3
@@ -174,7 +186,7 @@ class Worker:
         start = await self.starts.build(environment, order.setup, clock)
         origin = Origin(
             "", environment.id, environment.digest, start.digest, start.content, order.scenario, clock, order.seed
-        )
+        )._replace(tools=order.tools)
         tickets = await self._created(origin, (), order.count)
         self.watch.launched(
             environment.id, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
@@ -286,6 +298,31 @@ class Worker:
         """The suspended instances."""
         return sorted(self._suspended)
 
+    async def call(self, instance_id: str, tool: str, arguments: dict[str, Any]) -> CallAnswer:
+        """Make a tool call for a person, as an agent would make it. It is in the history like any other."""
+        outcome = await (await self.opened(instance_id)).call(tool, arguments)
+        return CallAnswer(outcome=outcome.kind, text=outcome.text)
+
+    async def marks(self, instances: Collection[str]) -> dict[str, str]:
+        """A text for each instance that is here. It changes when the instance does. No state file is opened."""
+        return {one: self.index.mark(one) for one in instances if one in self._ids}
+
+    async def at_start(self, environment_id: str, rows: int) -> list[StartTable]:
+        """The tables of an environment before any scenario's setup, with at most `rows` rows each.
+
+        Raises:
+            NotFound, BundleError: no such environment, or it cannot be started.
+        """
+        environment = await asyncio.to_thread(self.library.environment, environment_id)
+        start = await self.starts.build(environment, "", environment.description.clock)
+        reader = Reader(start.image, start.image)
+
+        def told() -> list[StartTable]:
+            with self._closed_after(reader, f"of the start of {environment_id}"):
+                return start_tables(reader, rows)
+
+        return await self.threads.run(environment_id, told, stop=reader.stop)
+
     async def standing(self, instance_id: str) -> InstanceStatus:
         instance = await self.opened(instance_id)
         origin = instance.state.origin
@@ -316,6 +353,15 @@ class Worker:
         async with instance.in_turn():
             await self._rewound(instance, seq)
         self.watch.rewound(instance_id, seq)
+
+    async def mark_turn(self, instance_id: str) -> int:
+        """Mark that the user begins a turn. Returns its number, from 0.
+
+        Raises:
+            Conflict: the scenario has no turns.
+        """
+        instance = await self.opened(instance_id)
+        return await instance.mark_turn()
 
     async def fork(self, instance_id: str, count: int) -> list[Ticket]:
         """New instances with the state and history of an existing one."""
@@ -385,7 +431,11 @@ class Worker:
         )
 
     async def history(self, instance_id: str, after: int = 0, limit: int = 100) -> bytes:
-        """The calls so far, oldest first, with the changed rows of each: a JSON list of `CallRecord`."""
+        """The calls so far, oldest first, with the changed rows of each: a JSON list of `CallRecord`.
+
+        Raises:
+            QueryError: the changed rows of the first one are too large.
+        """
         instance = await self.opened(instance_id)
         async with self._copied(instance), instance.in_turn():
             calls = await self._calls(instance, after=after, limit=limit)
@@ -396,10 +446,16 @@ class Worker:
         told: list[str] = []
         room = LARGEST_PAGE
         for call in calls:
-            room -= len(call.changes) + len(call.text) + len(call.arguments)
+            try:
+                text = _as_json(call, instance.changed_rows_as_json(call.changes))
+            except QueryError as error:
+                if told:
+                    break
+                raise QueryError(f"call {call.seq} changed very much, so its rows are not listed: {error}") from None
+            room -= len(text)
             if told and room < 0:
                 break
-            told.append(_as_json(call, instance.changed_rows_as_json(call.changes)))
+            told.append(text)
         return as_json(told).encode()
 
     async def query(self, instance_id: str, sql: str, limit: int = 1000) -> QueryRows:
@@ -534,6 +590,7 @@ class Worker:
 
     async def _rewound(self, instance: Instance, seq: int) -> None:
         await self.verification.read(instance.state, lambda: instance.state.rewind(seq))
+        instance.marked = None
 
     async def _tidy(self) -> None:
         """Close idle instances, and end guests that use too much memory or processor time."""

@@ -230,6 +230,8 @@ class Errand:
 
     def _fits(self, drawn: Drawn) -> bool:
         """True if a command is about other rows than the earlier ones, or follows from them."""
+        if not self._hangs_together(drawn):
+            return False
         mine = self.about(drawn)
         for command in self.commands:
             same = {place for place in drawn.places.values() if place in self.about(command.drawn)}
@@ -241,6 +243,21 @@ class Errand:
             if same and not goes_on and not self._follows(command.drawn.tool, drawn.tool):
                 return False
         return True
+
+    def _hangs_together(self, drawn: Drawn) -> bool:
+        """True if a command belongs to the same matter: it shares a row with an earlier one, or follows from it.
+
+        The matters of one person are one matter.
+        """
+        if self.person is not None or not self.commands:
+            return True
+        mine = self.about(drawn)
+        return any(
+            mine & (self.about(one.drawn) | self.plan.made)
+            or drawn.tool == one.drawn.tool
+            or self._follows(one.drawn.tool, drawn.tool)
+            for one in self.commands
+        )
 
     def about(self, drawn: Drawn) -> set[Place]:
         """The rows of a command, and the rows that these belong to."""

@@ -1,7 +1,7 @@
 """Checkpoints from the changes of a reference run: relations over rows, never generated ids and times."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
@@ -30,6 +30,8 @@ class Changed:
     """Texts of its commands that the task leaves open."""
     prose: frozenset[str] = frozenset()
     """Texts of several words in the task, as plain text."""
+    choices: Mapping[Any, tuple[Any, ...]] = field(default_factory=dict[Any, tuple[Any, ...]])
+    """For a value that the task leaves open within bounds, all that are right."""
 
     def is_prose(self, value: str) -> bool:
         """True if a value is, or consists of, words of the task."""
@@ -142,12 +144,12 @@ def _is(name: str, value: Any) -> str:
 
 def _holds(name: str, value: Any, whole: Changed, depth: int) -> str:
     column = quoted(name)
+    if value in whole.choices:
+        return f"{column} IN ({', '.join(literal(one) for one in whole.choices[value])})"
     if not isinstance(value, str):
         return _is(name, value)
-    if value in whole.left_open:
-        return f"trim({column}) <> ''"
-    if value in whole.of_the_clock:
-        return f"date({column}) = {literal(value[:10])}"
+    if value in whole.left_open or value in whole.of_the_clock:
+        return f"trim({column}) <> ''" if value in whole.left_open else f"date({column}) = {literal(value[:10])}"
     parent = whole.made_in(value)
     if parent is not None and depth < DEEPEST:
         [key] = parent.key

@@ -21,6 +21,8 @@ from synth.solutions.told_values import ArgumentPlace
 
 MOST_CALLS = 14
 HOW_MUCH_TO_TELL = (0, 1, 1, 1, 2)
+REPORTED = 0.4
+"""The share of tasks with a question that ask for the outcome too, although nothing is refused."""
 
 
 async def told(setting: BundleView, wish: Wish, tally: UsageCounts, random: Random) -> Scenario | str:
@@ -85,8 +87,7 @@ async def _scenario(walk: Errand, wish: Wish, made: list[PlayedCall], asks: str,
         asks,
         clauses,
         [tell.ask for tell in tells],
-        may_fail=bool(refused),
-        wants_reasons=bool(reasons),
+        wants_report=bool(reasons) or (bool(tells) and not refused and random.random() < REPORTED),
         random=random,
     )
     given = told_beside(task, refusals)

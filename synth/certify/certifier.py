@@ -13,6 +13,7 @@ from servers.scenario.scenario_file import digest_of, reference_problems
 from synth.certify import leaks
 from synth.certify.agents.run_mutants import LEFT_OUT, Tried, harmless, mistaken
 from synth.certify.agents.state_mutants import damaged
+from synth.certify.agents.weak_agents import ladder, unmet
 from synth.certify.agents.wrong_agents import Earned, WrongAgent, company
 from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
 from synth.certify.paraphrases import judged_answers, paraphrases_of
@@ -33,6 +34,7 @@ class Examined:
     tried: list[Tried] = field(default_factory=list[Tried])
     told: list[Held] = field(default_factory=list[Held])
     company: list[Earned] = field(default_factory=list[Earned])
+    ladder: list[Earned] = field(default_factory=list[Earned])
     paraphrases: Paraphrased | None = None
     certificate: Certificate | None = None
     seconds: float = 0.0
@@ -96,6 +98,8 @@ async def _examine(stage: Playground, reference: ReferenceRun, seen: Examined, o
     seen.tried += await _other_words(reference)
     seen.told = held(reference, seen.mutants)
     seen.company = await company(reference, others)
+    seen.ladder = await ladder(reference)
+    seen.findings += unmet(reference, seen.ladder)
     seen.paraphrases = await paraphrased(reference)
     _weigh(reference, seen)
 
@@ -131,6 +135,7 @@ def _weigh(reference: ReferenceRun, seen: Examined) -> None:
             tools=tuple(sorted({one.step.tool for one in reference.made})),
             tables=tuple(sorted({change.table for change in reference.changes})),
             pass_rate=seen.scenario.played.pass_rate if seen.scenario.played else None,
+            ladder={one.agent: one.reward for one in seen.ladder},
         ),
     )
 

@@ -31,7 +31,8 @@ NOT_POSSIBLE = (
         " and tell me what stands in the way, with any date or amount",
     ),
 )
-"""The words for parts that cannot be done, and for the question about the reason."""
+"""The words of earlier tasks for parts that cannot be done, and for the question about the reason. They gave away that
+something is refused, so new tasks do not use them."""
 ANY_NOT_POSSIBLE = (
     ("If something of this can't be done, leave that part", " and tell me exactly why, with any dates or amounts"),
     (
@@ -39,6 +40,13 @@ ANY_NOT_POSSIBLE = (
         " and tell me what stands in the way, with any date or amount",
     ),
 )
+REPORTS = (
+    "Write back what went through; where something didn't, give me the reason with its dates or amounts.",
+    "Send me a short account afterwards, with the dates and amounts behind anything that did not work out.",
+    "I'll pass on how it went, so tell me what was done and, for anything that wasn't, the date or amount behind it.",
+    "Let me know what came of it. For whatever stays undone I need the reason, with dates or amounts.",
+)
+"""The question for the outcome. Tasks in which nothing is refused use it too, so it tells nothing."""
 
 
 @dataclass(frozen=True)
@@ -88,20 +96,18 @@ def composed(
     clauses: list[str],
     tells: list[str],
     *,
-    may_fail: bool,
-    wants_reasons: bool = False,
+    wants_report: bool = False,
     random: Random,
 ) -> str:
-    """The whole task. If a part may fail, it says what to do then, and may ask for the reason."""
+    """The whole task. It may ask for the outcome of each part."""
     manner = phrases.voices.get(voice, PLAIN_VOICE)
     sentences = _sentences(clauses, random)
-    if may_fail:
-        leave, why = random.choice(NOT_POSSIBLE if len(clauses) == 1 else ANY_NOT_POSSIBLE)
-        sentences.append(f"{leave}{why if wants_reasons else ''}.")
     if len(tells) == 1:
         sentences.append(random.choice(TELLING).format(tells[0]))
     elif tells:
         sentences.append(random.choice(TELLING_MORE).format(tells[0], tells[1]))
+    if wants_report:
+        sentences.append(random.choice(REPORTS))
     named = [opening for opening in manner.open if is_named(opening)] if name and voice == "chores" else []
     opening = random.choice(named or manner.open).replace("{name}", name)
     closing = random.choice(manner.close)
@@ -115,6 +121,8 @@ def without_question(task: str) -> str:
     """The task without the question for a reason."""
     for _, why in (*NOT_POSSIBLE, *ANY_NOT_POSSIBLE):
         task = task.replace(why, "")
+    for report in REPORTS:
+        task = task.replace(f" {report}", "")
     return task
 
 

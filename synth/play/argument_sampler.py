@@ -124,7 +124,7 @@ class ArgumentSampler:
 
     def _is_valid(self, tool: str, drawn: dict[str, Any]) -> bool:
         try:
-            return bool(self.environment.validators[tool].is_valid(drawn))
+            return bool(self.environment.checks[tool].validator.is_valid(drawn))
         except ValueError:
             return False
 

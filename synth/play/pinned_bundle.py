@@ -19,7 +19,8 @@ from servers.errors import BundleError, CheckpointError, InfraError
 from synth.processes.job import WorkerFault
 
 PHRASES_FILE = "phrases.json"
-PINNED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE, PHRASES_FILE, PARAPHRASES_FILE)
+RECIPES_FILE = "recipes.json"
+PINNED_FILES = (*SERVED_FILES, RULES_FILE, EXAMPLES_FILE, PHRASES_FILE, PARAPHRASES_FILE, RECIPES_FILE)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
@@ -37,6 +38,7 @@ from synth.play.pinned_bundle import PinnedBundle
 from synth.play.playground import Playground
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings, process_pool
+from synth.recipes.recipe_generator import make_from_recipes, wanted_of
 from synth.runner.writer_choice import writer_for
 from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
 from synth.scenarios.kept_searches import KeptSearches
@@ -66,6 +68,13 @@ class BackwardOptions(NamedTuple):
     tools: list[str] | None
     refusals: bool
     tells: bool
+    level: str | None = None
+    demands: str | None = None
+
+    @property
+    def is_hard(self) -> bool:
+        """True if scenarios of chosen levels or demands are wanted, which recipes give."""
+        return self.level is not None or self.demands is not None
 
 
 @synth.command("scenarios")
@@ -89,6 +98,13 @@ def scenarios(
     tool: Annotated[list[str] | None, typer.Option(help="Backward: only about this command; several times.")] = None,
     refusals: Annotated[bool, typer.Option(help="Backward: in every fifth, something is refused.")] = True,
     tells: Annotated[bool, typer.Option(help="Backward: most ask to be told something at the end.")] = True,
+    level: Annotated[
+        str | None, typer.Option(help="Backward: from recipes, only of this level, 1 to 5, or of these, as 3..5.")
+    ] = None,
+    profile: Annotated[
+        str | None,
+        typer.Option(help="Backward: from recipes, only what fails these weak agents."),
+    ] = None,
     jobs: Annotated[int | None, typer.Option(min=1, max=64, help="Backward: processes at once; one a core.")] = None,
     engine: Annotated[Engine, typer.Option(help="Backward: where these processes are.")] = "asyncio",
     to: Annotated[
@@ -127,12 +143,14 @@ def scenarios(
         )
     if (commands is not None or tool or not (refusals and tells)) and not backward:
         raise RequestError("--commands, --tool, --no-refusals and --no-tells say what --backward is to make")
+    if (level is not None or profile is not None) and (not backward or commands is not None or tool):
+        raise RequestError("--level and --profile say what --backward is to make, without --commands and --tool")
     if engine == "ray" and not backward:
         raise RequestError("--engine ray spreads what --backward does; with models, --at-once says how much goes on")
     folder = bundle_of(bundle)
     path = to or folder / "scenarios.jsonl"
     if backward:
-        wanted = BackwardOptions(seed, commands, tool, refusals, tells)
+        wanted = BackwardOptions(seed, commands, tool, refusals, tells, level, profile)
         _show_yield(run_alone(_make(folder, path, n or 60, wanted, PoolSettings(jobs, engine))), n or 60)
         return
     way = "converse" if converse else "forward"
@@ -216,6 +234,7 @@ async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, pool:
             stage.environment, wanted.commands, wanted.tools, refusals=wanted.refusals, tells=wanted.tells
         )
         make_sure_of(path, "--out")
+        wishes = wanted_of(wanted.level, wanted.demands)
         shelf = Shelf(path, stage)
         columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
         with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
@@ -224,15 +243,12 @@ async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, pool:
             def on_walk(made: Yield) -> None:
                 progress.update(task, completed=made.certified, description=f"{counted(made.walks, 'walk')}, certified")
 
-            made = await make_backward(
-                stage,
-                n=n,
-                seed=wanted.seed,
-                there=shelf.there,
-                on_certified=shelf.add,
-                on_walk=on_walk,
-                profile=profile,
-                pool=pool,
+            if wanted.is_hard:
+                make = partial(make_from_recipes, wanted=wishes)
+            else:
+                make = partial(make_backward, profile=profile)
+            made = await make(
+                stage, n=n, seed=wanted.seed, there=shelf.there, on_certified=shelf.add, on_walk=on_walk, pool=pool
             )
     made.seconds = time.perf_counter() - begin
     return made

@@ -15,6 +15,8 @@ NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 TEENS = ["thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 TENS = ["", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 MONEY = ("cents",)
+SIGNED = ("_change", "_difference")
+"""Endings of names whose numbers have a sign: `5 more`, `5 fewer`."""
 
 
 def is_money(name: str) -> bool:
@@ -53,7 +55,7 @@ def said(name: str, value: Any, *, clock: str, currency: str = "{}", words: dict
     if isinstance(value, str):
         known = (words or {}).get(value)
         return known or (value.replace("_", " ") if re.fullmatch(r"[a-z0-9_]+", value) else value)
-    return str(value)
+    return f"{abs(value)} {'more' if value > 0 else 'fewer'}" if name.endswith(SIGNED) else str(value)
 
 
 def day(text: str, clock: str) -> str:

@@ -68,6 +68,7 @@ def test_a_fact_is_told_in_many_forms(fact: dict[str, Any], answer: str) -> None
         (DAY, "13 Feb. Actually it is 14 Feb."),
         (DAY, "It is not the 13th of February."), (DAY, "Do you mean 13 February?"), (DAY, "Perhaps on 13 February."),
         (PRICE, "around 1234.50"), (PRICE, "1234.50 or 1324.50"), (PRICE, "1324.50"), (PRICE, "600, 1234.50, 1324.50"),
+        (PRICE, "1234.50 minutes of it are for cleaning."), (PRICE, "It weighs 1234.50 kg."),
         (HOUR, "2:30 am"), (HOUR, "14:30, 15:15"), (SPAN, "2 hours"), (PLACES, "12 or 13"), (PLACES, "It isn't 12."),
         (ROOM, "3120"), (ROOM, "302, 312, 321"), (ROOM, "either 312 or 302"), (PERSON, "Ines Faro or Zoë Märkli"),
         (ITEMS, "Saws, pipes and hoses."), (ITEMS, "Saws."), (PLACES, "All done, as you asked."), (PLACES, ""),
@@ -103,6 +104,22 @@ def test_an_answer_may_be_submitted_as_json_by_the_facts_names() -> None:
     assert not tells('{"fact_0": "2026-02-13"}', DAY, PRICE)
     assert not tells('{"fact_0": 1234.5, "fact_1": "2026-02-13"}', DAY, PRICE)
     assert tells('{"fact_0": true, "fact_1": []}', {"type": "yes_no", "value": True}, {"type": "none"})
+
+
+def test_a_submitted_answer_may_have_a_message_for_all_that_has_no_key() -> None:
+    refused = {"type": "time", "value": "14:30", "name": "reason_1"}
+    facts = [wanted(Fact.model_validate(one)) for one in ({**DAY, "name": "told_1"}, refused)]
+    asked = [AnswerQuestion(tuple(facts[:1])), AnswerQuestion(tuple(facts[1:]), tell="any")]
+
+    def told(**answer: Any) -> list[bool]:
+        return [one.holds for one in verdicts(asked, json.dumps(answer), NOW)]
+
+    assert told(told_1="13 February", message="The room is taken until 14:30.") == [True, True]
+    assert told(told_1="13 February", message="The room is taken until 15:30.") == [True, False]
+    assert told(told_1="20 February", message="It is 13 February, and taken until 14:30.") == [False, True]
+    assert told(told_1="13 or 20 February", message="") == [False, False]
+    assert told(message="It is 13 February, and taken until 14:30.") == [True, True], "a mere message is free text"
+    assert told(told_1="13 February") == [True, False]
 
 
 def test_one_of_several_reasons_is_enough() -> None:

@@ -1,6 +1,7 @@
 """A worker with one instance of `library_loans`, served on loopback behind two doors for the suite.
 
-The suite cannot send a token, so something stands before each door here that adds it. The doors are the real ones.
+The suite cannot send a token, so something stands before each door here that adds it. The doors are the real ones, and
+so is the server of HTTP before them.
 """
 
 from collections.abc import AsyncGenerator
@@ -8,17 +9,15 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from starlette.applications import Starlette
-from starlette.routing import Mount
 from starlette.types import Receive, Scope, Send
 
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.doors.mcp import AgentDoor
+from servers.doors.server import listen, serving, url_of
 from servers.messages import Launch, Ticket
 from servers.worker.worker import Worker
 from tests.conformance.fixture import fixture_server
 from tests.conformance.scenarios import Target
-from tests.doubles import serving
 
 # What Node's fetch adds, as no MCP client does: with it, no call would take the door's short way.
 OF_FETCH = {b"accept-language", b"sec-fetch-mode"}
@@ -77,6 +76,6 @@ async def _served(
     door: AgentDoor, ticket: Ticket, added: tuple[tuple[bytes, bytes], ...] | None
 ) -> AsyncGenerator[str]:
     front = door if added is None else BeforeTheDoor(door, added)
-    app = Starlette(routes=[Mount("/", app=front)], lifespan=lambda _: door.running())
-    async with serving(app) as origin:
-        yield origin + ticket.path
+    listening = listen("127.0.0.1", 0)
+    async with door.running(), serving(front, listening):
+        yield url_of(listening) + ticket.path

@@ -121,7 +121,7 @@ async def test_a_worker_whose_loop_is_blocked_shows_in_health_and_is_started_ane
             assert "books" in await called(lease, "find_books")
         done = await up.ended_by(signal.SIGTERM)
     assert [event["worker"] for event in done.events if event["event"] == "worker is started anew"] == ["worker-1"]
-    assert any("<lambda>" in event["at"] for event in done.events if event["event"] == "event loop stands still")
+    assert any("<lambda>" in event["stack"] for event in done.events if event["event"] == "event loop stands still")
 
 
 async def health(client: FarmClient, status: str) -> None:
@@ -138,7 +138,7 @@ async def test_a_loop_that_stands_still_is_told_with_the_place_where_it_stands(
         await asyncio.sleep(0)
     [told, *_] = caplog.records
     assert told.getMessage() == "event loop stands still"
-    assert "stand_still" in vars(told)["at"]
+    assert "stand_still" in vars(told)["stack"]
 
 
 def stand_still(caplog: pytest.LogCaptureFixture) -> None:

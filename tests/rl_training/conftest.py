@@ -1,6 +1,7 @@
 # pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 """Most tests of training need verl and torch; where these are not installed, they are not collected."""
 
+import shutil
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,8 +27,14 @@ if find_spec("verl"):
 
 @pytest.fixture(scope="session")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with the parcel room of the demo, and forty scenarios in it."""
-    return make_room(tmp_path_factory.mktemp("room"), 40)
+    """A library with the parcel room of the demo, and twelve scenarios in it."""
+    return make_room(tmp_path_factory.mktemp("room"), 12)
+
+
+@pytest.fixture(scope="session")
+def large_room(room: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with forty scenarios, for trainings."""
+    return make_room(shutil.copytree(room, tmp_path_factory.mktemp("large") / "room"), 40)
 
 
 @pytest.fixture(scope="session")

@@ -21,9 +21,9 @@ async def parcel_room(farm: FarmClient, count: int) -> list[ScenarioDetail]:
 
 async def test_it_takes_wrong_arguments_at_the_rate_that_is_asked_for_and_never_another_step(room: Path) -> None:
     async with private((room,)) as address, FarmClient(address.url, address.token) as farm:
-        details = await parcel_room(farm, 40)
-    shown = clumsy(details, times=5, errs=0.5, seed=0)
-    assert Counter(one.detail.scenario.id for one in shown) == {one.scenario.id: 5 for one in details}
+        details = await parcel_room(farm, 12)
+    shown = clumsy(details, times=20, errs=0.5, seed=0)
+    assert Counter(one.detail.scenario.id for one in shown) == {one.scenario.id: 20 for one in details}
     kept = Counter[str]()
     for one in shown:
         right = one.detail.scenario.reference()

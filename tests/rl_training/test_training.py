@@ -66,10 +66,10 @@ def figures(run: Path) -> dict[int, dict[str, Any]]:
 
 
 @pytest.fixture(scope="session")
-def library(room: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(large_room: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A library with the parcel room under another name, and with few words, which a tiny model has to read."""
     folder = tmp_path_factory.mktemp("library")
-    bundle = Path(shutil.copytree(room / "parcel_room", folder / "small_room"))
+    bundle = Path(shutil.copytree(large_room / "parcel_room", folder / "small_room"))
     told = json.loads((bundle / "environment.json").read_text())
     (bundle / "environment.json").write_text(json.dumps({**told, "id": "small_room"}))
     (bundle / "policy.md").write_text("Find the shelf and the counter, send it.\n")
@@ -147,10 +147,10 @@ async def waited(*arguments: str | Path, home: Path) -> Any:
 
 @pytest.mark.rl_slow
 async def test_a_warm_start_on_exported_data_leaves_a_model_and_goes_on_where_it_was(
-    room: Path, tmp_path: Path
+    large_room: Path, tmp_path: Path
 ) -> None:
     exported = await farm(
-        *("export", "sft", "--reference", room, "--format", "verl", "--out", tmp_path / "data"),
+        *("export", "sft", "--reference", large_room, "--format", "verl", "--out", tmp_path / "data"),
         home=tmp_path,
     )
     assert exported.code == 0, exported

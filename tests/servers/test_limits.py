@@ -28,6 +28,7 @@ from servers.doors.server import ACCEPTED_A_TURN, listen, serving, url_of
 from servers.errors import BundleError
 from servers.guest.sqlite.start_image import build
 from servers.limits.fair_pool import MOST_THREADS_EACH
+from servers.limits.memory import UploadBudget
 from servers.limits.throttle import Pace, Turns
 from servers.messages import Judge, Launch
 from servers.state.changeset_verification import LARGEST_ON_LOOP
@@ -38,6 +39,7 @@ from servers.worker.worker import Worker
 from tests.bundles import SCHEMA, SEED, with_description, write_bundle
 from tests.processes import until
 from tests.registry.farms import Clock
+from tests.servers.sandbox.test_guest_pool import Sender
 from tests.test_up import called
 from tests.told import diff_of, history_of
 
@@ -327,16 +329,68 @@ async def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one() -
         assert (await second_reader.readuntil(b"fine")).startswith(ANSWER)
 
 
-async def test_a_connection_is_refused_when_all_are_busy() -> None:
-    async with hasty(seconds=60, most=1) as connection:
+async def test_many_unfinished_requests_do_not_keep_a_whole_one_out() -> None:
+    """They are a little shorter than it is. The first of them goes, and each that comes in its place."""
+    post = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+    async with hasty(seconds=60, most_received=500_000) as connection:
+        halves = [await connection() for _ in range(12)]
+        for _, writer in halves[:9]:
+            writer.write(post % 90_000 + bytes(50_000))
+            await writer.drain()
         reader, writer = await connection()
-        writer.write(CHUNKED)
-        await asyncio.sleep(0)
-        writer.write(b"1\r\nx\r\n")
+        for _, half in halves[9:]:
+            writer.write(post % 55_000 + bytes(55_000))
+            assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+            half.write(post % 90_000 + bytes(50_000))
+            await half.drain()
+        writer.write(post % 55_000 + bytes(55_000))
+        assert (await reader.readuntil(b"fine")).startswith(ANSWER)
+        assert await halves[0][0].read() == b""
+
+
+def test_of_large_unfinished_messages_the_first_is_given_up() -> None:
+    budget = UploadBudget(10)
+    small, first, large, last = Sender(), Sender(), Sender(), Sender()
+    for sender, size in ((small, 1), (first, 3), (large, 5), (small, 1)):
+        budget.hold(sender, size)
+    budget.hold(last, 4)
+    assert [one.given_up for one in (small, first, large, last)] == [False, True, False, False]
+    budget.hold(last, 5)
+    assert [one.given_up for one in (small, first, large, last)] == [False, True, True, False]
+
+
+async def test_an_unfinished_request_makes_room_for_a_new_connection() -> None:
+    """The first of them: whoever opens many and ends none keeps nobody out."""
+    async with hasty(seconds=60, most=2) as connection:
+        (first_reader, first), (second_reader, second) = await connection(), await connection()
+        for writer in (first, second):
+            writer.write(CHUNKED + b"1\r\nx\r\n")
+            await writer.drain()
+            await asyncio.sleep(0.05)
+        third_reader, third = await connection()
+        third.write(GET)
+        assert (await third_reader.readuntil(b"fine")).startswith(ANSWER)
+        assert await first_reader.read() == b""
+        second.write(b"0\r\n\r\n")
+        assert (await second_reader.readuntil(b"fine")).startswith(ANSWER)
+
+
+async def test_a_connection_is_refused_when_all_are_busy() -> None:
+    over = asyncio.Event()
+
+    async def slow(scope: Scope, receive: Receive, send: Send) -> None:
+        await over.wait()
+        await fine(scope, receive, send)
+
+    async with hasty(slow, seconds=60, most=1) as connection:
+        reader, writer = await connection()
+        writer.write(GET)
+        await writer.drain()
+        await asyncio.sleep(0.05)
         late_reader, _ = await connection()
         said = await late_reader.read()
         assert said.startswith(b"HTTP/1.1 503 ")
-        writer.write(b"0\r\n\r\n")
+        over.set()
         assert (await reader.readuntil(b"fine")).startswith(ANSWER)
 
 

@@ -32,13 +32,16 @@ _COLUMN = re.compile(r"\b\w{1,40}[ _](?:id|cents)(?:[ _][^\W_]{1,40}){0,3}(?=\s{
 _RAW = re.compile(r"[\"']\w+_(?:id|cents)[\"']\s*:|\[\s*\{\s*[\"']")
 _NUMBER_IN_KEY = re.compile(r"_\d+(?=_|$)")
 _FENCE = "```"
+MESSAGE = "message"
+"""The key of a submitted answer whose value is read as free text."""
 
 
 class Form(NamedTuple):
-    """An answer as it is read: its text, or the texts of the facts that it submits by name."""
+    """An answer as it is read: its text, and the texts of the facts that it submits by name."""
 
     text: str
     submitted: dict[str, str] | None = None
+    """None if it is free text. Facts that are not submitted are then told nowhere, unless there is a message."""
 
 
 def unreadable(answer: str, facts: int) -> str:
@@ -66,7 +69,10 @@ def unreadable(answer: str, facts: int) -> str:
 
 
 def read_form(answer: str, names: set[str]) -> Form:
-    """The facts of an answer that is JSON by their names; any other object as lines `key: value`; else its text."""
+    """The facts of an answer that is JSON by their names, and its message as text.
+
+    Any other object is read as lines `key: value`, and anything else as its text.
+    """
     try:
         told: Any = json.loads(_unfenced(answer.strip()))
     except (ValueError, RecursionError):
@@ -74,8 +80,9 @@ def read_form(answer: str, names: set[str]) -> Form:
     if not is_object(told) or not told:
         return Form(answer)
     fields = {key: _as_text(value) for key, value in told.items()}
-    if names >= fields.keys():
-        return Form("", fields)
+    if names | {MESSAGE} >= fields.keys():
+        message = "" if MESSAGE in names else fields.pop(MESSAGE, "")
+        return Form(message, fields)
     return Form("\n".join(f"{_label(key)}: {value}" for key, value in fields.items()))
 
 

@@ -53,11 +53,11 @@ def _verdict(
         return FactVerdict(True)
     seen: list[FactVerdict] = []
     for one in question.wanted:
-        if submitted is None:
-            seen.append(_tells(reply, one, question, asked))
-        else:
+        if submitted is not None and (one.fact.name in submitted or not reply.folded):
             part = FoldedReply(Text.of(submitted.get(one.fact.name, "")), reply.now, (one,))
             seen.append(_tells(part, one, question, [(question, one)]))
+        else:
+            seen.append(_tells(reply, one, question, asked))
     if question.tell == "any":
         return _any_of(reply, question, seen, asked)
     return next((told for told in seen if not told.holds), seen[0])

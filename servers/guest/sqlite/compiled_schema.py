@@ -9,12 +9,13 @@ from contextlib import contextmanager
 
 import apsw
 
-from servers.guest.sqlite.connection import MOST_COLUMNS
+from servers.guest.sqlite.connection import LONGEST_NAME, MOST_COLUMNS
 from servers.guest.sqlite.sql_text import quoted
 from servers.guest.sqlite.tables import Statement, Table, read_tables, writing_statements
 
 LARGEST_PROGRAM = 20_000
 """Instructions of the program that writes or reads one row of a table, or reads a view."""
+SHOWN_OF_NAME = 40
 MOST_NAMES = 2_000
 """Columns and SELECTs of a view after every view in it is expanded."""
 
@@ -71,7 +72,11 @@ def _limited(connection: apsw.Connection) -> Generator[None]:
 
 def _width_finding(connection: apsw.Connection, table: str) -> str | None:
     columns = int(str(connection.execute("SELECT count(*) FROM pragma_table_xinfo(?, 'main')", (table,)).get))
-    return f"has {columns:,} columns; a table has at most {MOST_COLUMNS}" if columns > MOST_COLUMNS else None
+    if columns > MOST_COLUMNS:
+        return f"has {columns:,} columns; a table has at most {MOST_COLUMNS}"
+    find = "SELECT substr(name, 1, ?) FROM pragma_table_xinfo(?, 'main') WHERE length(name) > ? LIMIT 1"
+    long = connection.execute(find, (SHOWN_OF_NAME, table, LONGEST_NAME)).get
+    return None if long is None else f"{long}…: the name of a column has at most {LONGEST_NAME} characters"
 
 
 def _row_finding(connection: apsw.Connection, table: Table) -> str | None:

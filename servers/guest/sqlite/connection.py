@@ -16,6 +16,11 @@ LARGEST_VALUE = 1_000_000
 """Bytes of one text or blob, and of one row, wherever they are built, changed, verified, read or judged."""
 MOST_COLUMNS = 500
 """Columns of a table. A difference reads each twice, and compares them in one expression."""
+LONGEST_NAME = 128
+"""Characters of the name of a column, a view, an index or a trigger.
+
+A column's stands beside each value in a history.
+"""
 MOST_INSTRUCTIONS = 50_000
 """Instructions of one SQLite program over an untrusted database. SQLite cannot be interrupted while it compiles."""
 

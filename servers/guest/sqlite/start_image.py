@@ -9,7 +9,7 @@ import apsw
 
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.compiled_schema import row_findings, view_findings
-from servers.guest.sqlite.connection import PAGE_SIZE, connect
+from servers.guest.sqlite.connection import LONGEST_NAME, PAGE_SIZE, connect
 from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, WRITE_ACTIONS, RowsOnly
 from servers.guest.sqlite.sql_text import quoted
 
@@ -73,6 +73,9 @@ def _size_findings(connection: apsw.Connection) -> list[str]:
     if int(str(others)) > MOST_OTHERS:
         said = f"creates {others} views, indexes and triggers"
         return [f"schema.sql: {said}; an environment has at most {MOST_OTHERS}"]
+    long = connection.execute("SELECT name FROM sqlite_schema WHERE length(name) > ? LIMIT 1", (LONGEST_NAME,)).get
+    if long is not None:
+        return [f"schema.sql: {str(long)[:LONGEST_SHOWN]}…: a name has at most {LONGEST_NAME} characters"]
     return []
 
 

@@ -62,6 +62,11 @@ class AnswerCheckpoint(CheckpointKind):
                 (f"facts.{fact.name}.confusable_sql", fact.confusable_sql),
             )
 
+    def written(self) -> AnswerQuestion:
+        """The question with the facts whose values stand in the scenario, without a state to ask."""
+        facts = tuple(wanted(fact) for fact in self.facts if fact.sql is None)
+        return AnswerQuestion(facts, asked=self.question, tell=self.tell, given=self.given)
+
     def hidden_texts(self) -> Sequence[str]:
         return tuple(fact.sql for fact in self.facts if fact.sql)
 

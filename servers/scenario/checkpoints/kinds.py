@@ -7,10 +7,11 @@ from pydantic import Field
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.checkpoints.checkpoint import CheckpointKind
 from servers.scenario.checkpoints.footprint import FootprintCheckpoint
+from servers.scenario.checkpoints.official import OfficialCheckpoint
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 
-EveryKind = SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint | AnswerCheckpoint
+EveryKind = SqlCheckpoint | PythonCheckpoint | FootprintCheckpoint | AnswerCheckpoint | OfficialCheckpoint
 
 Checkpoint = Annotated[EveryKind, Field(discriminator="kind")]
 """A question about the final state, with the expected answer."""

@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack
 from typing import Any
 
 import pytest
-from fastapi.responses import HTMLResponse, Response
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from agent_client.errors import ConversationTooLong, EndpointError
+from agent_client.errors import ConversationTooLong, EndpointError, EndpointRefused
 from agent_client.model import (
     CallReply,
     Instructions,
@@ -250,6 +250,21 @@ async def test_a_refusal_is_final_at_once(refusal: Response, hint: str) -> None:
     assert waits.asked == []
 
 
+@pytest.mark.parametrize("status", [301, 302, 303])
+async def test_a_redirect_that_loses_the_request_is_told_with_the_address_to_take(status: int) -> None:
+    waits = Waits()
+    with pytest.raises(EndpointRefused, match=rf"redirects to http://127.*/v2 \(HTTP {status}\).* as the base URL"):
+        await ask(RedirectResponse("/v2/chat/completions", status), said("never asked for"), waits=waits)
+    assert waits.asked == []
+
+
+async def test_a_redirect_that_keeps_the_request_is_followed_but_not_in_a_circle() -> None:
+    again = RedirectResponse("/v1/chat/completions", 307)
+    assert (await ask(again, said("Done.")))[0].text == "Done."
+    with pytest.raises(EndpointRefused, match="redirects in a circle"):
+        await ask(*[again] * 30)
+
+
 @pytest.mark.parametrize(
     "refusal",
     [
@@ -260,6 +275,18 @@ async def test_a_refusal_is_final_at_once(refusal: Response, hint: str) -> None:
 async def test_a_full_context_is_the_agents_doing(refusal: Response) -> None:
     with pytest.raises(ConversationTooLong, match="no longer fits"):
         await ask(refusal)
+
+
+async def test_a_model_is_asked_for_a_token_and_only_a_lasting_refusal_counts() -> None:
+    for answer in (said("."), refused(400, "too few tokens"), refused(503, "busy"), refused(429, "too many")):
+        endpoint = Endpoint([answer])
+        async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1") as model:
+            await model.check_model()
+        assert len(endpoint.requests) == 1
+    for status in (401, 403, 404):
+        async with Endpoint([refused(status, "no")]).serve() as base_url, ChatModel(base_url, "stub-1") as model:
+            with pytest.raises(EndpointRefused):
+                await model.check_model()
 
 
 async def test_many_replies_can_be_asked_for_at_once() -> None:

@@ -193,6 +193,7 @@ async def test_farm_report_and_show_tell_a_person_what_happened(tmp_path: Path) 
     ):
         assert piece in shown.out
     assert "the reference solution" in shown.out
+    assert max(map(len, shown.out.splitlines())) <= 200  # the COLUMNS of every command here
     assert "Does the bell cost 2.50?" in shown.out
 
 

@@ -4,8 +4,7 @@ from typing import Any
 
 import pytest
 
-from evals.runs.scenario_choice import rating_of
-from servers.scenario.scenario import Scenario
+from servers.scenario.scenario import Scenario, rating_of
 from tests.bundles import SOUND_SCENARIO
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.runs.suite import ChatAgent, Suite, read_suite
+from evals.runs.suite import ChatAgent, CommandAgent, Suite, read_suite
 from servers.errors import RequestError
 
 SOUND = """
@@ -61,6 +61,38 @@ def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, said: str) -> No
     with pytest.raises(RequestError) as found:
         read(tmp_path, SOUND.replace(old, new))
     assert f"{tmp_path / 'suite.toml'}: {said}" in str(found.value)
+
+
+COMMAND = """
+name = "mine"
+agent = { command = "./agent.sh --fast", walls = true }
+"""
+
+
+def test_a_command_needs_no_kind(tmp_path: Path) -> None:
+    suite = read(tmp_path, COMMAND)
+    assert isinstance(suite.agent, CommandAgent)
+    assert (suite.agent_name, suite.agent.command, suite.agent.read) == ("agent.sh", "./agent.sh --fast", (".",))
+    words = read(tmp_path, COMMAND.replace('"./agent.sh --fast"', '["python", "agent.py"]'))
+    assert isinstance(words.agent, CommandAgent)
+    assert (words.agent_name, words.agent.command) == ("python", ("python", "agent.py"))
+    assert words.agent_digest != suite.agent_digest
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ("limits = {turns = 3}", "limits.turns: a command is bounded by limits.seconds alone"),
+        ('user = {model = "m"}', "user: a command is told the task itself"),
+        ('[agent]\ncommand = ""', "agent.command"),
+        ('[agent]\ncommand = "x"\nmodel = "m"', "agent.model: no such key; there are: kind, command, name,"),
+    ],
+)
+def test_what_a_command_cannot_have_is_named(tmp_path: Path, more: str, said: str) -> None:
+    text = 'name = "mine"\n' + more if "[agent]" in more else COMMAND + more
+    with pytest.raises(RequestError) as found:
+        read(tmp_path, text)
+    assert said in str(found.value)
 
 
 def test_a_suite_that_is_not_there_is_said(tmp_path: Path) -> None:

@@ -223,6 +223,14 @@ async def test_a_user_s_mistake_is_one_line(
     assert said in done.err
 
 
+async def test_a_run_is_a_folder_and_not_a_file(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text(SUITE)
+    (tmp_path / "README.md").write_text("mine")
+    done = await farm("eval", "suite.toml", "--out", "README.md", home=tmp_path)
+    assert done == (2, "", "farm: README.md: is a file, and a run is a folder; choose another name\n")
+    assert (tmp_path / "README.md").read_text() == "mine"
+
+
 async def test_a_farm_that_is_asked_without_a_token_says_so_and_one_that_is_not_there_too(tmp_path: Path) -> None:
     (tmp_path / "suite.toml").write_text(SUITE)
     async with private((OWN_LIBRARY,)) as address:
@@ -285,12 +293,39 @@ async def test_what_eval_needs_is_looked_at_before_the_first_rollout(shelf: Path
     assert "of 2 scenarios 2 have none: puzzles/easy, puzzles/half; min_calls = 0" in unsolvable.err
 
 
+async def test_a_model_that_is_not_there_is_told_before_anything_is_played(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text('name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n')
+    asked = ("eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url")
+    endpoint = Endpoint([refused(404, "model m does not exist")])
+    async with endpoint.serve() as url:
+        done = await farm(*asked, url, home=tmp_path)
+    assert (done.code, done.err.count("\n")) == (2, 1)
+    assert "model m does not exist" in done.err
+    assert "nothing was played" in done.err
+    assert [(one["model"], one["max_tokens"]) for one in endpoint.requests] == [("m", 1)]
+    assert not (tmp_path / "run" / "rollouts.jsonl").exists()
+
+
+async def test_a_run_of_which_nothing_is_judged_fails_with_the_reason(shelf: Path, tmp_path: Path) -> None:
+    """The endpoint has the model when it is asked first, and refuses each request after that."""
+    (tmp_path / "suite.toml").write_text(
+        'name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n[run]\nretries = 0\n[scenarios]\nenvironments = ["shop"]\n'
+    )
+    asked = ("eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url")
+    async with Endpoint([said("."), refused(404, "the model has gone")]).serve() as url:
+        done = await farm(*asked, url, home=tmp_path)
+    assert done.code == 1
+    assert done.err.startswith("farm: nothing was judged: ")
+    assert "the model has gone" in done.err
+    assert "The last one broke by: " in done.out
+
+
 async def test_eval_says_what_it_cost(shelf: Path, tmp_path: Path) -> None:
     (tmp_path / "suite.toml").write_text(
         'name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n[scenarios]\nenvironments = ["shop"]\n'
     )
     prices = ("--prompt-price", "100000", "--completion-price", "200000")
-    async with Endpoint([said("No.")]).serve() as url:
+    async with Endpoint([said("."), said("No.")]).serve() as url:  # the first is asked for before anything is played
         done = await farm(
             "eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url", url, *prices, home=tmp_path
         )

@@ -4,10 +4,12 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
 
 import httpx
+import pytest
 import pytest_asyncio
 
 from registry.http.app import control_app
 from registry.messages import LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Error
+from servers.doors.control import ControlDoor
 from tests.registry.farms import TOKEN, Farm
 
 ROUTES = [
@@ -61,6 +63,22 @@ async def test_a_body_that_is_not_json_is_refused(farm: Farm) -> None:
 async def test_json_that_does_not_say_so_is_refused(farm: Farm) -> None:
     answer = await farm.http.post("/v1/instances", content=b'{"environment": "shop"}')
     assert problem(answer, farm) == (422, "invalid")
+
+
+async def test_a_body_that_is_encoded_is_refused(farm: Farm) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = await farm.http.post("/v1/instances", content=b'{"environment": "shop"}', headers=headers)
+    assert problem(answer, farm) == (415, "invalid")
+    assert farm.worker.ids() == []
+
+
+@pytest.mark.parametrize("body", [b'{"environment": "shop", "environment": "other"}', b'{"a": [{"b": 1, "b": 1}]}'])
+async def test_a_body_with_a_key_twice_is_refused(farm: Farm, body: bytes) -> None:
+    """Its readers differ in which of the two they take."""
+    answer = await farm.http.post("/v1/instances", content=body, headers={"Content-Type": "application/json"})
+    assert problem(answer, farm) == (400, "invalid")
+    assert "twice in one object" in answer.json()["error"]["message"]
+    assert farm.worker.ids() == []
 
 
 WRONG_ORDERS: list[Any] = [
@@ -191,6 +209,36 @@ async def test_what_is_not_a_route_or_not_its_method_is_said_to_be_so(farm: Farm
     answer = await farm.http.put("/v1/instances")
     assert problem(answer, farm) == (405, "method_not_allowed")
     assert answer.headers["Allow"]
+
+
+async def test_a_path_with_nothing_behind_it_says_where_to_look(farm: Farm) -> None:
+    for path, said in (
+        ("/v1/instances/", "there is nothing at /v1/instances/; without the slash at its end, /v1/instances is a path"),
+        ("/v1/nowhere", "there is nothing at /v1/nowhere; /v1/docs lists the paths of the API"),
+        ("/v1/nowhere/", "there is nothing at /v1/nowhere/; /v1/docs lists the paths of the API"),
+    ):
+        answer = await farm.http.get(path)
+        assert problem(answer, farm) == (404, "not_found")
+        assert answer.json()["error"]["message"].startswith(said)
+
+
+async def test_health_is_answered_to_head_as_to_get_but_for_the_body(farm: Farm, stranger: httpx.AsyncClient) -> None:
+    asked, got = await stranger.head("/v1/health"), await stranger.get("/v1/health")
+    assert (asked.status_code, asked.content) == (200, b"")
+    assert asked.headers["content-length"] == got.headers["content-length"] == str(len(got.content))
+    assert asked.headers["content-type"] == got.headers["content-type"]
+
+
+async def test_a_refusal_at_the_door_of_a_worker_has_a_kind_of_the_api(farm: Farm) -> None:
+    door = ControlDoor(farm.worker, "its own", loopback_only=True)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(door), base_url="http://127.0.0.1:8701") as http:
+        for method, path, headers, expected in (
+            ("GET", "/v1/health", {}, (404, "not_found")),
+            ("POST", "/w/ids", {}, (401, "unauthorized")),
+            ("GET", "/w/ids", {"Authorization": "Bearer its own"}, (405, "method_not_allowed")),
+            ("POST", "/w/ids", {"Host": "evil.example"}, (421, "misled")),
+        ):
+            assert problem(await http.request(method, path, headers=headers), farm) == expected
 
 
 async def test_where_nothing_is_nobody_is_asked_for_a_token_or_told_of_one(

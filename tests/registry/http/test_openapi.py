@@ -63,7 +63,7 @@ async def test_every_route_says_what_it_is_and_documents_its_errors_in_one_form(
     document = (await farm.http.get("/v1/openapi.json")).json()
     error = {"$ref": "#/components/schemas/Error"}
     operations = [(path, operation) for path, verbs in document["paths"].items() for operation in verbs.values()]
-    assert len(operations) == 21
+    assert len(operations) == 22
     for path, operation in operations:
         assert operation["summary"]
         assert operation["description"]

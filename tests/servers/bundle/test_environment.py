@@ -13,7 +13,7 @@ from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError, NotFound
 from servers.guest.sqlite.compiled_schema import MOST_NAMES
-from servers.guest.sqlite.connection import MOST_COLUMNS
+from servers.guest.sqlite.connection import LONGEST_NAME, MOST_COLUMNS
 from servers.guest.sqlite.start_image import MOST_OTHERS, MOST_TABLES
 from servers.messages import Launch
 from servers.sandbox.guest_pool import Guests
@@ -385,6 +385,21 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
         "schema.sql",
         f"CREATE TABLE wide (id INTEGER PRIMARY KEY, {columns(MOST_COLUMNS)});",
         "wide: has 501 columns; a table has at most 500",
+    ),
+    "a long name of a column": (
+        "schema.sql",
+        f"CREATE TABLE wide (id INTEGER PRIMARY KEY, {'c' * (LONGEST_NAME + 1)} TEXT);",
+        f"wide: {'c' * 40}…: the name of a column has at most 128 characters",
+    ),
+    "a long name of a generated column": (
+        "schema.sql",
+        f"CREATE TABLE wide (id INTEGER PRIMARY KEY, {'g' * 100_000} AS (id + 1));",
+        f"wide: {'g' * 40}…: the name of a column has at most 128 characters",
+    ),
+    "a long name of a view": (
+        "schema.sql",
+        f"CREATE VIEW {'v' * (LONGEST_NAME + 1)} AS SELECT 1;",
+        "…: a name has at most 128 characters",
     ),
     "more columns than SQLite itself reads": (
         "schema.sql",

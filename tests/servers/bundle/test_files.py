@@ -6,6 +6,7 @@ import os
 import shutil
 import socket
 import threading
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -32,7 +33,7 @@ from servers.scenario.scenario_file import load_scenarios
 from servers.state.state_file import SUFFIX, StateFile
 from servers.worker.worker import Worker
 from synth.prove.proof import load_proof
-from tests.bundles import SOUND_SCENARIO, with_description
+from tests.bundles import SOUND_SCENARIO, with_description, write_bundle
 from tests.library import of_each_environment
 
 SECRET = "the farm's token"
@@ -278,6 +279,14 @@ SCHEMAS: dict[str, tuple[dict[str, Any], str]] = {
         {"properties": {"a": {"anyOf": [{"anyOf": [{"type": "null"}] * 30}] * 30}}},
         ".properties.a: makes 931 checks",
     ),
+    "choices in the values of choices": (
+        {"anyOf": [{"properties": {"a": {"anyOf": [{"type": "null"}] * 30}}}] * 30},
+        ": its alternatives together make 930 checks",
+    ),
+    "a long name": ({"properties": {"n" * 129: {}}}, f".properties: {'n' * 40}…: a name has at most 128 characters"),
+    "a long name that is required": ({"required": ["n" * 129]}, f".properties: {'n' * 40}…: a name has at most 128"),
+    "another dialect": ({"$schema": "http://json-schema.org/draft-04/schema#"}, ".$schema: is not https://json-schema"),
+    "no dialect": ({"items": {"$schema": 3}}, ".items.$schema: is not https://json-schema"),
     "values that are no scalars": ({"properties": {"a": {"enum": [{}]}}}, ".properties.a.enum: holds more than"),
     "no schema at all": ({"properties": {"a": 3}}, ".properties.a: not a JSON Schema"),
     "a great depth": (
@@ -335,3 +344,30 @@ async def test_a_source_that_exhausts_the_parser_is_a_finding(shop: Path) -> Non
             )
             assert seen.not_python or seen.problems
             assert (after.not_python, after.functions[0].name) == (None, "f")
+
+
+async def test_scenarios_are_kept_in_no_more_memory_than_their_text(tmp_path: Path) -> None:
+    """Parsed, these take a dozen times as much. A library keeps those of many bundles."""
+    folder = await write_bundle(tmp_path / "shelf" / "shop")
+    calls = [{"tool": "find"}] * 2000
+    solution = {"calls": calls, "answer": "Done."}
+    lines = [json.dumps({**SOUND_SCENARIO, "id": f"s{number}", "solution": solution}) for number in range(30)]
+    (folder / "scenarios.jsonl").write_text("\n".join(lines))
+    library = Library([folder.parent])
+    library.environment("shop")
+    size = (folder / "scenarios.jsonl").stat().st_size
+    tracemalloc.start()
+    try:
+        scenarios = library.scenarios("shop")
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 1.2 * size
+    assert most < 5 * size
+    assert (len(scenarios), list(scenarios)[:2], "s29" in scenarios, "s30" in scenarios) == (
+        30,
+        ["s0", "s1"],
+        True,
+        False,
+    )
+    assert scenarios["s7"] == load_scenarios(library.environment("shop"))["s7"]

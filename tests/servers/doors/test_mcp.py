@@ -216,6 +216,16 @@ async def test_the_scheme_and_content_types_are_read_in_any_case(worker: Worker,
             assert len(answer.json()["result"]["tools"]) == 4
 
 
+async def test_a_request_without_accept_takes_what_there_is(worker: Worker, ticket: Ticket) -> None:
+    headers = modern_headers(ticket, "tools/list")
+    del headers["accept"]
+    async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False) as http:
+        del http.headers["accept"]
+        answer = await http.post(door + ticket.path, json=modern("tools/list"), headers=headers)
+        assert "accept" not in answer.request.headers
+        assert (answer.status_code, len(answer.json()["result"]["tools"])) == (200, 4)
+
+
 REFUSALS: list[tuple[int, str, dict[str, Any]]] = [
     (401, "unauthorized", {"headers": {"authorization": "Bearer wrong"}}),
     (404, "not_found", {"path": "/i/0123456789abcdef/mcp"}),
@@ -231,6 +241,8 @@ REFUSALS: list[tuple[int, str, dict[str, Any]]] = [
     (405, "method_not_allowed", {"method": "GET"}),
     (406, "not_acceptable", {"headers": {"accept": "text/html"}}),
     (415, "unsupported_media_type", {"headers": {"content-type": "text/plain"}}),
+    (415, "unsupported_media_type", {"headers": {"content-encoding": "gzip"}}),
+    (415, "unsupported_media_type", {"headers": {"content-encoding": "identity, br"}}),
     (413, "too_large", {"content": b" " * (LARGEST_BODY + 1)}),
     (413, "too_large", {"content": b"[" + b"1," * MOST_VALUES + b"1]"}),
 ]
@@ -299,6 +311,24 @@ async def test_a_request_whose_id_is_none_is_answered_with_an_error(
         answer = await http.post(door + ticket.path, content=body)
     assert answer.status_code == 400
     assert (answer.json()["id"], answer.json()["error"]["code"]) == (None, -32600)
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25", "2026-07-28"])
+async def test_wrong_parameters_of_a_call_are_named(worker: Worker, ticket: Ticket, version: str) -> None:
+    headers = modern_headers(ticket, "tools/call") | {"mcp-protocol-version": version}
+    told: dict[str, dict[str, Any]] = {
+        "params.name: expected a string, got nothing": {"arguments": {}},
+        "params.arguments: expected an object, got [1]": {"name": "find", "arguments": [1]},
+    }
+    async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False, headers=headers) as http:
+        for message, params in told.items():
+            name = {"mcp-name": "find"} if "name" in params else {}
+            body = modern("tools/call", **params)
+            if version != "2026-07-28":
+                del body["params"]["_meta"]
+            answer = await http.post(door + ticket.path, json=body, headers=name)
+            assert answer.json()["id"] == 1
+            assert answer.json()["error"] == {"code": -32602, "message": message}
 
 
 async def test_a_request_without_a_token_is_refused_whatever_it_is(worker: Worker, ticket: Ticket) -> None:
@@ -372,6 +402,36 @@ async def test_a_body_that_is_no_request_is_refused(worker: Worker, ticket: Tick
             assert "Traceback" not in answer.text
             assert str(worker.folder) not in answer.text
     assert (await worker.standing(ticket.instance)).calls == 0
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"name": "find"', '"name": "find", "name": "scrap"'),
+        ('"id": 1', '"id": 1, "id": 2'),
+        ('"text": "x"', '"text": "x", "text" : "y"'),
+        ('"text": "x"', '"text": {"a": 1, "a": 2}'),
+        ('"jsonrpc"', '"method" :"ping", "jsonrpc"'),
+    ],
+)
+@pytest.mark.parametrize("version", ["2026-07-28", "2025-11-25"])
+async def test_a_message_with_a_key_twice_is_refused(
+    worker: Worker, ticket: Ticket, version: str, old: str, new: str
+) -> None:
+    """Its readers differ in which of the two they take."""
+    message = modern("tools/call", name="find", arguments={"text": "x"})
+    if version != "2026-07-28":
+        del message["params"]["_meta"]
+    headers = modern_headers(ticket, "tools/call", **{"mcp-name": "find"})
+    headers = headers if version == "2026-07-28" else {**HEADERS, "authorization": headers["authorization"]}
+    body = json.dumps(message)
+    async with open_door(worker) as door, httpx2.AsyncClient(trust_env=False, headers=headers) as http:
+        for text, status in ((body, 200), (body.replace(old, new), 400)):
+            sent = {"mcp-protocol-version": version}
+            answer = await http.post(door + ticket.path, content=text, headers=sent)
+            assert answer.status_code == status, answer.text
+    assert "twice in one object" in answer.json()["error"]["message"]
+    assert (await worker.standing(ticket.instance)).calls == 1
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -159,6 +159,44 @@ async def test_every_odd_line_is_answered_and_the_next_call_works(shelf: Path, t
             assert "result" in await speaker.ask(call("last", "find"))
 
 
+def of_the_older_era(number: Any, method: str, **params: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": method, "params": params}).encode()
+
+
+async def test_wrong_parameters_are_named_with_what_was_expected_and_what_came(shelf: Path, tmp_path: Path) -> None:
+    long = f'"{"x" * 79}…'
+    told: dict[str, dict[str, Any]] = {
+        "params.name: expected a string, got nothing": {"arguments": {}},
+        "params.name: expected a string, got 7": {"name": 7},
+        "params.arguments: expected an object, got [1]": {"name": "find", "arguments": [1]},
+        f"params.arguments: expected an object, got {long}": {"name": "find", "arguments": "x" * 300},
+    }
+    async with Worker(Library([shelf]), tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="shop"))
+        async with speaking(worker, ticket.instance) as speaker:
+            for message, params in told.items():
+                error = (await speaker.ask(request(1, "tools/call", **params)))["error"]
+                assert (error["code"], error["message"]) == (INVALID_PARAMS, message)
+            error = (await speaker.ask(request(1, "tools/list", cursor=7)))["error"]
+            assert error["message"] == "params.cursor: expected a string, got 7"
+        async with speaking(worker, ticket.instance) as speaker:
+            error = (await speaker.ask(of_the_older_era(1, "tools/list")))["error"]
+            assert error["message"].startswith("initialize comes first: ")
+            error = (await speaker.ask(of_the_older_era(2, "initialize", protocolVersion=7, capabilities={})))["error"]
+            assert error["message"] == (
+                "params.clientInfo: expected an object, got nothing; params.protocolVersion: expected a string, got 7"
+            )
+            client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}}
+            assert "result" in await speaker.ask(of_the_older_era(3, "initialize", **client))
+            for message, params in told.items():
+                error = (await speaker.ask(of_the_older_era(4, "tools/call", **params)))["error"]
+                assert (error["code"], error["message"]) == (INVALID_PARAMS, message)
+            meta: dict[str, Any] = {"progressToken": []}
+            error = (await speaker.ask(of_the_older_era(5, "tools/list", _meta=meta)))["error"]
+            assert error["message"] == "params._meta.progressToken: expected a string or an integer, got []"
+            assert "result" in await speaker.ask(of_the_older_era(6, "tools/call", name="find", arguments=None))
+
+
 async def test_a_whole_number_is_an_integer(shelf: Path, tmp_path: Path) -> None:
     async with Worker(Library([shelf]), tmp_path / "state") as worker:
         [ticket] = await worker.launch(Launch(environment="shop"))

@@ -7,7 +7,7 @@ import apsw
 import pytest
 
 from servers.bundle_library import Library
-from servers.doors import http_limits, mcp
+from servers.doors import http_limits, mcp, prepared_answers
 from servers.errors import BrokenQuery, QueryError
 from servers.guest.sqlite.instance_rows import MOST_GROWTH
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
@@ -36,6 +36,7 @@ def test_all_budgets_and_what_a_farm_needs_anyhow_stay_below_the_ceiling() -> No
         http_limits.MOST_RECEIVED,
         http_limits.MOST_UNREAD,
         mcp.MOST_ANSWERED,
+        prepared_answers.MOST_PREPARED,
     ]
     assert BASE + sum(budgets) <= CEILING
 

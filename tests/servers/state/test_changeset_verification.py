@@ -1,7 +1,9 @@
 """Changes under rules that cost much: a guest without tools verifies them, and the worker evaluates none of them."""
 
 import asyncio
+import os
 import shutil
+import signal
 from collections.abc import AsyncGenerator
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 import pytest_asyncio
 
 from servers.bundle_library import Library
-from servers.errors import QueryError, StateError
+from servers.errors import GuestError, QueryError, StateError
 from servers.messages import Judge, Launch
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.worker.instance import Instance
@@ -109,6 +111,44 @@ async def test_rules_that_may_cost_much_are_left_to_a_guest(guarded: Instance, c
     )  # fmt: skip
     assert (await worker.judge(fork.instance, Judge(checkpoints=(question,)))).reward == 1
     assert (await worker.snapshot(fork.instance))[:6] == b"SQLite"
+
+
+async def kill_verifiers(worker: Worker, digest: str, number: signal.Signals, *, times: int) -> None:
+    """Send a signal to each of the next guests that verify for an environment, in the middle of a request."""
+    hit = set[int]()
+    while len(hit) < times:
+        guest = worker.guests._verifying.get(digest)  # pyright: ignore[reportPrivateUsage] - it has no other name
+        if guest is not None and guest.ended is None and guest.pid not in hit and guest.turns.since is not None:
+            hit.add(guest.pid)
+            os.kill(guest.pid, number)
+        await asyncio.sleep(0)
+
+
+async def test_a_verifying_guest_that_is_killed_is_replaced_once(guarded: Instance, costly_worker: Worker) -> None:
+    killing = asyncio.create_task(kill_verifiers(costly_worker, guarded.environment.digest, signal.SIGKILL, times=1))
+    assert (await guarded.call("make", {"name": "drum"})).kind == "ok"
+    await killing
+
+
+async def test_a_call_whose_verifying_guests_are_killed_is_nobodys_fault(
+    guarded: Instance, costly_worker: Worker
+) -> None:
+    killing = asyncio.create_task(kill_verifiers(costly_worker, guarded.environment.digest, signal.SIGKILL, times=2))
+    with pytest.raises(GuestError, match="killed from outside"):
+        await guarded.call("make", {"name": "drum"})
+    await killing
+    assert await history_of(costly_worker, guarded.id) == []
+    assert (await guarded.call("make", {"name": "drum"})).kind == "ok"
+
+
+async def test_a_verifying_guest_that_ends_by_its_own_doing_is_the_fault_of_the_call(
+    guarded: Instance, costly_worker: Worker
+) -> None:
+    """A crash of its own, such as for want of memory, is what the changes and the rules did to it."""
+    killing = asyncio.create_task(kill_verifiers(costly_worker, guarded.environment.digest, signal.SIGSEGV, times=2))
+    assert (await guarded.call("make", {"name": "drum"})).kind == "failed"
+    await killing
+    assert [call.outcome for call in await history_of(costly_worker, guarded.id)] == ["failed"]
 
 
 @pytest.mark.parametrize(

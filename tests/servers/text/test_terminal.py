@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Group
 from rich.live import Live
 from rich.panel import Panel
 from rich.table import Table
@@ -96,6 +97,27 @@ def test_a_table_that_is_drawn_live_is_not_cut_where_there_is_no_terminal() -> N
     with Live(Table("x" * 300, "y"), console=terminal):
         pass
     assert "x" * 300 in terminal.file.getvalue()
+
+
+def test_two_lanes_are_of_an_ordinary_width_where_there_is_no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def drawn() -> list[str]:
+        terminal = Terminal()
+        terminal.file = io.StringIO()
+        lanes = Table.grid(expand=True)
+        lanes.add_column(ratio=1)
+        lanes.add_column(ratio=1)
+        lanes.add_row(Group(Text("left " * 100), Table(*["inner"] * 3)), Group(Text("right " * 100)))
+        terminal.print(Panel(lanes))
+        terminal.print(Group(Text("text " * 100), lanes))
+        return terminal.file.getvalue().splitlines()
+
+    monkeypatch.delenv("COLUMNS", raising=False)
+    lines = drawn()
+    assert {len(line) for line in lines if "left" in line and "right" in line} <= set(range(100, 121))
+    assert max(len(line) for line in lines if "text" not in line) <= 120
+    assert "".join(lines).count("left") == "".join(lines).count("right") == 200
+    monkeypatch.setenv("COLUMNS", "90")
+    assert max(len(line) for line in drawn() if "text" not in line) <= 90
 
 
 def test_a_table_is_not_filled_up_with_blanks_where_there_is_no_terminal() -> None:

@@ -11,6 +11,7 @@ from servers.errors import BundleError
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.backward.generator import Shelf, Yield, make_backward
+from synth.phrasing.task_text import REPORTS
 from synth.play.playground import Playground
 from synth.processes.process_pool import PoolSettings
 from tests.bundles import SOUND_SCENARIO, TOOLS, write, write_bundle
@@ -187,7 +188,8 @@ async def test_a_refusal_that_tells_a_date_is_a_task_in_which_nothing_may_change
     assert guard.kind == "footprint"
     assert guard.allow == ()
     assert "until 2026-05-01" in scenario.reference().answer
-    assert re.search("If that can't be done|Should that not be possible", scenario.task)
+    assert any(report in scenario.task for report in REPORTS)
+    assert not re.search("can't be done|not be possible", scenario.task), "nothing gives the refusal away"
     assert scenario.certificate is not None
     assert scenario.certificate.kill_score >= 0.9
 
@@ -285,7 +287,7 @@ async def test_certify_writes_certificates_and_leaves_the_rest_of_a_line_alone(t
     assert after.startswith(before[:-1] + ', "certificate": {"digest": "')
     assert files_but_scenarios(sound) == others
     listed = await farm("scenarios", str(sound), home=tmp_path)
-    assert re.search(r"^ *dearer +1 +1 +1 +(1.00|0.9\d) ", listed.out, re.MULTILINE), listed.out
+    assert re.search(r"^ *dearer +[-1-5] +1 +1 +1 +(1.00|0.9\d) ", listed.out, re.MULTILINE), listed.out
     shown = await farm("scenarios", str(sound), "dearer", home=tmp_path)
     assert re.search(r"changes: +log, things$", shown.out, re.MULTILINE), shown.out
     write(sound, {"policy.md": "# Other rules\n"})

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from servers.errors import BundleError
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
 from synth.backward.generator import Shelf, make_backward
@@ -14,7 +15,7 @@ from synth.backward.refusals.counterfactuals import RefusedCall
 from synth.backward.refusals.obstacles import obstacles
 from synth.backward.refusals.reasons import reasons_of, told_beside, why_goals
 from synth.certify.certifier import examine
-from synth.phrasing.task_text import without_question
+from synth.phrasing.task_text import REPORTS, without_question
 from synth.play.playground import Playground
 from tests.bundles import write_bundle
 
@@ -217,16 +218,15 @@ async def made(folder: Path, check: str) -> Scenario:
 async def test_a_task_that_asks_for_no_reason_is_given_no_goal_over_one(tmp_path: Path) -> None:
     scenario = await made(tmp_path, NOT_BEFORE)
     plain = scenario.model_copy(update={"task": without_question(scenario.task)})
+    assert len(plain.task) < len(scenario.task)
     async with Playground(tmp_path / "tower") as stage:
-        better = (await mended(stage, plain)).scenario
-    assert better.task == plain.task
-    assert not [one for one in better.checkpoints if one.kind == "answer"]
+        with pytest.raises(BundleError, match="nothing bars what is refused that an answer could tell, and nothing is"):
+            await mended(stage, plain)
 
 
 async def test_a_reason_without_a_value_is_not_asked_for_and_the_state_judges(tmp_path: Path) -> None:
     scenario = await made(tmp_path, ONLY_ONCE)
-    assert "why" not in scenario.task
-    assert "stands in the way" not in scenario.task
+    assert not any(report in scenario.task for report in REPORTS)
     assert not [one for one in scenario.checkpoints if one.kind == "answer"]
     assert [one for one in scenario.checkpoints if one.kind == "footprint"]
 
@@ -235,7 +235,7 @@ async def test_a_reason_with_a_value_is_asked_for_and_the_reference_names_the_st
     scenario = await made(tmp_path, NOT_BEFORE)
     [why] = [one for one in scenario.checkpoints if one.kind == "answer"]
     assert [(one.type, one.value) for one in why.facts] == [("date", "2026-10-04")]
-    assert "exactly why" in scenario.task or "what stands in the way" in scenario.task
+    assert any(report in scenario.task for report in REPORTS)
     step = scenario.reference().answer.partition("This could not be done: ")[2].partition(". The reason: ")[0]
     assert step
     assert step.lower() in scenario.task.lower()
@@ -247,21 +247,19 @@ async def test_wrong_answers_tell_another_time_where_the_reason_is_one(tmp_path:
     assert [(one.type, one.value) for one in why.facts] == [("time", "14:30")]
     assert scenario.certificate is not None
     assert scenario.certificate.kill_score == 1
-    assert 0 < scenario.certificate.company["hedger"] < 1
+    assert scenario.certificate.company["hedger"] < 1
 
 
 async def test_mending_makes_the_reasons_anew_and_takes_back_a_question_without_any(tmp_path: Path) -> None:
     scenario = await made(tmp_path, ONLY_ONCE)
-    leave, _, close = scenario.task.rpartition("leave that part")
-    if not leave:
-        leave, _, close = scenario.task.rpartition("skip it")
-        leave, ask = f"{leave}skip it", " and tell me what stands in the way, with any date or amount"
-    else:
-        leave, ask = f"{leave}leave that part", " and tell me exactly why, with any dates or amounts"
     near = [{"name": "reason_1", "type": "date", "value": "2026-05-01"}]
     why = {"id": "why_1", "role": "goal", "question": "Why?", "kind": "answer", "facts": near, "tell": "any"}
     *goals, guard = scenario.model_dump(mode="json")["checkpoints"]
-    faulty = {**scenario.model_dump(mode="json"), "task": leave + ask + close, "checkpoints": [*goals, why, guard]}
+    faulty = {
+        **scenario.model_dump(mode="json"),
+        "task": f"{scenario.task} {REPORTS[0]}",
+        "checkpoints": [*goals, why, guard],
+    }
     async with Playground(tmp_path / "tower") as stage:
         better = (await mended(stage, Scenario.model_validate(faulty))).scenario
         seen = await examine(stage, better)

@@ -74,7 +74,7 @@ async def made(shop: Path) -> list[Scenario]:
     write(shop, {"phrases.json": json.dumps({"chains": [["raise_price", "lower_price"]]})})
     found: list[Scenario] = []
     async with Playground(shop) as stage:
-        await make_backward(stage, n=7, seed=1, there=[], on_certified=found.append, on_walk=lambda _: None)
+        await make_backward(stage, n=4, seed=1, there=[], on_certified=found.append, on_walk=lambda _: None)
     return found
 
 

@@ -1,7 +1,10 @@
 """Recorded answers: replayed as they were recorded, or as what somebody once answered to a question of that kind."""
 
+import atexit
 import gzip
 import json
+import shutil
+import tempfile
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -78,12 +81,26 @@ def environment(name: str, title: str, folder: Path) -> EnvironmentRun:
     return made
 
 
+MADE: dict[int, Path] = {}
+"""The clinic's folder, by the number of stages that it has gone through in this process."""
+
+
 async def made_of(folder: Path, stages: Sequence[Stage]) -> Artefacts:
-    """The clinic as far as some stages bring it, of the answers that were once given to them."""
+    """The clinic as far as the first stages bring it, of the answers that were once given to them.
+
+    Each stage is gone through once in a process, and what it made is copied.
+    """
+    before = max((number for number in MADE if number <= len(stages)), default=0)
+    if before:
+        shutil.copytree(MADE[before], folder / "clinic")
     clinic = EnvironmentRun("veterinary_clinic", folder / "clinic", stages, OldAnswers("veterinary_clinic"), Wishes())
     clinic.begin(Topic(title="Veterinary clinic"))
     end = await clinic.advance()
     assert end.state == "accepted", end.why
+    if before < len(stages):
+        MADE[len(stages)] = Path(tempfile.mkdtemp(prefix="clinic-")) / "clinic"
+        shutil.copytree(clinic.folder, MADE[len(stages)])
+        atexit.register(shutil.rmtree, MADE[len(stages)].parent)
     kinds = zip(clinic.line.stages, clinic.line.standing(), strict=True)
     artefacts = {stage.kind: stage.kind.model_validate(artefact.value) for stage, artefact in kinds}
     return Artefacts(clinic.id, clinic.folder, "2026-11-21", artefacts=artefacts)

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from servers.bundle.environment import load
 from synth.environments.proof import destination
 from synth.environments.stages import STAGES
 from synth.llm.writer import Message, WriterAnswer
-from synth.pipeline.artefact import Topic
 from synth.pipeline.environment_run import EnvironmentRun
 from synth.prove.proof import Coverage, Finding, Proof, ToolShown, load_proof
-from tests.synth.environments.replay import OldAnswers
+from tests.synth.environments.replay import OldAnswers, made_of
 
 NEW = "INSERT INTO owners (id, name, phone) VALUES ('own_new', 'Aurelio Zanetti', '030 5550177');"
 TOOL = "void_invoice"
@@ -57,10 +58,11 @@ class Blind:
         return WriterAnswer(value=value, model="m", prompt="p", prompt_tokens=0, completion_tokens=0, cached=False)
 
 
+@pytest.mark.slow
 async def test_a_tool_that_no_row_lets_succeed_gets_rows_and_the_rest_stands(tmp_path: Path) -> None:
     writer = Blind()
+    await made_of(tmp_path, STAGES[:5])
     clinic = EnvironmentRun("veterinary_clinic", tmp_path / "clinic", STAGES, writer)
-    clinic.begin(Topic(title="Veterinary clinic"))
     end = await clinic.advance()
     assert end.state == "accepted", end.why
     [back] = clinic.line.backs()
@@ -68,7 +70,7 @@ async def test_a_tool_that_no_row_lets_succeed_gets_rows_and_the_rest_stands(tmp
     assert all(line.startswith(f"{TOOL}: only 0 of its calls went well") for line in back.evidence)
     assert "refused: no invoice" in back.evidence[0]
     asked = {kind: writer.counts[kind] for kind in ("Seed", "More", "Interface", "Written")}
-    assert asked == {"Seed": 1, "More": 1, "Interface": 1, "Written": 5}
+    assert asked == {"Seed": 0, "More": 1, "Interface": 0, "Written": 0}
     assert writer.judged[-1] < sum(writer.judged) / 4, "of the second round only what changed"
     bundle = clinic.folder / "bundle" / "veterinary_clinic"
     assert NEW in load(bundle).seed

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import BundleError
 from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario import Scenario
+from servers.scenario.scenario import PlannedCall, Scenario
 from servers.scenario.scenario_file import load_scenarios
 from synth.interop.exports.exporter import ExportedBundle, export
 from synth.interop.imports.dataset import read
@@ -27,10 +28,18 @@ async def exported(folder: Path) -> tuple[ExportedBundle, dict[str, Scenario]]:
         return await export(environment, list(scenarios.values()), guests), scenarios
 
 
-async def loaded_as_they_do(found: ExportedBundle, number: int, calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """What their loader makes of a scenario and some calls, in a process of its own."""
-    scenario = found.scenarios[number]
-    told = {"environment": found.environments[scenario["env_id"]], "scenario": scenario, "calls": calls}
+@pytest.fixture(scope="module")
+def loans() -> tuple[ExportedBundle, dict[str, Scenario]]:
+    return asyncio.run(exported(OWN_LIBRARY / "library_loans"))
+
+
+def play(scenario: dict[str, Any], calls: Sequence[PlannedCall]) -> dict[str, Any]:
+    return {"scenario": scenario, "calls": [call.model_dump(mode="json") for call in calls]}
+
+
+async def loaded_as_they_do(found: ExportedBundle, *plays: dict[str, Any]) -> list[dict[str, Any]]:
+    """What their loader makes of scenarios of one environment with some calls, in a process of its own."""
+    told = {"environment": found.environments[plays[0]["scenario"]["env_id"]], "plays": plays}
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -44,33 +53,47 @@ async def loaded_as_they_do(found: ExportedBundle, number: int, calls: list[dict
     return json.loads(out)
 
 
-@pytest.mark.parametrize("name", ["library_loans", pytest.param("hotel_bookings", marks=pytest.mark.slow)])
-async def test_a_reference_solution_earns_everything_by_their_checks_and_nothing_earns_nothing(name: str) -> None:
-    found, scenarios = await exported(OWN_LIBRARY / name)
+async def every_reference_earns_everything(found: ExportedBundle, scenarios: dict[str, Scenario]) -> None:
     assert len(found.scenarios) >= 7
-    for number, entry in list(enumerate(found.scenarios))[:12]:
-        solution = scenarios[entry["task_id"].removeprefix(f"{name}-")].reference()
-        calls = [call.model_dump(mode="json") for call in solution.calls]
-        seen = await loaded_as_they_do(found, number, calls)
-        assert seen == {"before": 0.0, "after": 1.0, "refused": []}, entry["task_id"]
+    some = found.scenarios[:12]
+    known = {f"{entry['env_id']}-{name}": one for entry in some for name, one in scenarios.items()}
+    seen = await loaded_as_they_do(found, *(play(entry, known[entry["task_id"]].reference().calls) for entry in some))
+    for entry, one in zip(some, seen, strict=True):
+        assert one == {"before": 0.0, "after": 1.0, "refused": []}, entry["task_id"]
 
 
-async def test_what_a_tool_refuses_changes_nothing_there_either() -> None:
-    found, _ = await exported(OWN_LIBRARY / "library_loans")
-    calls = [{"tool": "renew_card", "arguments": {"member_id": "mem_nobody"}}]
-    seen = await loaded_as_they_do(found, 0, calls)
+async def test_a_reference_solution_earns_everything_by_their_checks_and_nothing_earns_nothing(
+    loans: tuple[ExportedBundle, dict[str, Scenario]],
+) -> None:
+    await every_reference_earns_everything(*loans)
+
+
+@pytest.mark.slow
+async def test_so_it_is_with_another_environment() -> None:
+    await every_reference_earns_everything(*await exported(OWN_LIBRARY / "hotel_bookings"))
+
+
+async def test_what_a_tool_refuses_changes_nothing_there_either(
+    loans: tuple[ExportedBundle, dict[str, Scenario]],
+) -> None:
+    found, _ = loans
+    calls = [PlannedCall(tool="renew_card", arguments={"member_id": "mem_nobody"})]
+    [seen] = await loaded_as_they_do(found, play(found.scenarios[0], calls))
     assert seen["after"] == 0.0
     assert seen["refused"][0]["success"] is False
     assert "mem_nobody" in seen["refused"][0]["error"]
 
 
-async def test_a_guard_that_breaks_takes_every_check_with_it() -> None:
-    found, scenarios = await exported(OWN_LIBRARY / "library_loans")
-    number = next(n for n, one in enumerate(found.scenarios) if one["task_id"].endswith("-renew_card"))
-    wanted = [{"tool": "renew_card", "arguments": {"member_id": "mem_ruth"}}]
-    assert (await loaded_as_they_do(found, number, wanted))["after"] == 1.0
-    beside = [call.model_dump(mode="json") for call in scenarios["renew_before_trip"].reference().calls]
-    assert await loaded_as_they_do(found, number, beside + wanted) == {"before": 0.0, "after": 0.0, "refused": []}
+async def test_a_guard_that_breaks_takes_every_check_with_it(
+    loans: tuple[ExportedBundle, dict[str, Scenario]],
+) -> None:
+    found, scenarios = loans
+    entry = next(one for one in found.scenarios if one["task_id"].endswith("-renew_card"))
+    wanted = [PlannedCall(tool="renew_card", arguments={"member_id": "mem_ruth"})]
+    beside = scenarios["renew_before_trip"].reference().calls
+    right, wrong = await loaded_as_they_do(found, play(entry, wanted), play(entry, [*beside, *wanted]))
+    assert right["after"] == 1.0
+    assert wrong == {"before": 0.0, "after": 0.0, "refused": []}
 
 
 async def test_what_cannot_be_said_is_told() -> None:
@@ -79,8 +102,8 @@ async def test_what_cannot_be_said_is_told() -> None:
     assert any(line.startswith("cancel_if_free: all of its goals") for line in found.lost)
 
 
-async def test_what_we_write_we_can_read(tmp_path: Path) -> None:
-    found, _ = await exported(OWN_LIBRARY / "library_loans")
+async def test_what_we_write_we_can_read(loans: tuple[ExportedBundle, dict[str, Scenario]], tmp_path: Path) -> None:
+    found, _ = loans
     files = read(*write(tmp_path, found.environments, found.scenarios))
     assert files.left_out == []
     assert len(files.scenarios) == len(found.scenarios)

@@ -1,6 +1,7 @@
 """EnvScaler's loader as it is described, in a process of its own behind the walls of a guest.
 
-Standard input: an environment's entry, a scenario's entry, and calls. Standard output: the reward before and after.
+Standard input: an environment's entry, and plays of it, each a scenario's entry and calls. Standard output: for each
+play the reward before and after, and what was refused.
 """
 
 import copy
@@ -20,7 +21,10 @@ def main() -> None:
     sqlite3.connect(":memory:").execute("SELECT datetime('now')").fetchall()  # loads what behind the walls it cannot
     unicodedata.normalize("NFC", "")  # and so does this
     walls.raise_all(network_left=False)
-    environment, scenario = told["environment"], told["scenario"]
+    json.dump([_played(told["environment"], **one) for one in told["plays"]], sys.stdout)
+
+
+def _played(environment: dict[str, Any], scenario: dict[str, Any], calls: list[dict[str, Any]]) -> dict[str, Any]:
     module: dict[str, Any] = {"__name__": "environment"}
     exec(environment["env_class_code"], module)  # noqa: S102 - what their loader does, behind walls
     config = copy.deepcopy(scenario["init_config"])
@@ -34,12 +38,12 @@ def main() -> None:
     before = _reward(scenario, start, start)
     results: list[Any] = []
     refused: list[Any] = []
-    for call in told["calls"]:
+    for call in calls:
         answer = getattr(made, call["tool"])(**resolve(call["arguments"], results))
         results.append(types.SimpleNamespace(structured=answer.get("data"), is_error=not answer["success"]))
         if not answer["success"]:
             refused.append(answer)
-    json.dump({"before": before, "after": _reward(scenario, start, _state(made)), "refused": refused}, sys.stdout)
+    return {"before": before, "after": _reward(scenario, start, _state(made)), "refused": refused}
 
 
 def _state(made: object) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def one_errand(clause: str, manner: Voice | None = None, *, tells: Sequence[str]
     """A task of one clause, without an opening unless there is a manner of speaking."""
     phrases = Phrases(voices={"chores": manner or Voice(open=("",), close=("",))})
     random = Random(seed)  # noqa: S311 - to be repeated
-    said = composed(phrases, "chores", "Ada", [clause], list(tells), may_fail=False, random=random)
+    said = composed(phrases, "chores", "Ada", [clause], list(tells), random=random)
     return re.sub(r"^(Could you|I need you to) (.*)[.?]$", r"Please \2.", said)
 
 

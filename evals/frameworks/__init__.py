@@ -1,0 +1,1 @@
+"""A farm's environments in Inspect AI, verifiers and OpenEnv. Nothing else here needs these frameworks."""

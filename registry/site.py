@@ -1,0 +1,49 @@
+"""All pages of a farm, put together."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from starlette.types import ASGIApp
+
+from registry.leases import Registry
+from registry.web.app import Pages, WebOrApi, log_out, web_app
+from registry.web.live import LiveFeed
+from registry.web.pages.catalogue_pages import CataloguePages
+from registry.web.pages.farm_page import FarmPage
+from registry.web.pages.model_plays import ModelPlays
+from registry.web.pages.playground_pages import PlaygroundPages
+from registry.web.pages.state_pages import StatePages
+from registry.web.session import Sessions
+from registry.web.time_series import TimeSeries
+
+
+@dataclass(frozen=True)
+class Site:
+    """The pages beside the API."""
+
+    app: ASGIApp
+    pages: Pages
+
+
+@asynccontextmanager
+async def site(registry: Registry, api: ASGIApp, *, token: str, loopback_only: bool) -> AsyncGenerator[Site]:
+    """The pages of a registry, while the context is open. Call `Pages.stop` before the server ends."""
+    pages = Pages(registry, Sessions(token))
+    feed = LiveFeed(registry)
+    plays = ModelPlays(feed.touch)
+    series = TimeSeries(registry)
+    routes = {
+        **CataloguePages(registry.catalogue).routes(),
+        **StatePages().routes(),
+        **PlaygroundPages(feed, plays).routes(),
+        **FarmPage(series).routes(),
+        "POST /logout": log_out,
+    }
+    app = web_app(pages, routes, loopback_only=loopback_only)
+    async with series.running():
+        try:
+            yield Site(WebOrApi(app, api), pages)
+        finally:
+            pages.stop()
+            await plays.end_all()

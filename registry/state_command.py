@@ -1,0 +1,189 @@
+"""The commands that look into a running farm: `farm ps`, `state`, `diff`, `history`, `sql`."""
+
+import asyncio
+import json
+import sys
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Annotated, Any, TypeVar
+
+import typer
+from rich.text import Text
+
+from registry.client import FarmClient, every_item
+from registry.commands import DEFAULT_STATE, State, asked, make_sure_of
+from registry.messages import Lease, Tables, WorkerCard
+from servers.cli.command_options import AsJson
+from servers.cli.secret_options import Token, TokenFile, token_from
+from servers.messages import CallRecord
+from servers.state.rows import RowChange
+from servers.text.json_values import is_object
+from servers.text.terminal import Listing, Terminal
+from servers.text.wording import counted
+
+app = typer.Typer()
+out = Terminal()
+T = TypeVar("T")
+PART = 1000
+LONGEST = 200
+SIGNS = {"insert": ("+", "green"), "update": ("~", "yellow"), "delete": ("−", "red")}
+Instance = Annotated[str, typer.Argument(help="An instance's id; `farm instances` lists them.")]
+
+
+@app.command()
+def ps(
+    as_json: AsJson = False, state: State = DEFAULT_STATE, token: Token = None, token_file: TokenFile = None
+) -> None:
+    """List the workers of the running farm, and its live instances by environment."""
+
+    async def ask(farm: FarmClient) -> tuple[tuple[WorkerCard, ...], list[Lease]]:
+        leases = await every_item(lambda offset: farm.leases(status="live", offset=offset, limit=PART))
+        return (await farm.workers()).items, leases
+
+    workers, leases = asyncio.run(asked(state, token_from(token, token_file), ask))
+    live = Counter(lease.environment for lease in leases)
+    if as_json:
+        out.print_data({"workers": [one.model_dump(mode="json") for one in workers], "instances": dict(live)})
+        return
+    table = Listing("worker", "answers", "instances", "address")
+    for one in workers:
+        table.add(one.name, "yes" if one.answers else "no", str(one.instances), one.url)
+    out.print(table)
+    if live:
+        listing = Listing("instances", "environment")
+        for name, count in live.most_common():
+            listing.add(str(count), name)
+        out.print(listing)
+
+
+@app.command()
+def state(
+    instance: Instance,
+    table: Annotated[str | None, typer.Argument(help="Print the rows of this table.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The most rows.")] = 100,
+    offset: Annotated[int, typer.Option(min=0, help="The rows to leave out.")] = 0,
+    as_json: AsJson = False,
+    state: State = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """List the tables of an instance, or print the rows of one, ordered by key."""
+    control = token_from(token, token_file)
+    if table is None:
+        tables: Tables = _of(instance, lambda farm: farm.state(instance), state, control)
+        if as_json:
+            out.print_data(tables.model_dump(mode="json")["items"])
+            return
+        listing = Listing("table", "rows", "columns")
+        for one in tables.items:
+            listing.add(one.name, str(one.total), ", ".join(one.columns))
+        out.print(listing)
+        return
+    part = _of(instance, lambda farm: farm.table(instance, table, offset=offset, limit=limit), state, control)
+    _print_rows(part.columns, part.rows, as_json=as_json)
+    if not as_json and part.total > len(part.rows):
+        out.print(f"{len(part.rows)} of {counted(part.total, 'row')}; --offset and --limit show others.")
+
+
+@app.command()
+def diff(
+    instance: Instance,
+    as_json: AsJson = False,
+    state: State = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Print the rows of an instance that differ from its start."""
+    found = _of(instance, lambda farm: farm.diff(instance), state, token_from(token, token_file)).items
+    if as_json:
+        out.print_data([one.model_dump(mode="json") for one in found])
+    elif not found:
+        out.print("Nothing differs from the start.")
+    else:
+        for one in found:
+            out.print(_change(one), soft_wrap=True)
+
+
+@app.command()
+def history(
+    instance: Instance,
+    full: Annotated[bool, typer.Option("--full", help="Print results in full.")] = False,
+    as_json: AsJson = False,
+    state: State = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Print the calls of an instance, oldest first, with their results and the rows that they changed."""
+
+    def ask(farm: FarmClient) -> Awaitable[list[CallRecord]]:
+        return every_item(lambda offset: farm.history(instance, offset=offset, limit=PART))
+
+    calls = _of(instance, ask, state, token_from(token, token_file))
+    if as_json:
+        out.print_data([one.model_dump(mode="json") for one in calls])
+    elif not calls:
+        out.print("No call was made yet.")
+    else:
+        for line in (line for call in calls for line in _call(call, full=full)):
+            out.print(line, soft_wrap=True)
+
+
+@app.command()
+def sql(
+    instance: Instance,
+    query: Annotated[str, typer.Argument(help="One SELECT over `main` (now) and `start`. - reads standard input.")],
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="The most rows.")] = 1000,
+    as_json: AsJson = False,
+    state: State = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Ask the state of an instance with one SELECT. It runs on a copy and changes nothing."""
+    text = sys.stdin.read() if query == "-" else query
+    found = _of(instance, lambda farm: farm.query(instance, text, limit=limit), state, token_from(token, token_file))
+    _print_rows(found.columns, found.rows, as_json=as_json)
+    if found.more and not as_json:
+        out.print(f"There are more than {counted(limit, 'row')}.")
+
+
+def _of(instance: str, ask: Callable[[FarmClient], Awaitable[T]], state: Any, token: str | None) -> T:
+    make_sure_of(instance)
+    return asyncio.run(asked(state, token, ask))
+
+
+def _print_rows(columns: tuple[str, ...], rows: tuple[tuple[Any, ...], ...], *, as_json: bool) -> None:
+    if as_json:
+        out.print_data([dict(zip(columns, row, strict=False)) for row in rows])
+        return
+    table = Listing(*columns)
+    for row in rows:
+        table.add(*("NULL" if value is None else _short(str(value)) for value in row))
+    out.print(table)
+
+
+def _call(call: CallRecord, *, full: bool) -> Iterator[Text]:
+    """The lines of a call."""
+    given = call.arguments if is_object(call.arguments) else {"": call.arguments}
+    arguments = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in given.items())
+    yield Text.assemble((f"{call.seq} ", "dim"), (call.tool, "bold cyan"), f"({arguments})")
+    text = call.text if full else _short(" ".join(call.text.split()))
+    yield Text(f"  {'←' if call.outcome == 'ok' else call.outcome} {text}", "dim" if call.outcome == "ok" else "red")
+    yield from (Text("    ") + _change(change) for change in call.changes)
+
+
+def _change(change: RowChange) -> Text:
+    sign, style = SIGNS[change.operation]
+    key = ", ".join(str(value) for value in change.key.values())
+    told = ", ".join(_column(change, name) for name in {**change.before, **change.after})
+    return Text.assemble((f"{sign} {change.table} {key}: ", f"bold {style}"), (told, style))
+
+
+def _column(change: RowChange, name: str) -> str:
+    before, after = (json.dumps(side.get(name), ensure_ascii=False) for side in (change.before, change.after))
+    if change.operation == "update":
+        return f"{name} {before} → {after}"
+    return f"{name} {after if change.operation == 'insert' else before}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"

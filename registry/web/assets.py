@@ -1,0 +1,52 @@
+"""The files that the pages load: styles, scripts and the icon. Each is read once, and its address holds its digest."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+STATIC = Path(__file__).parent / "static"
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+A_YEAR = 31_536_000
+
+
+class Asset(NamedTuple):
+    """A file with its media type and digest."""
+
+    content: bytes
+    media_type: str
+    digest: str
+
+
+@cache
+def assets() -> dict[str, Asset]:
+    """All files, by name."""
+    found: dict[str, Asset] = {}
+    for path in sorted(STATIC.iterdir()):
+        if path.suffix in TYPES:
+            content = path.read_bytes()
+            found[path.name] = Asset(content, TYPES[path.suffix], hashlib.sha256(content).hexdigest()[:12])
+    return found
+
+
+def asset_text(name: str) -> str:
+    """A file as text, for a page that stands alone."""
+    return assets()[name].content.decode()
+
+
+def asset_url(name: str) -> str:
+    """The address of a file. It changes with the content, so browsers may keep the file."""
+    return f"/static/{name}?d={assets()[name].digest}"
+
+
+async def serve_asset(request: Request) -> Response:
+    """One file. Needs no cookie: nothing in it is secret."""
+    found = assets().get(request.path_params["name"])
+    if found is None:
+        return Response("there is no such file", status_code=404, media_type="text/plain")
+    fresh = request.query_params.get("d") == found.digest
+    headers = {"Cache-Control": f"public, max-age={A_YEAR}, immutable" if fresh else "no-cache"}
+    return Response(found.content, media_type=found.media_type, headers=headers)

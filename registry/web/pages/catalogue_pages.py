@@ -1,0 +1,164 @@
+"""The pages of what can be launched: the gallery, an environment, a scenario with its answer key."""
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from starlette.responses import Response
+
+from registry.catalogue import Catalogue
+from registry.messages import EnvironmentCard
+from registry.web.app import Page, Visit
+from registry.web.bundle_facts import BundleFacts, FactsCache
+from registry.web.table_diagram import diagram
+from servers.errors import BundleError, FarmError, NotFound
+from servers.messages import Page as PageOf
+from servers.messages import StartTable
+from servers.scenario.scenario import RATINGS, Scenario, rating_of
+from servers.scenario.scenario_file import is_current
+
+SCENARIOS_A_PAGE = 25
+MADE = ("hand-written", "synthesised", "imported")
+FURTHEST = 100_000
+
+
+class GalleryCard(NamedTuple):
+    """An environment in the gallery."""
+
+    card: EnvironmentCard
+    facts: BundleFacts
+    model: str
+
+
+class ScenarioLine(NamedTuple):
+    """A scenario in a list."""
+
+    scenario: Scenario
+    rating: str
+    kill_score: float | None
+    """None without a certificate for the present text."""
+
+
+class CataloguePages:
+    """The pages of one library."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._facts = FactsCache(catalogue.library)
+
+    def routes(self) -> dict[str, Page]:
+        return {
+            "GET /": self.gallery,
+            "GET /environments/{environment}": self.environment,
+            "GET /environments/{environment}/scenarios/{scenario}": self.scenario,
+        }
+
+    async def gallery(self, visit: Visit) -> Response:
+        """All environments as cards."""
+        asked = {name: visit.asked(name) for name in ("q", "made", "rating", "sort")}
+        cards, broken = await self._catalogue.answer(lambda: self._cards(asked["q"][:200]))
+        shown = [one for one in cards if _fits(one, asked)]
+        shown.sort(key=_sorting(asked["sort"]))
+        return await visit.drawn(
+            "gallery.html", cards=shown, total=len(cards), broken=broken, asked=asked, made=MADE, ratings=RATINGS
+        )
+
+    def _cards(self, search: str) -> tuple[list[GalleryCard], dict[str, str]]:
+        part = self._catalogue.environments(PageOf(limit=1000), search=search)
+        broken, cards = dict(part.broken), list[GalleryCard]()
+        for card in part.items:
+            try:
+                provenance = self._catalogue.library.environment(card.id).description.provenance
+                cards.append(GalleryCard(card, self._facts.of(card.id), provenance.model or ""))
+            except (BundleError, NotFound) as error:  # it changed meanwhile
+                broken[card.id] = self._catalogue.without_folders(str(error))
+        return cards, broken
+
+    async def environment(self, visit: Visit) -> Response:
+        """Everything about one environment."""
+        name = visit.part("environment")
+        detail = await self._catalogue.answer(lambda: self._catalogue.environment(name))
+        facts = await self._catalogue.answer(lambda: self._facts.of(name))
+        asked = {key: visit.asked(key) for key in ("q", "rating", "tag")}
+        offset = visit.number("from", most=FURTHEST)
+        lines, total = await self._catalogue.answer(lambda: self._lines(name, asked, offset))
+        tables, trouble = await self._tables(visit, name, detail.digest)
+        return await visit.drawn(
+            "environment.html",
+            detail=detail,
+            facts=facts,
+            lines=lines,
+            total=total,
+            offset=offset,
+            step=SCENARIOS_A_PAGE,
+            asked=asked,
+            ratings=RATINGS,
+            tables=tables,
+            trouble=trouble,
+            diagram=diagram(tables),
+        )
+
+    async def _tables(self, visit: Visit, name: str, digest: str) -> tuple[list[StartTable], str]:
+        """The tables at the start, or none and why."""
+        try:
+            return await visit.pages.start_tables(name, digest), ""
+        except FarmError as error:
+            return [], self._catalogue.without_folders(str(error))
+
+    def _lines(self, name: str, asked: Mapping[str, str], offset: int) -> tuple[list[ScenarioLine], int]:
+        """A page of the scenarios that were asked for, and their number."""
+        environment = self._catalogue.library.environment(name)
+        scenarios = self._catalogue.library.scenarios(name)
+        found = list(scenarios)
+        if any(asked.values()):
+            found = [one for one in found if _is_asked_for(scenarios[one], asked)]  # one is in memory at a time
+        lines: list[ScenarioLine] = []
+        for scenario in (scenarios[one] for one in found[offset : offset + SCENARIOS_A_PAGE]):
+            kept = scenario.certificate
+            current = kept is not None and is_current(environment, scenario)
+            score = kept.kill_score if kept and current else None
+            lines.append(ScenarioLine(scenario, rating_of(scenario) or "unrated", score))
+        return lines, len(found)
+
+    async def scenario(self, visit: Visit) -> Response:
+        """One scenario with its answer key."""
+        name, scenario_id = visit.part("environment"), visit.part("scenario")
+        library = self._catalogue.library
+        environment = await self._catalogue.answer(lambda: library.environment(name))
+        scenario = await self._catalogue.answer(lambda: library.scenario(name, scenario_id))
+        ids = list(await self._catalogue.answer(lambda: library.scenarios(name)))
+        at = ids.index(scenario_id) if scenario_id in ids else 0
+        return await visit.drawn(
+            "scenario.html",
+            environment=environment.description,
+            scenario=scenario,
+            rating=rating_of(scenario) or "unrated",
+            current=is_current(environment, scenario),
+            before=ids[at - 1] if at > 0 else None,
+            after=ids[at + 1] if at + 1 < len(ids) else None,
+            place=at + 1,
+            total=len(ids),
+        )
+
+
+def _is_asked_for(scenario: Scenario, asked: Mapping[str, str]) -> bool:
+    wanted = asked["q"][:200].lower()
+    return (
+        (not wanted or any(wanted in text.lower() for text in (scenario.id, scenario.title, scenario.task)))
+        and asked["rating"] in ("", rating_of(scenario) or "unrated")
+        and (not asked["tag"] or asked["tag"] in scenario.tags)
+    )
+
+
+def _fits(one: GalleryCard, asked: Mapping[str, str]) -> bool:
+    return asked["made"] in ("", one.facts.made) and (not asked["rating"] or asked["rating"] in one.facts.ratings)
+
+
+def _sorting(by: str) -> Callable[[GalleryCard], tuple[float, str]]:
+    """The order of the cards: by proof or number of scenarios, highest first, or by title."""
+
+    def key(one: GalleryCard) -> tuple[float, str]:
+        proof = one.facts.proof
+        figures = {"proof": proof.score or 0.0 if proof else -1.0, "scenarios": float(one.card.scenarios)}
+        return -figures.get(by, 0.0), one.card.title.lower()
+
+    return key

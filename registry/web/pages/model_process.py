@@ -1,0 +1,62 @@
+"""A process that lets a model play an instance: `python -m registry.web.pages.model_process`, with its order on stdin.
+
+It is a stranger to the farm: it holds the instance's URL and token, and the model's endpoint. It prints a line of JSON
+for each thing that the model says. Ending the process ends the play, so that a person can take over.
+"""
+
+import asyncio
+import json
+import sys
+
+from agent_client.errors import AgentError, EndpointError, FarmUnreachable
+from agent_client.events import Event, Replied, Spoke
+from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import Retries
+from agent_client.models.simulated_person import SimulatedPerson
+from agent_client.play import Limits, play
+from agent_client.toolbox import connect
+from registry.web.pages.model_plays import ModelOrder
+from servers.doors.worker_process import die_with_parent
+
+LONGEST_SAID = 4000
+
+
+async def _played(order: ModelOrder) -> None:
+    retries = Retries(attempts=3)
+    async with (
+        ChatModel(order.base_url, order.model, api_key=order.api_key, retries=retries) as model,
+        connect(order.url, order.token) as toolbox,
+    ):
+        person = None if order.persona is None else SimulatedPerson(model, persona=order.persona, task=order.task)
+        trace = await play(model, toolbox, order.task, limits=Limits(turns=order.turns), person=person, on_event=_show)
+        _say("ended", trace.answer or trace.error or trace.end)
+
+
+def _show(event: Event) -> None:
+    match event:
+        case Replied(turn=turn) if turn.text.strip():
+            _say("says", turn.text)
+        case Spoke(text=text):
+            _say("user", text)
+        case _:
+            pass
+
+
+def _say(kind: str, text: str) -> None:
+    told = {"kind": kind, "text": text[:LONGEST_SAID]}
+    sys.stdout.write(json.dumps(told) + "\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """Play, and say at the end how it ended."""
+    order = ModelOrder.model_validate_json(sys.stdin.buffer.read())
+    die_with_parent(order.parent)
+    try:
+        asyncio.run(_played(order))
+    except (AgentError, EndpointError, FarmUnreachable) as error:
+        _say("broke", str(error))
+
+
+if __name__ == "__main__":
+    main()

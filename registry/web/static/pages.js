@@ -1,0 +1,195 @@
+// What the pages do beyond plain HTML. Every page works without it: forms are sent, and pages are loaded anew.
+//
+// A region is an element with an id and `data-region`. To refresh, the page is fetched again, and its regions replace
+// those that differ. What a stranger wrote stays text: a parsed page runs no script, and the policy allows none.
+"use strict";
+
+const root = document.documentElement;
+const KEPT = "details[id][data-touched]";
+const EDITED = ["form", "model"]; // what a person may be writing in, so that only its own form replaces it
+let latest = 0;
+
+function regions() {
+  return [...document.querySelectorAll("[data-region]")].map((one) => one.dataset.region);
+}
+
+function parsed(text) {
+  return new DOMParser().parseFromString(text, "text/html");
+}
+
+function replaceRegions(page, names) {
+  for (const old of document.querySelectorAll("[data-region]")) {
+    if (names && !names.includes(old.dataset.region)) continue;
+    const fresh = page.getElementById(old.id);
+    if (!fresh || fresh.outerHTML === old.dataset.source || fresh.isEqualNode(old)) continue;
+    const active = old.contains(document.activeElement) ? document.activeElement.id : "";
+    const open = new Map([...old.querySelectorAll(KEPT)].map((one) => [one.id, one.open]));
+    const scrolled = [...old.querySelectorAll(".scroll[id]")].map((one) => [one.id, one.scrollLeft, one.scrollTop]);
+    const top = old.scrollTop;
+    old.replaceWith(fresh);
+    fresh.scrollTop = top;
+    for (const [id, was] of open) {
+      const one = document.getElementById(id);
+      if (one) { one.open = was; one.dataset.touched = ""; }
+    }
+    for (const [id, x, y] of scrolled) document.getElementById(id)?.scrollTo(x, y);
+    if (active) document.getElementById(active)?.focus({ preventScroll: true });
+    dress(fresh);
+  }
+}
+
+async function refreshed(address, options, names) {
+  const number = ++latest;
+  const answer = await fetch(address, { credentials: "same-origin", ...options });
+  const type = answer.headers.get("content-type") || "";
+  if (!type.startsWith("text/html")) return location.assign(answer.url);
+  const page = parsed(await answer.text());
+  const isAnother = !regions().some((name) => page.querySelector(`[data-region="${CSS.escape(name)}"]`));
+  if (isAnother && answer.status !== 422) {
+    document.body.replaceWith(page.body);
+    document.title = page.title;
+    return null;
+  }
+  if (number !== latest && !options) return null; // a later one is under way
+  replaceRegions(page, names);
+  return answer;
+}
+
+function told(text) {
+  const place = document.getElementById("said");
+  if (place) place.textContent = text;
+}
+
+// Forms: sent in the background, the regions of the page that answers take the place of the old ones.
+addEventListener("submit", async (event) => {
+  const form = event.target, button = event.submitter;
+  if (form.dataset.ask && !confirm(form.dataset.ask)) return event.preventDefault();
+  if (!("quiet" in form.dataset)) return;
+  event.preventDefault();
+  const data = new URLSearchParams(new FormData(form, button));
+  const isPost = form.method === "post";
+  const address = isPost ? form.action : `${form.action}?${data}`;
+  if (button) button.disabled = true;
+  form.setAttribute("aria-busy", "true");
+  try {
+    const own = form.closest("[data-region]")?.dataset.region;
+    const names = isPost ? regions().filter((one) => one === own || !EDITED.includes(one)) : undefined;
+    const answer = await refreshed(address, isPost ? { method: "POST", body: data } : {}, names);
+    if (answer) {
+      if (!isPost || new URL(answer.url).pathname !== location.pathname) history.pushState(null, "", answer.url);
+      else if (own && answer.status < 400) history.replaceState(null, "", answer.url);
+      told(form.dataset.done || "The page was refreshed.");
+    }
+  } catch {
+    told("The farm does not answer.");
+    showTrouble();
+  } finally {
+    form.removeAttribute("aria-busy");
+    if (button) button.disabled = false;
+  }
+});
+addEventListener("popstate", () => refreshed(location.href));
+
+// Filters: the list follows what is typed.
+let waiting = 0;
+addEventListener("input", (event) => {
+  const form = event.target.closest("form[data-live-filter]");
+  if (!form) return;
+  clearTimeout(waiting);
+  waiting = setTimeout(async () => {
+    const query = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    const address = `${form.getAttribute("action")}${query.size ? `?${query}` : ""}`;
+    const names = form.dataset.liveFilter.split(" ");
+    if (await refreshed(address, undefined, names)) history.replaceState(null, "", address);
+  }, 160);
+});
+
+// Links inside a page that change only regions of it.
+addEventListener("click", async (event) => {
+  const link = event.target.closest("a[data-quiet]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.button) return;
+  event.preventDefault();
+  if (await refreshed(link.href, undefined, link.dataset.quiet ? link.dataset.quiet.split(" ") : undefined)) {
+    history.replaceState(null, "", link.href);
+    if (link.hash) document.querySelector(link.hash)?.focus({ preventScroll: false });
+  }
+});
+
+// Live pages: the server says that something changed, and the regions named live are fetched again.
+function showTrouble() {
+  document.querySelector("[data-live]")?.setAttribute("data-broken", "");
+}
+
+function live() {
+  const place = document.querySelector("[data-live]");
+  if (!place || !window.EventSource) return;
+  const names = place.dataset.regions.split(" ");
+  const events = new EventSource(place.dataset.live);
+  let busy = false, again = false;
+  async function follow() {
+    if (busy) { again = true; return; }
+    busy = true;
+    try {
+      do {
+        again = false;
+        await refreshed(location.href, { headers: { "X-Live": "1" } }, names);
+      } while (again);
+    } catch { /* the farm is away; the stream connects again */ } finally { busy = false; }
+  }
+  events.addEventListener("changed", follow);
+  events.addEventListener("over", () => { events.close(); follow(); });
+  events.onopen = () => place.removeAttribute("data-broken");
+  events.onerror = () => {
+    place.setAttribute("data-broken", "");
+    if (events.readyState === EventSource.CLOSED) follow();
+  };
+}
+
+// Small things: times in the reader's zone, the theme, copying.
+function dress(within) {
+  for (const one of within.querySelectorAll("time[datetime]")) {
+    const at = new Date(one.dateTime);
+    if (!Number.isNaN(at.getTime())) {
+      one.title = one.dateTime;
+      one.textContent = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+    }
+  }
+}
+
+addEventListener("click", (event) => {
+  const summary = event.target.closest("summary");
+  if (summary) summary.parentElement.dataset.touched = "";
+});
+
+addEventListener("click", async (event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  if ("theme" in button.dataset) {
+    const dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    root.dataset.theme = dark ? "light" : "dark";
+    try { localStorage.setItem("theme", root.dataset.theme); } catch { /* storage is off */ }
+  }
+  if ("copy" in button.dataset) {
+    await navigator.clipboard?.writeText(button.dataset.copy);
+    told("Copied.");
+  }
+  if ("fill" in button.dataset) {
+    const field = document.getElementById(button.dataset.fill);
+    if (field) { field.value = button.dataset.value; field.focus(); }
+  }
+});
+
+addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey || event.target.closest("input, select, textarea")) return;
+  const go = { ArrowLeft: "prev", ArrowRight: "next", Escape: "up" }[event.key];
+  const link = go && document.querySelector(`a[rel="${go}"]`);
+  if (link) link.click();
+  if (event.key === "/") {
+    const field = document.querySelector("input[type=search]");
+    if (field) { event.preventDefault(); field.focus(); }
+  }
+});
+
+root.classList.add("scripted");
+dress(document);
+live();

@@ -1,0 +1,130 @@
+"""A user's clone of a benchmark, read as text: files by path, and literals from Python files that are never run."""
+
+import ast
+import hashlib
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from servers.errors import RequestError
+from servers.files.trouble import trouble
+from servers.gate.parser import NOT_PYTHON, parsed
+
+LARGEST_FILE = 16 * 1024 * 1024
+DIGITS = 12
+"""Digits of a digest in a report."""
+
+
+class Clone:
+    """A folder with a benchmark's files. It remembers what was read, so that a version can be told by content."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        if not root.is_dir():
+            raise RequestError(f"{root}: is no folder; give the folder of your clone of {name}")
+        self.root = root
+        self.name = name
+        self._texts: dict[str, str] = {}
+
+    def text(self, path: str) -> str:
+        """The text of a file. Raises RequestError."""
+        if path not in self._texts:
+            self._texts[path] = self._read(path)
+        return self._texts[path]
+
+    def _read(self, path: str) -> str:
+        whole = self.root / path
+        try:
+            if whole.stat().st_size > LARGEST_FILE:
+                raise RequestError(f"{whole}: is larger than {LARGEST_FILE // 1024 // 1024} MiB")
+            return whole.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            raise RequestError(f"{whole}: is missing; is {self.root} a whole clone of {self.name}?") from None
+        except UnicodeDecodeError:
+            raise RequestError(f"{whole}: cannot be read: not UTF-8") from None
+        except OSError as error:
+            raise RequestError(f"{whole}: cannot be read: {trouble(error)}") from None
+
+    def names(self, folder: str, suffix: str) -> list[str]:
+        """The paths of the files in a folder, sorted."""
+        return sorted(f"{folder}/{one.name}" for one in (self.root / folder).glob(f"*{suffix}"))
+
+    def json(self, path: str) -> Any:
+        """A JSON file. Raises RequestError."""
+        try:
+            return json.loads(self.text(path))
+        except (ValueError, RecursionError) as error:
+            raise RequestError(f"{self.root / path}: is not JSON: {error}") from None
+
+    def rows(self, path: str) -> list[dict[str, Any]]:
+        """The objects of a file with one object in each line. Raises RequestError with file and row."""
+        rows: list[dict[str, Any]] = []
+        for number, line in enumerate(self.text(path).splitlines(), start=1):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise RequestError(f"{self.root / path}: row {number}: is not JSON: {error}") from None
+            if not isinstance(row, dict):
+                raise RequestError(f"{self.root / path}: row {number}: is no object")
+            rows.append(cast("dict[str, Any]", row))
+        return rows
+
+    def tree(self, path: str) -> ast.Module:
+        """A Python file, parsed. Raises RequestError."""
+        try:
+            return parsed(self.text(path))
+        except NOT_PYTHON as error:
+            raise RequestError(f"{self.root / path}: is not Python: {error}") from None
+
+    def trouble(self, path: str, what: str) -> RequestError:
+        """An error that names a file."""
+        return RequestError(f"{self.root / path}: {what}")
+
+    def digest(self, *paths: str) -> str:
+        """The digest of some files, by default of all that were read."""
+        digest = hashlib.sha256()
+        for path in sorted(paths or self._texts):
+            text = self.text(path).encode()
+            digest.update(f"{path} {len(text)}\n".encode() + text)
+        return digest.hexdigest()
+
+    def version(self, known: dict[str, str], commit: str, *, any_version: bool) -> str:
+        """The version that the files are. `known` are the digests of files of the version that we know, by part.
+
+        Raises:
+            RequestError: they are another version, and only a known one is wanted.
+        """
+        digest = self.digest()
+        if digest in known:
+            return known[digest]
+        if not any_version:
+            raise RequestError(
+                f"{self.root}: is not {self.name} at {commit}, for which the scores were compared (its files have the"
+                f" digest {digest[:DIGITS]}); check that version out, or import this one with --any-version"
+            )
+        return f"unknown, digest {digest[:DIGITS]}"
+
+
+def literal(node: ast.expr) -> Any:
+    """The value of a literal, with calls of classes as dicts of their keywords. Raises ValueError."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
+        return {one.arg: literal(one.value) for one in node.keywords if one.arg is not None}
+    if isinstance(node, ast.List):
+        return [literal(one) for one in node.elts]
+    if isinstance(node, ast.Dict):
+        keys = [None if key is None else literal(key) for key in node.keys]
+        return dict(zip(keys, map(literal, node.values), strict=True))
+    return ast.literal_eval(node)
+
+
+def assigned(tree: ast.Module, name: str) -> ast.expr | None:
+    """The expression that a module gives a name."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == name for one in node.targets):
+            return node.value
+    return None
+
+
+Progress = Callable[[str], None]

@@ -1,0 +1,74 @@
+"""The ways to fill a recipe: the values that its SQL chooses from the first rows."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from servers.errors import QueryError
+from servers.guest.sqlite.sql_text import literal
+from servers.state.readonly_query import Reader
+from synth.recipes.recipe_file import Recipe
+
+VALUE = re.compile(r"(?<![:\w]):([a-z_]\w*)")
+RANK = "rank"
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Binding:
+    """One way to fill a recipe: single values, the rows of each set, and the values that are as right as the chosen."""
+
+    values: Values
+    sets: Mapping[str, list[Values]]
+    also_right: Mapping[str, tuple[Any, ...]]
+
+
+class RecipeReader:
+    """Chooses values for recipes from the first rows of a bundle.
+
+    SQL sees the values chosen before as `:name`, and the start of the clock as `:now` and `:today`.
+    """
+
+    def __init__(self, reader: Reader, clock: str) -> None:
+        self._reader = reader
+        self._first = {"now": clock, "today": clock[:10]}
+
+    def bindings(self, recipe: Recipe) -> list[Binding]:
+        """Every way to fill a recipe.
+
+        Raises:
+            BundleError: its SQL cannot be run.
+        """
+        found = [self.bound(recipe, values, {}) for values in self._rows(recipe.bind, {})]
+        return [one for one in found if one is not None]
+
+    def bound(self, recipe: Recipe, values: Values, others: Mapping[str, str]) -> Binding | None:
+        """One way to fill a recipe, with `others` in place of some of its picks and sets. None if nothing fits."""
+        known = dict(values)
+        for name, sql in recipe.picks.items():
+            rows = self._rows(others.get(name, sql), known)
+            if not rows or (len(rows) > 1 and RANK in rows[0] and rows[0][RANK] == rows[1][RANK]):
+                return None
+            known |= {column: value for column, value in rows[0].items() if column != RANK}
+        sets = {name: self._rows(others.get(name, sql), known) for name, sql in recipe.sets.items()}
+        if not others and any(len(rows) < recipe.least for rows in sets.values()):
+            return None
+        for name, rows in sets.items():
+            known.setdefault(f"{name}_count", len(rows))
+        also = {
+            name: tuple(next(iter(row.values())) for row in self._rows(sql, known))
+            for name, sql in recipe.open_choices.items()
+        }
+        return Binding(known, sets, also)
+
+    def _rows(self, sql: str, values: Values) -> list[Values]:
+        known = {**self._first, **values}
+
+        def as_sql(found: re.Match[str]) -> str:
+            if found[1] not in known:
+                raise QueryError(f"no value named :{found[1]} in {sql!r}")
+            return literal(known[found[1]])
+
+        result = self._reader.select(VALUE.sub(as_sql, sql))
+        return [dict(zip(result.columns, row, strict=True)) for row in result.rows]

@@ -1,0 +1,1 @@
+"""Public benchmarks: imports, official judges, replays over real HTTP."""

@@ -1,0 +1,272 @@
+"""The pages in a real browser: the playground, live updates, hostile texts, accessibility, narrow screens."""
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, expect
+
+from agent_client.toolbox import connect
+from tests.bundles import SOUND_SCENARIO, with_description, write_bundle
+from tests.registry.web.browsers import NEEDS_BROWSER, Visitor, chromium, entered, in_one_task, noted
+
+pytestmark = [NEEDS_BROWSER, pytest.mark.asyncio(loop_scope="module")]
+PAYLOAD = "\"'><script>window.pwned=1</script><img src=x onerror=window.pwned=1><svg/onload=window.pwned=1>"
+LINK = "[x](javascript:window.pwned=1) {{7*7}} ${7*7} \x1b[31mred\u202egnp\x07 ไทย العربية"
+HOSTILE = f"{PAYLOAD} {LINK}"
+LONG_WORD = "w" * 100_000
+WATCH = "window.pwned = 0; window.alert = window.confirm = () => { window.pwned = 2; return true; };"
+AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+SERIOUS = ("serious", "critical")
+HOSTILE_TOOLS = f'''
+def speak(db: Database, *, text: str = "") -> dict:
+    """Say something {PAYLOAD.replace(chr(34), "'")}
+
+    Args:
+        text: What to say {PAYLOAD.replace(chr(34), "'")}
+    """
+    db.run("INSERT INTO said (text) VALUES (:text)", text=text)
+    return {{"said": text, {PAYLOAD!r}: {LINK!r}, "long": "w" * 100000}}
+
+
+def refuse(db: Database) -> dict:
+    """Refuse."""
+    raise ToolError({HOSTILE!r})
+'''
+FOREIGN = "script:not([src]), img, [onerror], [onload], iframe, a[href^='javascript']"
+ODD_COLUMN = "<img src=x onerror=window.pwned=1>"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A farm with an ordinary and a hostile environment, and an open browser."""
+
+    visitor: Visitor
+    browser: Browser
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Stage]:
+    library = tmp_path_factory.mktemp("library")
+    await write_bundle(library / "shop", policy="# Rules\n\n1. **Price.** A thing has a price.\n")
+    await write_hostile(library / "hostile")
+    async with in_one_task(library, tmp_path_factory.mktemp("state")) as visitor, chromium() as opened:
+        yield Stage(visitor, opened)
+
+
+async def write_hostile(folder: Path) -> None:
+    scenario: dict[str, Any] = {
+        **SOUND_SCENARIO,
+        "id": "evil",
+        "title": HOSTILE,
+        "task": f"{HOSTILE} {LONG_WORD[:5000]}",
+        "tags": [PAYLOAD],
+        "checkpoints": [
+            {
+                "id": "evil",
+                "role": "goal",
+                "question": HOSTILE,
+                "kind": "sql",
+                "sql": f"SELECT '{PAYLOAD.replace(chr(39), '')}' FROM said",
+                "expect": [[PAYLOAD]],
+            }
+        ],
+        "solution": {"calls": [{"tool": "speak", "arguments": {"text": HOSTILE}}], "answer": HOSTILE},
+    }
+    schema = f'CREATE TABLE said (id INTEGER PRIMARY KEY, text TEXT, "{ODD_COLUMN}" TEXT);\n'
+    seed = f"INSERT INTO said (text) VALUES ('{PAYLOAD.replace(chr(39), chr(39) * 2)}');\n"
+    policy = f"# {HOSTILE}\n\n- {HOSTILE}\n\n| {PAYLOAD} | b |\n|---|---|\n| {LINK} | `{PAYLOAD}` |\n\n{LONG_WORD}\n"
+    await write_bundle(folder, tools=HOSTILE_TOOLS, schema=schema, seed=seed, scenarios=[scenario], policy=policy)
+    with_description(folder, title=HOSTILE, description=f"{HOSTILE} {LONG_WORD[:3000]}")
+
+
+async def fits(page: Page) -> bool:
+    """True if nothing is wider than the window."""
+    return await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+async def test_the_whole_story_of_the_playground(stage: Stage) -> None:
+    """Search, launch, call, a wrong argument, the difference, back, fork, the reference, score, close."""
+    troubles: list[str] = []
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await noted(context, troubles)
+    await page.goto(f"{stage.visitor.address.url}/")
+    await page.fill("#q", "shop of things")
+    await expect(page.locator(".gallery .card")).to_have_count(1)
+    await page.click(".gallery a")
+    await page.click("text=Make the bell dearer")
+    await page.click("text=Play it")
+    await page.select_option("#tool", "price")
+    await page.fill("[name='arg.id']", "t2")
+    await page.fill("[name='arg.cents']", "much")
+    await page.click("text=Call price")
+    await expect(page.locator("#call-1")).to_contain_text("invalid")
+    await page.fill("[name='arg.id']", "t2")
+    await page.fill("[name='arg.cents']", "250")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#call-2 .change", has_text="things").locator("ins")).to_have_text("250")
+    await expect(page.locator("#tables td.changed")).to_contain_text("250")
+    await page.fill("#answer", "Done.")
+    await page.click("text=Score now")
+    await expect(page.locator(".reward")).to_have_text("1.00")
+    await page.click("text=go back to the start")
+    await expect(page.locator("#call-2")).to_have_count(0)
+    assert await page.input_value("#answer") == "Done."  # what a person writes stays
+    await page.click("text=Make its first call")
+    await expect(page.locator("#reference")).to_contain_text("All of its calls are made")
+    first = page.url
+    await page.click("#call-1 >> text=fork from here")
+    await expect(page.locator("#call-1")).to_be_visible()
+    assert page.url.partition("?")[0] != first.partition("?")[0]
+    page.once("dialog", lambda dialog: dialog.accept())
+    await page.click("text=Close")
+    await expect(page.locator("h1")).to_contain_text("closed")
+    assert [one for one in troubles if "422" not in one] == []
+    await context.close()
+
+
+async def test_a_page_follows_an_agent_and_the_end_of_its_instance(stage: Stage) -> None:
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await noted(context, troubles := [])
+    await page.goto(f"{stage.visitor.address.url}/instances/{lease.instance}?tool=make")
+    await page.fill("[name='arg.name']", "half a wo")
+    async with connect(*lease.address()) as toolbox:
+        await toolbox.call("price", {"id": "t2", "cents": 250})
+        await expect(page.locator("#call-1")).to_contain_text("price")
+        await expect(page.locator("#tables td.changed")).to_contain_text("250")
+    assert await page.input_value("[name='arg.name']") == "half a wo"  # live updates leave the form alone
+    await stage.visitor.client.close(lease.instance)
+    await expect(page.locator("h1")).to_contain_text("closed")
+    assert troubles == []
+    await context.close()
+
+
+@pytest.mark.parametrize("width", [375, 1280])
+async def test_nothing_of_a_hostile_environment_runs_or_breaks_the_layout(width: int, stage: Stage) -> None:
+    troubles: list[str] = []
+    context = await entered(stage.browser, stage.visitor.address, width=width)
+    await context.add_init_script(WATCH)
+    page = await noted(context, troubles)
+    url = stage.visitor.address.url
+    [lease] = await stage.visitor.client.launch("hostile", "evil")
+    async with connect(*lease.address()) as toolbox:
+        for tool, arguments in (("speak", {"text": HOSTILE}), ("refuse", {}), ("speak", {PAYLOAD: PAYLOAD})):
+            await toolbox.call(tool, arguments)
+    await stage.visitor.client.score(lease.instance, HOSTILE)
+    own = f"/instances/{lease.instance}"
+    for path in (
+        *("/", "/environments/hostile", "/environments/hostile/scenarios/evil", "/instances"),
+        *(f"{own}?tool=speak", f"{own}/state", f"{own}/diff", f"{own}/sql", "/farm", "/nowhere%3Cscript%3E"),
+    ):
+        await page.goto(f"{url}{path}")
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        assert await page.evaluate("window.pwned") == 0, path
+        assert await page.locator(FOREIGN).count() == 0
+        assert await fits(page), path
+    await page.goto(f"{url}{own}/sql")
+    await page.fill("#sql", f"SELECT '{PAYLOAD.replace(chr(39), '')}' AS \"{ODD_COLUMN}\", text FROM said")
+    await page.click("text=Ask")
+    await expect(page.locator("#state td").first).to_contain_text("<script>")
+    await page.fill("#sql", f'SELECT "{ODD_COLUMN}x" FROM nowhere')
+    await page.click("text=Ask")
+    await expect(page.locator("[role=alert]")).to_be_visible()
+    await page.goto(f"{url}{own}?tool=speak")
+    await page.fill("[name='arg.text']", HOSTILE)
+    await page.click("text=Call speak")
+    await expect(page.locator("#call-4")).to_be_visible()
+    assert await page.evaluate("window.pwned") == 0
+    assert [one for one in troubles if "404" not in one and "422" not in one] == []
+    await context.close()
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+async def test_no_page_has_a_serious_fault_for_those_who_see_or_hear_it_otherwise(dark: bool, stage: Stage) -> None:
+    context = await entered(stage.browser, stage.visitor.address, dark=dark)
+    page = await context.new_page()
+    url = stage.visitor.address.url
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
+    async with connect(*lease.address()) as toolbox:
+        await toolbox.call("price", {"id": "t2", "cents": 250})
+        await toolbox.call("price", {"id": "t9", "cents": 250})
+    await stage.visitor.client.score(lease.instance, "Done.")
+    own = f"/instances/{lease.instance}"
+    found: dict[str, list[str]] = {}
+    for path in (
+        *("/", "/environments/shop", "/environments/shop/scenarios/dearer", "/instances", f"{own}?tool=price"),
+        *(f"{own}/state", f"{own}/diff", f"{own}/sql", "/farm", "/v1/docs", "/nowhere"),
+    ):
+        await page.goto(f"{url}{path}")
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
+        await page.evaluate(AXE)
+        told = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        faults = [one for one in told["violations"] if one["impact"] in SERIOUS]
+        found[path] = [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in faults]
+    assert {path: faults for path, faults in found.items() if faults} == {}
+    await context.close()
+
+
+async def test_every_page_fits_a_telephone_and_a_large_screen(stage: Stage) -> None:
+    [lease] = await stage.visitor.client.launch("shop", "dearer")
+    own = f"/instances/{lease.instance}"
+    for width in (375, 1920):
+        context = await entered(stage.browser, stage.visitor.address, width=width)
+        page = await context.new_page()
+        for path in ("/", "/environments/shop", "/environments/shop/scenarios/dearer", "/instances", own, "/farm"):
+            await page.goto(f"{stage.visitor.address.url}{path}")
+            assert await fits(page), (width, path)
+        await context.close()
+
+
+async def test_an_environment_is_reached_and_played_with_the_keyboard_alone(stage: Stage) -> None:
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await context.new_page()
+    await page.goto(f"{stage.visitor.address.url}/")
+    await page.keyboard.press("Tab")
+    assert await page.evaluate("document.activeElement.className") == "skip"
+    await page.keyboard.press("/")
+    assert await page.evaluate("document.activeElement.id") == "q"
+    await page.goto(f"{stage.visitor.address.url}/environments/shop/scenarios/dearer")
+    await page.focus("text=Play it")
+    await page.keyboard.press("Enter")
+    await page.wait_for_url("**/instances/*")
+    await page.focus("text=Make its first call")
+    await page.keyboard.press("Enter")
+    await expect(page.locator("#call-1")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.wait_for_url("**/instances")
+    await context.close()
+
+
+async def test_the_api_is_tried_from_its_page(stage: Stage) -> None:
+    page = await stage.browser.new_page()
+    await page.goto(f"{stage.visitor.address.url}/v1/docs")
+    route = page.locator("details", has_text="/v1/workers")
+    await route.locator("summary").click()
+    await route.locator("text=Send").click()
+    await expect(route.locator("[role=status]")).to_contain_text("401")
+    await page.fill("#token", stage.visitor.address.token)
+    await route.locator("text=Send").click()
+    await expect(route.locator("pre")).to_contain_text("worker-1")
+    await page.close()
+
+
+async def test_a_link_lets_in_once_and_the_page_says_so(stage: Stage) -> None:
+    context = await stage.browser.new_context()
+    page = await context.new_page()
+    await page.goto(f"{stage.visitor.address.url}/login?code=1.2.3")
+    await expect(page.locator("main")).to_contain_text("was used, or is too old")
+    await page.goto(f"{stage.visitor.address.url}/farm")
+    await expect(page.locator("main")).to_contain_text("farm open")
+    await context.close()
+
+
+async def test_the_payload_of_these_tests_would_run_if_it_were_let(stage: Stage) -> None:
+    page = await stage.browser.new_page()
+    await page.set_content(f'<p title="{PAYLOAD}"></p>')
+    await page.wait_for_function("window.pwned === 1")
+    await page.close()

@@ -1,0 +1,257 @@
+"""The pages over plain HTTP: what they show, and that playing needs no script."""
+
+import asyncio
+import re
+import shutil
+from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
+
+import httpx
+import pytest
+import pytest_asyncio
+
+from agent_client.toolbox import connect
+from registry.web.pages.playground_pages import CALLS_SHOWN
+from tests.bundles import write_bundle
+from tests.registry.web.browsers import Visitor, in_one_task, visited
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+INSTANCE = re.compile(r"/instances/([a-z0-9]{16})")
+
+
+@pytest_asyncio.fixture(loop_scope="module", scope="module")
+async def visitor(shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Visitor]:
+    async with in_one_task(shelf, tmp_path_factory.mktemp("state")) as visitor:
+        yield visitor
+
+
+async def launched(visitor: Visitor, **form: str) -> str:
+    answer = await visitor.send("/instances", environment="shop", **form)
+    assert answer.status_code == 303
+    found = INSTANCE.fullmatch(answer.headers["location"])
+    assert found is not None
+    return found[1]
+
+
+async def test_the_gallery_shows_and_filters(visitor: Visitor) -> None:
+    page = await visitor.page("/")
+    assert "/environments/shop" in page
+    assert "1 of 1 environment" in page
+    assert "No environment fits" in await visitor.page("/?q=zeppelin")
+    assert "No environment fits" in await visitor.page("/?made=imported")
+    assert "/environments/shop" in await visitor.page("/?q=THINGS&made=hand-written&sort=proof")
+
+
+async def test_an_environment_shows_everything(visitor: Visitor) -> None:
+    page = await visitor.page("/environments/shop")
+    for part in (
+        "A thing has a price",
+        "things_are_logged",
+        'id="tool-scrap"',
+        "Make the bell dearer",
+        "a test",
+        "anvil",
+    ):
+        assert part in page
+    assert "No scenario fits" in await visitor.page("/environments/shop?q=zeppelin")
+    assert "no environment" in await visitor.page("/environments/nowhere", 404)
+
+
+async def test_a_scenario_shows_its_answer_key(visitor: Visitor) -> None:
+    page = await visitor.page("/environments/shop/scenarios/dearer")
+    for part in ("Answer key", "Does the bell cost 2.50?", "SELECT cents FROM things", "price", "Done."):
+        assert part in page
+    await visitor.page("/environments/shop/scenarios/cheaper", 404)
+
+
+async def test_a_person_plays_without_a_script(visitor: Visitor) -> None:
+    instance = await launched(visitor, scenario="dearer")
+    own = f"/instances/{instance}"
+    assert 'name="arg.cents"' in await visitor.page(f"{own}?tool=price")
+    await visitor.send(f"{own}/call", **{"tool": "price", "arg.id": "t2", "arg.cents": "250"})
+    await visitor.send(f"{own}/call", **{"tool": "price", "arg.id": "t9", "arg.cents": "1"})
+    page = await visitor.page(own)
+    assert "there is no thing" in page
+    assert "<del>200</del>" in page
+    assert "<ins>250</ins>" in page
+    await visitor.send(f"{own}/score", answer="Done.")
+    assert '<span class="reward good">1.00</span>' in await visitor.page(own)
+    forked = INSTANCE.fullmatch((await visitor.send(f"{own}/fork", call="1")).headers["location"])
+    assert forked is not None
+    assert (await visitor.client.history(forked[1])).total == 1
+    await visitor.send(f"{own}/rewind", call="0")
+    assert (await visitor.client.history(instance)).total == 0
+    await visitor.send(f"{own}/close")
+    assert "Its state is deleted" in await visitor.page(own)
+
+
+async def test_wrong_arguments_are_told_in_the_words_of_the_tool(visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    await visitor.send(f"/instances/{instance}/call", **{"tool": "price", "arg.id": "t2", "arg.cents": "much"})
+    [call] = (await visitor.client.history(instance)).items
+    assert call.outcome == "invalid"
+    assert "cents" in await visitor.page(f"/instances/{instance}")
+    answer = await visitor.send(f"/instances/{instance}/call", tool="nothing")
+    assert answer.status_code == 422
+    assert "Choose a tool" in answer.text
+
+
+async def test_the_reference_is_played_step_by_step_and_left(visitor: Visitor) -> None:
+    instance = await launched(visitor, scenario="dearer")
+    own = f"/instances/{instance}"
+    await visitor.send(f"{own}/step")
+    assert "All of its calls are made" in await visitor.page(own)
+    assert (await visitor.send(f"{own}/step")).status_code == 409
+    await visitor.send(f"{own}/call", tool="find")
+    assert "Other calls were made" in await visitor.page(own)
+
+
+async def test_a_page_watches_an_agent(visitor: Visitor) -> None:
+    """The stream says that something changed, once an agent has made a call through its own door."""
+    [lease] = await visitor.client.launch("shop", "dearer")
+    url, token = lease.address()
+    async with (
+        asyncio.timeout(60),
+        visitor.http.stream("GET", events_of(await visitor.page(f"/instances/{lease.instance}"))) as events,
+        connect(url, token) as toolbox,
+    ):
+        assert events.headers["content-type"].startswith("text/event-stream")
+        lines = events.aiter_lines()
+        assert await anext(lines) == "retry: 2000"
+        await toolbox.call("price", {"id": "t2", "cents": 250})
+        assert await next_event(lines) == "event: changed"
+        await visitor.client.close(lease.instance)
+        while await next_event(lines) != "event: over":
+            pass
+
+
+def events_of(page: str) -> str:
+    """The address of the events of a live page."""
+    return page.partition('data-live="')[2].partition('"')[0]
+
+
+async def next_event(lines: AsyncIterator[str]) -> str:
+    while True:
+        line = await anext(lines)
+        if line.startswith("event:"):
+            return line
+
+
+async def test_two_hundred_live_pages_stand_side_by_side_and_the_farm_ends(shelf: Path, tmp_path: Path) -> None:
+    async with asyncio.timeout(60):
+        async with visited(shelf, tmp_path / "state") as visitor:
+            [lease] = await visitor.client.launch("shop")
+            limits = httpx.Limits(max_connections=300)
+            cookies = visitor.http.cookies
+            async with httpx.AsyncClient(base_url=visitor.address.url, cookies=cookies, limits=limits) as http:
+                path = f"/instances/{lease.instance}/events"
+                opened = [await http.send(http.build_request("GET", path), stream=True) for _ in range(200)]
+                assert {one.status_code for one in opened} == {200}
+                assert (await visitor.client.health()).status == "ok"
+                for one in opened:
+                    await one.aclose()
+
+
+async def test_a_state_is_sorted_filtered_followed_and_asked(visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    own = f"/instances/{instance}"
+    page = await visitor.page(f"{own}/state?table=things&sort=cents&down=1")
+    assert page.index("candle") < page.index("bell") < page.index("anvil")
+    page = await visitor.page(f"{own}/state?table=things&q=BEL")
+    assert "bell" in page
+    assert "candle" not in page
+    assert "?table=things&amp;key=t1" in await visitor.page(f"{own}/state?table=parts")
+    assert "1 row" in await visitor.page(f"{own}/state?table=things&key=t1")
+    for odd in (
+        "table=x",
+        "sort=x",
+        "sort=cents'--&q=';DROP",
+        "row=99999999999999",
+        "key='%00",
+        "column=x&q=%F0%9F%98%80",
+    ):
+        await visitor.page(f"{own}/state?{odd}")
+    assert "Nothing differs" in await visitor.page(f"{own}/diff")
+    answer = await visitor.send(f"{own}/sql", sql="SELECT name FROM main.things WHERE cents > 250")
+    assert "candle" in answer.text
+    assert "only a SELECT" in (await visitor.send(f"{own}/sql", sql="DELETE FROM things")).text
+    copy = await visitor.http.get(f"{own}/snapshot")
+    assert copy.content.startswith(b"SQLite format 3")
+    assert f"{instance}.db" in copy.headers["content-disposition"]
+
+
+async def test_a_long_history_shows_its_newest_calls(visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    for _ in range(CALLS_SHOWN + 3):
+        await visitor.send(f"/instances/{instance}/call", tool="find")
+    page = await visitor.page(f"/instances/{instance}")
+    assert "3 earlier calls" in page
+    assert 'id="call-1"' not in page
+    assert 'id="call-1"' in await visitor.page(f"/instances/{instance}?all=1")
+
+
+async def test_a_drained_worker_gets_nothing_new(visitor: Visitor) -> None:
+    await visitor.send("/farm/drain", worker="worker-1", drains="1")
+    answer = await visitor.send("/instances", environment="shop")
+    assert answer.status_code == 503
+    assert "drained" in answer.text
+    assert "Take up again" in await visitor.page("/farm")
+    await visitor.send("/farm/drain", worker="worker-1", drains="0")
+    await launched(visitor)
+    assert (await visitor.send("/farm/drain", worker="nobody")).status_code == 404
+
+
+async def test_all_instances_of_an_environment_are_closed(visitor: Visitor) -> None:
+    await visitor.client.launch("shop", count=3)
+    total = (await visitor.client.leases(status="live", environment="shop")).total
+    assert total >= 3
+    assert f"{total} instances" in await visitor.page("/instances?environment=shop")
+    await visitor.send("/instances/close", environment="shop")
+    assert (await visitor.client.leases(status="live")).total == 0
+
+
+async def test_an_instance_that_closes_or_was_never_there(visitor: Visitor) -> None:
+    instance = await launched(visitor)
+    await visitor.client.close(instance)
+    assert (await visitor.send(f"/instances/{instance}/call", tool="find")).status_code == 409
+    await visitor.page("/instances/0123456789abcdef", 404)
+    await visitor.page("/instances/..%2f", 404)
+
+
+@pytest.mark.parametrize("form", [{"environment": "../x"}, {"environment": "shop", "scenario": "no"}, {}])
+async def test_a_wrong_launch_is_told(form: dict[str, str], visitor: Visitor) -> None:
+    assert (await visitor.send("/instances", **form)).status_code in (404, 422)
+
+
+async def test_too_large_a_form_is_refused(visitor: Visitor) -> None:
+    assert (await visitor.send("/instances", environment="x" * 1_100_000)).status_code == 413
+    many = {f"f{number}": "" for number in range(1100)}
+    assert (await visitor.send("/instances", **many)).status_code == 413
+
+
+async def test_an_environment_without_scenarios_and_a_tool_of_sixty_arguments(tmp_path: Path) -> None:
+    arguments = ", ".join(f"a{number}: str = ''" for number in range(60))
+    told = "\n".join(f"        a{number}: One." for number in range(60))
+    wide = f'\ndef wide(db: Database, *, {arguments}) -> dict:\n    """Take much.\n\n    Args:\n{told}\n    """\n'
+    library = tmp_path / "library"
+    await write_bundle(library / "wide", tools=f'{wide}    return {{"much": "x" * 900000}}\n', scenarios=[])
+    shutil.copytree(library / "wide", library / "broken").joinpath("schema.sql").unlink()
+    async with visited(library, tmp_path / "state") as visitor:
+        assert "It has no scenarios yet" in await visitor.page("/environments/wide")
+        assert "schema.sql: the file is missing" in await visitor.page("/")
+        answer = await visitor.send("/instances", environment="wide")
+        own = answer.headers["location"]
+        assert (await visitor.page(f"{own}?tool=wide")).count('name="arg.') == 60
+        await visitor.send(f"{own}/call", tool="wide")
+        page = await visitor.page(own)
+        assert len(page) < 300_000
+        assert "more characters" in page or "too" in page
+
+
+async def test_the_page_of_the_api_stands_alone(visitor: Visitor) -> None:
+    async with httpx.AsyncClient(base_url=visitor.address.url) as http:
+        answer = await http.get("/v1/docs")
+    assert answer.status_code == 200
+    assert "http://" not in answer.text.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in answer.text
+    assert "'unsafe" not in answer.headers["content-security-policy"]
