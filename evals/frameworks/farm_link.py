@@ -107,7 +107,13 @@ def own_farm(library: Sequence[str]) -> Generator[Address]:
             "error",
             *shelves,
         ]
-        order = {"command": command, "environment": {}, "walls": None, "processes": ANY, "memory": ANY}
+        order: dict[str, object] = {
+            "command": command,
+            "environment": {},
+            "walls": None,
+            "processes": ANY,
+            "memory": ANY,
+        }
         told, tells = os.pipe()
         with subprocess.Popen(
             SUPERVISOR, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=[tells], start_new_session=True

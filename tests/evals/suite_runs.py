@@ -8,6 +8,7 @@ from typing import Any
 
 from agent_client.model import Model
 from agent_client.person import Person
+from evals.episode import OwnAgent
 from evals.runs.folder import RunFolder
 from evals.runs.players import Players
 from evals.runs.records import RolloutRecord, Subject
@@ -63,7 +64,7 @@ class OnePlayer(Players):
     agent: ScriptedAgent = field(default=ScriptedAgent(kind="idle"))
     model: Callable[[], Model] | None = None
 
-    def agent_at(self, subject: Subject) -> Model:
+    def agent_at(self, subject: Subject) -> Model | OwnAgent:
         return self.model() if self.model is not None else super().agent_at(subject)
 
     def person_at(self, subject: Subject) -> Person | None:

@@ -210,7 +210,7 @@ async def test_calls_after_the_end_are_refused_and_no_longer_count(shelf: Path, 
     refused = threading.Event()
 
     def cheaper(task: AgentTask) -> None:
-        asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+        asked: dict[str, object] = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
         asked["params"] = {"name": "price", "arguments": {"id": "t2", "cents": 250}}
         headers = {"Authorization": f"Bearer {task.token}", "Accept": "application/json, text/event-stream"}
         headers["Content-Type"] = "application/json"

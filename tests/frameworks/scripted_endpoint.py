@@ -83,7 +83,7 @@ class ScriptedEndpoint:
     async def _responses(self, request: Request) -> Response:
         asked = await request.json()
         self.requests.append("responses")
-        given = asked["input"] if isinstance(asked["input"], list) else []
+        given: list[Any] = [] if isinstance(asked["input"], str) else asked["input"]
         results = [_result(_text(one["output"])) for one in given if one.get("type") == "function_call_output"]
         said = self.said(results, [one["name"] for one in asked.get("tools") or () if one["type"] == "function"])
         item: dict[str, Any] = {
@@ -116,7 +116,7 @@ class ScriptedEndpoint:
         if not asked.get("stream"):
             whole = {**block, "input": json.loads(said.arguments)} if said.tool else block
             return JSONResponse({**head, "content": [whole], "stop_reason": stop, "usage": usage})
-        start = {**block, "input": {}} if said.tool else {"type": "text", "text": ""}
+        start: dict[str, Any] = {**block, "input": {}} if said.tool else {"type": "text", "text": ""}
         delta = {"type": "text_delta", "text": said.text}
         if said.tool:
             delta = {"type": "input_json_delta", "partial_json": said.arguments}
@@ -141,11 +141,11 @@ def _stream(events: list[tuple[str, dict[str, Any]]], end: str = "") -> Response
     return StreamingResponse(pieces(), media_type="text/event-stream")
 
 
-def _blocks(content: Any) -> list[Any]:
-    return content if isinstance(content, list) else [{"type": "text", "text": content}]
+def _blocks(content: str | list[Any]) -> list[Any]:
+    return [{"type": "text", "text": content}] if isinstance(content, str) else content
 
 
-def _text(content: Any) -> str:
+def _text(content: str | list[Any]) -> str:
     return "".join(block.get("text", "") for block in _blocks(content))
 
 
@@ -153,7 +153,12 @@ def _result(text: str) -> ToolResult:
     """A result as the endpoint sees it: JSON, or words. Some frameworks wrap it once more."""
     try:
         value: Any = json.loads(text)
-        value = json.loads(value["text"]) if isinstance(value, dict) and value.get("type") == "text" else value
     except ValueError:
-        value = None
-    return ToolResult(text=text, structured=value if isinstance(value, dict) else None)
+        return ToolResult(text=text, structured=None)
+    match value:
+        case {"type": "text", "text": str(inner)}:
+            return _result(inner)
+        case {**members}:
+            return ToolResult(text=text, structured=members)
+        case _:
+            return ToolResult(text=text, structured=None)

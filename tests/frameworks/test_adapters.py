@@ -32,7 +32,7 @@ async def test_inspect_evaluates_a_task_by_name_and_its_log_has_the_verdicts(tmp
     programs = await environment_with("inspect", "inspect-ai", "openai", "-e", ROOT, folder=tmp_path)
     model = ("--model", "openai/scripted", "-M", "responses_api=false", "--display", "none")
     async with ScriptedEndpoint(solution()).serve() as url:
-        where = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1"}
+        where: dict[str, Any] = {"OPENAI_API_KEY": "none", "OPENAI_BASE_URL": f"{url}/v1"}
         chosen = ("-T", f"scenarios={SCENARIO},renew_card", "--log-format", "json", "--log-dir", "logs")
         await ran(programs / "inspect", "eval", "envfarm/library_loans", *model, *chosen, folder=tmp_path, **where)
     [log] = (tmp_path / "logs").glob("*.json")

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -60,7 +60,7 @@ async def test_an_agent_of_a_framework_plays_as_a_program(agent: ForeignAgent, t
     programs = await environment_with(agent.name, *agent.packages, folder=tmp_path)
     command = f"{programs / 'python'} {AGENTS / agent.script}"
     async with ScriptedEndpoint(solution()).serve() as url:
-        where = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none", "MODEL": "scripted"}
+        where: dict[str, Any] = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "none", "MODEL": "scripted"}
         done = await farm("eval", "--agent", command, *CHOSEN, home=tmp_path, **where)
     assert earned(done, tmp_path) == (1.0, [call.tool for call in solution().calls])
 
@@ -73,7 +73,7 @@ async def test_claude_code_plays_as_a_program(tmp_path: Path) -> None:
         npm = ("npm", "install", "--no-audit", "--no-fund", "--loglevel=error", "@anthropic-ai/claude-code")
         await ran(*npm, folder=tmp_path, seconds=LONGEST_INSTALL)
     async with ScriptedEndpoint(solution()).serve() as url:
-        where = {
+        where: dict[str, Any] = {
             "ANTHROPIC_BASE_URL": url,
             "ANTHROPIC_API_KEY": "none",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
