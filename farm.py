@@ -165,12 +165,12 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         ),
         "certify": Listed(
             "Test the checkpoints of scenarios with wrong runs. Exit code 1 if one gets no certificate.",
-            "synth.scenarios.commands",
+            "synth.scenarios.certify_command",
             interrupted="what --write has written stays, and --stale leaves it out",
         ),
         "hack": Listed(
             "Search for wrong runs with reward 1, without a model. Exit code 1 if there are any.",
-            "synth.scenarios.commands",
+            "synth.scenarios.certify_command",
             interrupted="with --out the same command goes on where it stopped",
         ),
         "synth": Listed(

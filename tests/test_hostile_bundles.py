@@ -38,9 +38,9 @@ READS: dict[str, tuple[str, ...]] = {
     "export sft --reference {library} --out out": PLAYED,
     "judge {run} --with {bundle}": PLAYED,
     "eval {suite} --library {library} --out out": PLAYED,
-    "synth scenarios {bundle} --backward --n 1 --jobs 1": (*PLAYED, "phrases.json"),
-    "synth scenarios {bundle} --forward --n 1 --writer recording --recording {none} --solver x": PLAYED,
-    "synth scenarios {bundle} --converse --n 1 --writer recording --recording {none} --solver x": PLAYED,
+    "synth backward {bundle} --n 1 --jobs 1": (*PLAYED, "phrases.json"),
+    "synth forward {bundle} --n 1 --writer recording --recording {none} --solver x": PLAYED,
+    "synth converse {bundle} --n 1 --writer recording --recording {none} --solver x": PLAYED,
     "synth phrases {bundle} --writer recording --recording {none}": (*SERVED, "phrases.json"),
 }
 """Every command that takes a bundle, and the files that it reads."""

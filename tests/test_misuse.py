@@ -56,7 +56,7 @@ MISUSES: dict[str, tuple[str, ...]] = {
     "synth run folder": ("folder: cannot be read: it is a folder",),
     "synth run bytes": ("bytes: no TOML: not UTF-8 at byte 0",),
     "synth run --topic x --model m --out file": ("file",),
-    f"synth scenarios {OWN} --backward --out nodir/x.jsonl --n 1": ("nodir",),
+    f"synth backward {OWN} --out nodir/x.jsonl --n 1": ("nodir",),
     "synth phrases nobundle": ("nobundle: no such bundle",),
     "import envscaler nofile nofile --out out": ("nofile",),
     "audit nobundle": ("nobundle",),

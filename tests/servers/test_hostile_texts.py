@@ -42,7 +42,7 @@ COMMANDS = (
     ("certify", "SHOP"),
     ("play", "SHOP", "--scenario", "dearer", "--gold"),
     ("hack", "SHOP", "--budget", "3", "--jobs", "1", "--out", "HOLES"),
-    ("synth", "scenarios", "SHOP", "--backward", "--n", "1", "--jobs", "1", "--out", "MADE"),
+    ("synth", "backward", "SHOP", "--n", "1", "--jobs", "1", "--out", "MADE"),
     ("check", HOSTILE.replace("\x00", "")),
 )
 

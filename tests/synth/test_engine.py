@@ -7,7 +7,6 @@ import pytest
 from tests.processes import farm
 
 MISUSED = [
-    (("synth", "scenarios", "library_loans", "--forward", "--model", "m"), "--engine ray spreads what --backward does"),
     (("prove", "library_loans", "--check"), "--check makes no proof"),
     (("prove", "library_loans", "--check", "--stale"), "--check makes no proof"),
 ]
@@ -31,7 +30,7 @@ async def test_an_unknown_engine_is_refused(tmp_path: Path) -> None:
     [
         ("certify", "library_loans"),
         ("prove", "library_loans"),
-        ("synth", "scenarios", "library_loans", "--backward", "--seed", "9"),
+        ("synth", "backward", "library_loans", "--seed", "9"),
     ],
     ids=lambda arguments: arguments[0],
 )

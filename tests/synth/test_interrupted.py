@@ -44,7 +44,7 @@ def lines(path: Path) -> int:
 
 async def test_scenarios_that_were_made_stay_and_the_same_command_goes_on(tmp_path: Path) -> None:
     out, whole = tmp_path / "stopped", tmp_path / "whole"
-    make = ("synth", "scenarios", "library_loans", "--backward", "--jobs", "2", "--out")
+    make = ("synth", "backward", "library_loans", "--jobs", "2", "--out")
     await interrupted(*make, out, "--n", "64", home=tmp_path, when=lambda: lines(out) >= 2)
     there = lines(out)
     assert 2 <= there < 64
@@ -117,7 +117,7 @@ async def test_a_search_goes_on_with_the_scenarios_that_are_left(tmp_path: Path)
     [
         ("certify", "library_loans"),
         ("prove", "library_loans", "hotel_bookings"),
-        ("synth", "scenarios", "library_loans", "--backward", "--out", "more.jsonl"),
+        ("synth", "backward", "library_loans", "--out", "more.jsonl"),
     ],
     ids=lambda arguments: arguments[0],
 )

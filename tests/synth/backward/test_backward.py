@@ -142,7 +142,7 @@ async def test_a_bundle_without_phrases_has_its_tasks_from_its_descriptions(tmp_
 
 async def test_a_profile_says_how_many_commands_there_are_and_which(tmp_path: Path) -> None:
     shop = str(await write_bundle(tmp_path / "shop", scenarios=()))
-    command = ("synth", "scenarios", shop, "--backward", "--out", str(tmp_path / "out"), "--n")
+    command = ("synth", "backward", shop, "--out", str(tmp_path / "out"), "--n")
     done = await farm(*command, "2", "--commands", "1", "--tool", "price", "--no-refusals", home=tmp_path)
     assert (done.code, done.err) == (0, "")
     assert "Commands used: price 2." in done.out
@@ -156,7 +156,7 @@ async def test_a_profile_says_how_many_commands_there_are_and_which(tmp_path: Pa
 
 async def test_a_command_that_no_scenario_is_about_is_named_with_what_stands_in_the_way(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", tools=TOOLS + BURNS, scenarios=())
-    command = ("synth", "scenarios", str(shop), "--backward", "--n", "2", "--out", str(tmp_path / "out"))
+    command = ("synth", "backward", str(shop), "--n", "2", "--out", str(tmp_path / "out"))
     done = await farm(*command, home=tmp_path)
     assert (done.code, done.err) == (0, ""), "what fails is told once, at the end"
     assert re.search(r"Never used: burn \(failed: tools.py, line \d+: KeyError: 'x'\)", done.out), done.out
@@ -232,16 +232,28 @@ def test_the_made_scenarios_of_the_library_are_different_tasks(name: str) -> Non
     assert len(tasks) == len(set(tasks)) >= 50
 
 
+async def test_the_old_name_of_the_commands_works_and_says_the_new_one(tmp_path: Path) -> None:
+    shop = await write_bundle(tmp_path / "shop")
+    there = ("--n", "1", "--jobs", "1", "--no-refusals", "--out")
+    old = await farm("synth", "scenarios", shop, "--backward", *there, tmp_path / "old.jsonl", home=tmp_path)
+    new = await farm("synth", "backward", shop, *there, tmp_path / "new.jsonl", home=tmp_path)
+    assert (old.code, new.code, new.err) == (0, 0, "")
+    assert old.err == "`farm synth scenarios --backward` is called `farm synth backward` now.\n"
+    assert (tmp_path / "old.jsonl").read_bytes() == (tmp_path / "new.jsonl").read_bytes()
+    wrong = await farm("synth", "scenarios", shop, "--converse", "--tool", "make", home=tmp_path)
+    assert (wrong.code, "No such option: --tool" in wrong.err) == (2, True)
+
+
 async def test_the_commands_say_what_is_wrong_with_what_they_are_given(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop")
     missing: dict[str, Any] = {**SOUND_SCENARIO, "solution": {"calls": [{"tool": "buy"}], "answer": ""}}
     wrong = await write_bundle(tmp_path / "wrong", scenarios=[missing])
-    backward = ("synth", "scenarios", str(shop), "--backward", "--n", "1", "--out")
+    backward = ("synth", "backward", str(shop), "--n", "1", "--out")
     junk = tmp_path / "junk.jsonl"
     junk.write_text("junk\n")
     for arguments, code, told in (
-        (("synth", "scenarios", str(shop)), 2, "--backward makes scenarios"),
-        (("synth", "scenarios", str(tmp_path / "none"), "--backward"), 2, "no such bundle"),
+        (("synth", "scenarios", str(shop)), 2, "say how: `farm synth backward BUNDLE` makes"),
+        (("synth", "backward", str(tmp_path / "none")), 2, "no such bundle"),
         ((*backward, str(tmp_path)), 2, f"--out {tmp_path}: cannot be written: it is a folder"),
         ((*backward, str(tmp_path / "no/x.jsonl")), 2, "cannot be written: there is no folder"),
         ((*backward, str(junk)), 1, f"{junk}: line 1: not JSON"),
@@ -251,7 +263,7 @@ async def test_the_commands_say_what_is_wrong_with_what_they_are_given(tmp_path:
             "--commands '1,0': say numbers of commands from 1 to 5",
         ),
         ((*backward, str(tmp_path / "x"), "--tool", "show"), 2, "shop has no command 'show' that a scenario could be"),
-        (("synth", "scenarios", str(shop), "--converse", "--tool", "make"), 2, "say what --backward is to make"),
+        (("synth", "converse", str(shop), "--tool", "make"), 2, "No such option: --tool"),
         (("certify", str(shop), "--scenario", "nope"), 2, "shop has no scenario 'nope'"),
         (("certify", str(wrong)), 1, "solution.calls.1: no tool named 'buy'"),
     ):

@@ -59,7 +59,7 @@ async def made(bundle: Path, talking: TalkingModel, *options: str) -> Done:
     """What the command says, with models behind it that are asked over HTTP."""
     async with talking.serve() as url:
         return await farm(
-            *("synth", "scenarios", "library_loans", "--converse", "--work", "work", "--base-url", url),
+            *("synth", "converse", "library_loans", "--work", "work", "--base-url", url),
             *("--api-key", "none", "--model", "writer", "--solver", "solver", "--user", "user", "--at-once", "1"),
             *options,
             home=bundle.parent,
@@ -235,14 +235,10 @@ async def test_the_writer_is_told_what_is_wrong_and_asked_again(bundle: Path) ->
 
 
 async def test_the_command_says_what_it_lacks(tmp_path: Path) -> None:
-    both = await farm("synth", "scenarios", "library_loans", "--forward", "--converse", home=tmp_path)
     strange = ("--model", "m", "--scenario", "nowhere")
-    unknown = await farm("synth", "scenarios", "library_loans", "--converse", *strange, home=tmp_path)
+    unknown = await farm("synth", "converse", "library_loans", *strange, home=tmp_path)
     assert (unknown.code, "has no scenario 'nowhere'" in " ".join(unknown.err.split())) == (2, True)
-    assert (both.code, "in one way" in both.err) == (2, True)
-    nobody = await farm("synth", "scenarios", "library_loans", "--converse", home=tmp_path)
-    assert (nobody.code, "--converse wants --solver NAME" in " ".join(nobody.err.split())) == (2, True)
-    missing = await farm(
-        "synth", "scenarios", "library_loans", "--converse", "--model", "m", "--out", "no/f", home=tmp_path
-    )
+    nobody = await farm("synth", "converse", "library_loans", home=tmp_path)
+    assert (nobody.code, "say --solver NAME" in " ".join(nobody.err.split())) == (2, True)
+    missing = await farm("synth", "converse", "library_loans", "--model", "m", "--out", "no/f", home=tmp_path)
     assert (missing.code, "cannot be written" in missing.err) == (2, True)

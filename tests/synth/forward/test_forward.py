@@ -47,7 +47,7 @@ async def made(home: Path, model: RecordedModel, *options: str, n: int = 1) -> D
     """What the command says, with a model behind it that is asked over HTTP."""
     async with model.serve() as url:
         return await farm(
-            *("synth", "scenarios", "library_loans", "--forward", "--n", str(n), "--work", "work"),
+            *("synth", "forward", "library_loans", "--n", str(n), "--work", "work"),
             *("--base-url", url, "--api-key", "none", "--model", "relay", "--attempts", "2", "--at-once", "1"),
             *options,
             home=home,
@@ -257,7 +257,5 @@ async def test_checkpoints_are_refused_in_words(checks: dict[str, Any], finding:
 
 
 async def test_the_command_says_what_it_lacks(tmp_path: Path) -> None:
-    both = await farm("synth", "scenarios", "library_loans", "--forward", "--backward", home=tmp_path)
-    assert (both.code, "say how" in both.err) == (2, True)
-    nobody = await farm("synth", "scenarios", "library_loans", "--forward", home=tmp_path)
+    nobody = await farm("synth", "forward", "library_loans", home=tmp_path)
     assert (nobody.code, "--solver NAME" in nobody.err) == (2, True)

@@ -60,7 +60,7 @@ def runs(pid: int, what: str) -> bool:
 
 
 async def test_the_same_bytes_come_over_ray_and_nothing_is_left_running(tmp_path: Path) -> None:
-    make = ("synth", "scenarios", "library_loans", "--backward", "--n", "5", "--out")
+    make = ("synth", "backward", "library_loans", "--n", "5", "--out")
     with watching_for_orphans() as left:
         done = await farm(*make, "there", *OVER_RAY, home=tmp_path)
         assert (done.code, done.err) == (0, "")
@@ -105,7 +105,7 @@ async def test_a_node_without_the_bundle_and_one_that_is_killed_change_nothing(t
     address = f"127.0.0.1:{free_ports(1)}"
     port, there = address.rpartition(":")[2], ("--address", address)
     over = ("--jobs", "3", "--engine", "ray")
-    make = ("synth", "scenarios", shelf / "parcel_room", "--backward", "--n", "16", "--out")
+    make = ("synth", "backward", shelf / "parcel_room", "--n", "16", "--out")
     here = await farm(*make, "here", "--jobs", "1", home=tmp_path)
     assert here.code == 0
     async with AsyncExitStack() as stack:
@@ -130,7 +130,7 @@ async def test_a_node_without_the_bundle_and_one_that_is_killed_change_nothing(t
 
 async def test_ctrl_c_lets_the_cluster_go(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    make = ("synth", "scenarios", "library_loans", "--backward", "--n", "64", "--out", out, *OVER_RAY)
+    make = ("synth", "backward", "library_loans", "--n", "64", "--out", out, *OVER_RAY)
     with watching_for_orphans() as left:
         one = await started(*make, home=tmp_path, launcher=("/usr/bin/env", "setsid"))
         await until(out.exists, "a scenario is there")

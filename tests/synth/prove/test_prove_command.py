@@ -69,7 +69,7 @@ async def test_a_picture_without_certificates_claims_no_kill_score(tmp_path: Pat
         assert "0.00" not in drawn
         assert 'class="none"' not in drawn
         assert "<div>price</div>" in drawn
-    assert "There are no scenarios yet: <code>farm synth scenarios BUNDLE" in pages[0]
+    assert "There are no scenarios yet: <code>farm synth backward BUNDLE" in pages[0]
     assert "1 scenario without a certificate of the present version: <code>farm certify BUNDLE" in pages[1]
 
 

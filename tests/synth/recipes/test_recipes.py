@@ -155,7 +155,7 @@ async def test_a_recipe_with_a_fault_is_named(tmp_path: Path, change: dict[str, 
 
 async def test_commands_make_list_and_select_by_level(tmp_path: Path) -> None:
     shop = await shop_with(tmp_path, CHEAP, DEAREST)
-    command = ("synth", "scenarios", str(shop), "--backward", "--jobs", "1", "--n", "5")
+    command = ("synth", "backward", str(shop), "--jobs", "1", "--n", "5")
     done = await farm(*command, "--level", "1..5", home=tmp_path)
     assert (done.code, done.err) == (0, "")
     async with Playground(shop) as stage:
@@ -168,8 +168,8 @@ async def test_commands_make_list_and_select_by_level(tmp_path: Path) -> None:
     assert len(cards) == sum(one.level == 4 for one in there.values())
     wrong = await farm(*command, "--level", "9", home=tmp_path)
     assert (wrong.code, "say a level from 1 to 5" in wrong.err) == (2, True)
-    none = await farm("synth", "scenarios", "parcel_room", "--forward", "--level", "3", home=tmp_path)
-    assert none.code == 2
+    both = await farm(*command, "--level", "3", "--commands", "1", home=tmp_path)
+    assert (both.code, "give them without --commands and --tool" in both.err) == (2, True)
 
 
 async def test_an_environment_without_recipes_says_so(tmp_path: Path) -> None:
