@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from pydantic import Field
-
 from agent_client.errors import AgentError, ConversationTooLong, EndpointError, FarmUnreachable
 from agent_client.events import (
     CallAnswered,
@@ -31,23 +29,15 @@ from agent_client.person import Exchange, Person, UserMessage
 from agent_client.toolbox import Toolbox, refusal
 from agent_client.trace import (
     End,
+    Limits,
     ToolCall,
     ToolResult,
     Trace,
-    TraceRecord,
     Turn,
     tokens_of,
 )
 
 REMINDER = "You said nothing and called no tool. Go on with the task, or give your final answer."
-
-
-class Limits(TraceRecord):
-    """The limits of an episode. Tokens are prompt and completion tokens of all turns."""
-
-    turns: int = Field(default=40, ge=1)
-    tokens: int | None = Field(default=None, ge=1)
-    seconds: float = Field(default=600.0, gt=0)
 
 
 class Ending(NamedTuple):

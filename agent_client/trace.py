@@ -17,6 +17,14 @@ class TraceRecord(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class Limits(TraceRecord):
+    """The limits of an episode. Tokens are prompt and completion tokens of all turns."""
+
+    turns: int = Field(default=40, ge=1)
+    tokens: int | None = Field(default=None, ge=1)
+    seconds: float = Field(default=600.0, gt=0)
+
+
 class ToolSpec(TraceRecord):
     """A tool as the agent sees it; `arguments` is a JSON Schema."""
 

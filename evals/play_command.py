@@ -1,28 +1,18 @@
 """The command `farm play`: plays one episode, shows it live, and judges it."""
 
-import asyncio
-import re
-from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 from pydantic import ValidationError
-from rich.text import Text
 
-from agent_client.play import Limits
-from agent_client.show import show
-from evals.effects import made
-from evals.report.rollout_view import changed_rows, verdicts_of
-from evals.rollout import Rollout, rollout
-from evals.runs.command_agent import FOLDERS_OF_TOKENS, Command, CommandReads, CommandWalls, command_agent
-from evals.runs.folder import RunFolder
-from evals.runs.players import ModelEndpoint, players
-from evals.runs.records import Header, RolloutRecord, Subject
+from agent_client.trace import Limits
+from evals.runs.command_agent import Command, CommandReads, CommandWalls, command_agent
 from evals.runs.suite import (
     Agent,
     ChatAgent,
     CommandAgent,
+    ModelEndpoint,
     ScenarioChoice,
     ScriptedAgent,
     SimulatedUser,
@@ -30,10 +20,6 @@ from evals.runs.suite import (
     Suite,
     SuitePlan,
 )
-from evals.runs.suite_run import reference_of
-from registry.client import FarmClient
-from registry.farm import private
-from registry.messages import ScenarioDetail
 from servers.bundle_library import Library
 from servers.cli.command_options import BaseUrl, bundle_of, well_formed
 from servers.cli.secret_options import ApiKey, UserApiKey
@@ -41,19 +27,9 @@ from servers.errors import RequestError
 from servers.files.trouble import trouble
 from servers.records import OPENAI
 from servers.scenario.scenario import Solution
-from servers.text.terminal import Terminal
 from servers.validation import first_problem
 
 app = typer.Typer()
-out = Terminal()
-LINE = re.compile(r"^tools\.py, line (\d+)")
-
-
-class PlayEpisode(NamedTuple):
-    """What was played, and by which agent."""
-
-    subject: Subject
-    run: Rollout
 
 
 @app.command()
@@ -94,7 +70,6 @@ def play(
     Library([folder.parent]).scenario(folder.name, scenario)
     if model is not None and not api_key and "openai.com" in base_url:
         raise RequestError("the endpoint needs a key: OPENAI_API_KEY (or another --base-url)")
-    saved = None if save is None else _new_run(save)
     suite = Suite(
         name=f"{folder.name}/{scenario}",
         agent=agent,
@@ -103,18 +78,9 @@ def play(
         run=SuitePlan(seed=seed),
         limits=Limits(seconds=seconds) if program else Limits(turns=turns, seconds=seconds),
     )
-    episode = asyncio.run(
-        _played(suite, folder, ModelEndpoint(base_url, api_key, user_api_key), is_kept=saved is not None)
-    )
-    _show_faults(episode.run, folder)
-    _show_end(episode.run)
-    if saved is not None:
-        with saved.writing():
-            saved.begin(Header.of(suite, 1), [episode.subject])
-            saved.append(RolloutRecord.of(suite, 0, episode.run))
-        out.print(f"Saved: `farm show {save}` lists it, `farm report {save} --html FILE` makes a page.", soft_wrap=True)
-    if episode.run.success is not True:
-        raise typer.Exit(1)
+    from evals.single_play import play_once
+
+    play_once(suite, folder, ModelEndpoint(base_url, api_key, user_api_key), save)
 
 
 def _agent(solution: Path | None, model: str | None, temperature: float | None) -> Agent:
@@ -132,86 +98,3 @@ def _read_solution(path: Path) -> Solution:
         raise RequestError(f"--solution {path}: cannot be read: {trouble(error)}") from None
     except ValidationError as error:
         raise RequestError(f"--solution {path}: {first_problem(error)}") from None
-
-
-def _new_run(path: Path) -> RunFolder:
-    """A folder for a new run. Raises RequestError early, before there is a result to lose."""
-    folder = RunFolder(path)
-    if folder.is_begun:
-        raise RequestError(f"--save {path}: holds a run already; choose another folder")
-    if path.exists() and not path.is_dir():
-        raise RequestError(f"--save {path}: cannot be written: it is a file, and a run is a folder")
-    with folder.writing():
-        return folder
-
-
-async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kept: bool) -> PlayEpisode:
-    [scenario_id] = suite.scenarios.ids
-    async with AsyncExitStack() as stack:
-        address = await stack.enter_async_context(private((folder.parent,)))
-        farm = await stack.enter_async_context(FarmClient(address.url, address.token))
-        detail = await farm.scenario(folder.name, scenario_id)
-        _check_user(suite, detail)
-        playing = await stack.enter_async_context(
-            players(suite, endpoint, on_retry=_show_retry, hidden=FOLDERS_OF_TOKENS)
-        )
-        await _make_sure_it_starts(farm, detail, suite.run.seed)
-        reference = await reference_of(farm, detail, seed=suite.run.seed) if is_kept else None
-        subject = Subject(detail=detail, writers=(), reference=reference)
-        run = await rollout(
-            farm,
-            detail,
-            playing.agent_at(subject),
-            limits=suite.limits,
-            person=playing.person_at(subject),
-            seed=suite.run.seed,
-            with_effects=True,
-            on_event=show(out),
-        )
-        return PlayEpisode(subject, run)
-
-
-async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, seed: int) -> None:
-    """Launch an instance and close it. Raises BundleError if a file of the bundle prevents the start."""
-    async with farm.leased(detail.environment, detail.scenario.id, seed=seed):
-        pass
-
-
-def _check_user(suite: Suite, detail: ScenarioDetail) -> None:
-    has_persona = detail.scenario.persona is not None
-    if suite.user is not None and not has_persona:
-        raise RequestError(f"--user: scenario {detail.scenario.id!r} has no persona, so nobody plays its user")
-    if suite.user is None and has_persona and isinstance(suite.agent, ChatAgent):
-        out.print("The model is told the task outright; with --user NAME it is a conversation with a user.")
-
-
-def _show_retry(trouble: str) -> None:
-    out.print(Text(f"the endpoint: {trouble}", "yellow"))
-
-
-def _show_faults(run: Rollout, folder: Path) -> None:
-    """Print faults inside tools for their author: file, line, exception. The agent only learns that a tool failed."""
-    faults = {effect.call: effect.fault for effect in run.effects or () if effect.fault}
-    if not faults or run.trace is None:
-        return
-    out.print(Text("faults of tools", "bold dim"))
-    for number, (call, _) in enumerate(made(run.trace)):
-        if number in faults:
-            where = LINE.sub(lambda found: f"{folder / 'tools.py'}:{found[1]}", faults[number])
-            out.print(Text(f"  call {number + 1}, {call.tool}: {where}", "red"), soft_wrap=True)
-
-
-def _show_end(run: Rollout) -> None:
-    """Print the changes, the verdicts and the reward. For a broken episode, print the error."""
-    shown = run.trace.error if run.trace is not None else ""
-    error = f": {run.error}" if run.error and run.error != shown else ""
-    if run.outcome == "infra_error":
-        out.print(Text.assemble("outcome ", ("infra_error", "bold magenta"), ", no reward", error))
-        return
-    out.print(Text("rows changed", "bold dim"))
-    rows = list(changed_rows(run)) or [Text("  none")]
-    for row in rows:
-        out.print(row)
-    out.print(verdicts_of(run))
-    reward = "none" if run.reward is None else f"{run.reward:.2f}"
-    out.print(Text.assemble("outcome ", (run.outcome, "bold"), ", reward ", (reward, "bold"), error))

@@ -3,6 +3,7 @@
 Light to import, because clients import it too.
 """
 
+from importlib.metadata import version
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
@@ -13,6 +14,8 @@ from servers.messages import CallRecord, InstanceId, TableRows, Verdict
 from servers.records import Clock, Name, Record
 from servers.scenario.scenario import Scenario
 from servers.state.rows import RowChange
+
+VERSION = version("envfarm")
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of the body of a score request, which holds an answer."""

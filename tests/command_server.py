@@ -26,6 +26,9 @@ from typing import NamedTuple, NoReturn
 NUMBER = struct.Struct("!i")
 FILES = 3
 
+WORK = ("evals.judging_again", "evals.single_play", "evals.suite_play")
+"""What commands import after their checks."""
+
 
 class Command(NamedTuple):
     """One call of `farm`."""
@@ -149,6 +152,8 @@ def main() -> None:
     farm = importlib.import_module("farm")
     for name in farm.LISTED:
         farm.loaded(name)
+    for name in WORK:
+        importlib.import_module(name)
     gc.freeze()  # what forks share stays shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     listening = socket.socket(socket.AF_UNIX)

@@ -160,6 +160,24 @@ async def test_a_module_of_others_with_a_name_of_ours_is_named(tmp_path: Path) -
     assert str(tmp_path / "evals.py") in done.err
 
 
+MISTAKES = (
+    (("play", "no_such_place", "--scenario", "one", "--gold"), "no such bundle"),
+    (("play", "library_loans", "--scenario", "no_such_one", "--gold"), "no scenario 'no_such_one'"),
+    (("play", "library_loans", "--scenario", "renew_card"), "choose one"),
+    (("eval", "no_such.toml", "--out", "run"), "no_such.toml"),
+    (("judge", "run", "--with", "no_such_place"), "no such bundle"),
+)
+
+
+@pytest.mark.parametrize(("arguments", "told"), MISTAKES, ids=lambda value: " ".join(value)[:40])
+def test_a_mistake_is_told_before_what_takes_seconds_is_imported(arguments: tuple[str, ...], told: str) -> None:
+    command = [sys.executable, "-c", IMPORTED, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    said, _, modules = done.stderr.rpartition("[")
+    assert (done.returncode, told in said) == (2, True)
+    assert {name.partition(".")[0] for name in json.loads(f"[{modules}")} & (HEAVY - {"apsw"}) == set()
+
+
 def test_importing_the_public_module_imports_nothing_else_of_ours() -> None:
     script = "import json, sys, envfarm; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -17,20 +17,19 @@ from evals.demo import gold_model, idle_model, sabotaged_model
 from evals.episode import OwnAgent
 from evals.programs.program import MIB, AgentProgram, ProgramLimits, ProgramWalls
 from evals.runs.records import Subject
-from evals.runs.suite import Agent, ChatAgent, CommandAgent, ScriptedAgent, SimulatedUser, SolutionAgent, Suite
+from evals.runs.suite import (
+    Agent,
+    ChatAgent,
+    CommandAgent,
+    ModelEndpoint,
+    ScriptedAgent,
+    SimulatedUser,
+    SolutionAgent,
+    Suite,
+)
 from servers.errors import InfraError, RequestError
-from servers.records import OPENAI
 
 CALL_TEXTS = {"hermes": HERMES, "json": JSON}
-
-
-@dataclass(frozen=True)
-class ModelEndpoint:
-    """The default endpoint of models, and the keys."""
-
-    base_url: str = OPENAI
-    api_key: str = ""
-    user_api_key: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from pydantic import Field
 
 from evals.rollout import Rollout
 from evals.runs.suite import Suite
-from registry.http.app import VERSION
-from registry.messages import ScenarioDetail
+from registry.messages import VERSION, ScenarioDetail
 from servers.records import Record
 
 

@@ -4,16 +4,17 @@ import hashlib
 import json
 import tomllib
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
-from agent_client.play import Limits
+from agent_client.trace import Limits
 from servers.errors import BundleError, RequestError
 from servers.files.trouble import trouble
 from servers.limits.json_size import refuse_odd_numbers
-from servers.records import EndpointUrl, Record
+from servers.records import OPENAI, EndpointUrl, Record
 from servers.scenario.scenario import Solution
 from servers.text.json_values import is_object
 from servers.validation import MOST, place_of, reason_of
@@ -162,6 +163,31 @@ class Suite(Record):
 
 _WHERE: dict[str, Any] = {"agent": {"base_url"}, "user": {"base_url"}}
 """Fields that do not identify an agent: the same model at another address is the same agent."""
+
+
+@dataclass(frozen=True)
+class ModelEndpoint:
+    """The endpoint of models whose suite names none, and the keys."""
+
+    base_url: str = OPENAI
+    api_key: str = ""
+    user_api_key: str = ""
+
+
+@dataclass(frozen=True)
+class SuiteOrder:
+    """What `farm eval` is to play, where, and into which folder."""
+
+    suite: Suite
+    run: Path
+    endpoint: ModelEndpoint
+    farm: str | None
+    token: str
+    library: tuple[Path, ...]
+    workers: int
+    prompt_price: float
+    completion_price: float
+    as_json: bool
 
 
 def read_suite(path: Path, *, agent: Mapping[str, Any] | None = None) -> Suite:

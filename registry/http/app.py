@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from importlib.metadata import version
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPBearer
@@ -15,11 +14,10 @@ from registry.http.docs_page import DOCS, docs_page
 from registry.http.errors import documented, name_errors
 from registry.http.openapi import Published
 from registry.leases import Registry
-from registry.messages import Health, Workers
+from registry.messages import VERSION, Health, Workers
 from registry.reaper import Reaper
 from servers.doors.disconnect import EndsWithClient
 
-VERSION = version("envfarm")
 DESCRIPTION = """
 The control door of an Envfarm: what can be launched, who has which instance, and what was made of it.
 
