@@ -21,11 +21,11 @@ from starlette.types import ASGIApp
 
 from registry.fleet import EmbeddedWorker, Fleet, FleetMember
 from registry.http.app import control_app
-from registry.http.auth import HEALTH
 from registry.leases import KEEP_SECONDS, Registry
 from registry.ledger.farm_identity import claim
 from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import Ledger
+from registry.messages import HEALTH
 from registry.remote_worker import RemoteWorker
 from registry.site import site
 from registry.watchdog import Watchdog, WatchedWorker

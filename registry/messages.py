@@ -16,6 +16,8 @@ from servers.scenario.scenario import Scenario
 from servers.state.rows import RowChange
 
 VERSION = version("envfarm")
+HEALTH = "/v1/health"
+"""The one path that answers without the token, to HEAD as to GET."""
 
 LARGEST_BODY = 4 * 1024 * 1024
 """Bytes of the body of a score request, which holds an answer."""

@@ -130,7 +130,7 @@ class Endpoint:
             if error.status_code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN):
                 raise refusal from error
 
-    async def check_model(self, model: str) -> None:
+    async def check_model(self, model: str, *, seconds: float = SECONDS_TO_CHECK) -> None:
         """Ask a model for one token, once. An endpoint that is busy, broken or slow passes: others are retried.
 
         Raises:
@@ -138,7 +138,7 @@ class Endpoint:
         """
         body = {"model": model, "messages": [{"role": "user", "content": "Hello."}], limit_name(self.base_url): 1}
         try:
-            async with asyncio.timeout(SECONDS_TO_CHECK):
+            async with asyncio.timeout(seconds):
                 await self._post("/chat/completions", body, Completion)
         except EndpointRefused as error:
             if error.status in REFUSES_MODEL:

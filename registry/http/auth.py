@@ -9,12 +9,11 @@ from collections.abc import Callable
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from registry.http.errors import refusal
-from registry.messages import LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
+from registry.messages import HEALTH, LARGEST_BODIES, LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Health
 from servers.doors.request import TooLarge, again, bearer, body_of, headers_of, is_encoded, misled
 from servers.doors.whole_exchange import send_json
 from servers.limits.json_size import has_more_values, key_twice_in
 
-HEALTH = "/v1/health"
 OPEN = {HEALTH, "/v1/openapi.json", "/v1/docs"}
 """Paths that need no token. Nothing there is secret."""
 LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"

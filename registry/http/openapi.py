@@ -8,6 +8,8 @@ from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.routing import compile_path
 
+from registry.messages import HEALTH
+
 METHODS = {"get", "put", "post", "delete", "patch", "head", "options", "trace"}
 
 
@@ -27,7 +29,8 @@ class Published:
 
     def methods(self, path: str) -> list[str]:
         """The methods that a path answers to."""
-        return sorted(name.upper() for name in self._operations(path).keys() & METHODS)
+        more = {"head"} if path == HEALTH else set[str]()
+        return sorted(name.upper() for name in self._operations(path).keys() & METHODS | more)
 
     async def nothing_else(self, request: Request) -> None:
         """Refuse a query with an unknown or a repeated name, and a body where none is published.

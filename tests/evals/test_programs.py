@@ -254,6 +254,13 @@ dearer()
         assert at.note("seen").split() == ["None", "None"]
 
 
+def test_a_task_that_no_variable_holds_is_in_its_file(tmp_path: Path) -> None:
+    for task, is_short in (("é" * 50_000, True), ("é" * 50_001, False)):
+        told = AgentTask("shop", "http://x", "token", task, "", (), 60.0).write_into(tmp_path)
+        assert Path(told["FARM_TASK_FILE"]).read_text(encoding="utf-8") == task
+        assert told["FARM_TASK"] == (task if is_short else f"The task is in the file {told['FARM_TASK_FILE']}")
+
+
 async def test_the_end_of_a_long_answer_counts(shelf: Path, tmp_path: Path) -> None:
     async with bench(shelf, tmp_path) as at:
         run = await at.play(at.program("print('x' * 1_000_000); sys.stdout.buffer.write(b'\\xff the end')"))

@@ -17,6 +17,7 @@ from agent_client.model import (
     User,
 )
 from agent_client.models.chat_model import ChatModel
+from agent_client.models.endpoint import Endpoint as Connection
 from agent_client.models.endpoint import Retries
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
 from tests.doubles import Endpoint, refused, said
@@ -287,6 +288,13 @@ async def test_a_model_is_asked_for_a_token_and_only_a_lasting_refusal_counts() 
         async with Endpoint([refused(status, "no")]).serve() as base_url, ChatModel(base_url, "stub-1") as model:
             with pytest.raises(EndpointRefused):
                 await model.check_model()
+
+
+async def test_a_model_that_takes_long_to_say_a_token_is_not_refused() -> None:
+    stub = Endpoint([None])
+    async with stub.serve() as base_url, Connection(base_url) as connection:
+        await connection.check_model("stub-1", seconds=0.2)
+    assert len(stub.requests) == 1
 
 
 async def test_many_replies_can_be_asked_for_at_once() -> None:

@@ -328,6 +328,7 @@ async def test_allow_names_every_method_of_a_path(farm: Farm) -> None:
         (f"/v1/instances/{instance}", "DELETE, GET"),
         (f"/v1/instances/{instance}/rewind", "POST"),
         ("/metrics", "GET"),
+        ("/v1/health", "GET, HEAD"),
     ):
         answer = await farm.http.request("PATCH", path)
         assert (problem(answer, farm), answer.headers["Allow"]) == ((405, "method_not_allowed"), allowed)

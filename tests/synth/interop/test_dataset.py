@@ -84,6 +84,14 @@ def test_a_file_that_holds_no_entries_is_refused_as_a_whole(tmp_path: Path, text
         read(*write(tmp_path, text, []))
 
 
+def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
+    there, _ = write(tmp_path, [environment()], [])
+    with there.open("wb") as file:
+        file.truncate(512 * 1024 * 1024 + 1)
+    with pytest.raises(BundleError, match=r"larger than 512 MiB; split it$"):
+        read(there, tmp_path / "neither.json")
+
+
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match=r"nowhere\.json: there is no such file"):
         read(tmp_path / "nowhere.json", tmp_path / "neither.json")
