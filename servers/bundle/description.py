@@ -38,6 +38,8 @@ class Provenance(Record):
     model: str | None = None
     prompts: dict[str, str] = {}
     notes: str | None = None
+    first_wording: str | None = None
+    """Of a scenario that a writer retold: its task as it was before."""
 
 
 class ImportedOrigin(Record):

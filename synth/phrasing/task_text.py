@@ -126,6 +126,15 @@ def without_question(task: str) -> str:
     return task
 
 
+def without_refusal_words(task: str) -> str:
+    """The task without the words for parts that cannot be done, and without the question for the outcome."""
+    for begin, why in (*NOT_POSSIBLE, *ANY_NOT_POSSIBLE):
+        task = task.replace(f"{begin}{why}.", "").replace(f"{begin}.", "").replace(begin, "")
+    for report in REPORTS:
+        task = task.replace(report, "")
+    return task
+
+
 def _sentences(clauses: list[str], random: Random) -> list[str]:
     found: list[str] = []
     at = 0

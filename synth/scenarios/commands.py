@@ -28,6 +28,7 @@ from synth.play.playground import Playground
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings
 from synth.recipes.recipe_generator import make_from_recipes, wanted_of
+from synth.retelling.commands import retell
 from synth.runner.writer_choice import writer_for
 from synth.scenarios.launch import (
     Game,
@@ -40,6 +41,7 @@ from synth.scenarios.phrase_stage import WrittenPhrases, written
 app = typer.Typer()
 synth = typer.Typer()
 app.add_typer(synth, name="synth")
+synth.command("retell")(retell)
 out = Terminal()
 TASK = TextColumn("{task.description}", markup=False)
 err = Terminal(stderr=True)
