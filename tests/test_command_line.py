@@ -124,7 +124,7 @@ async def completed(tmp_path: Path, words: str) -> Done:
     [
         ("farm env", ["environments"]),
         ("farm s", ["scenarios", "serve", "state", "sql", "score", "synth", "show"]),
-        ("farm synth ", ["run", "backward", "forward", "converse", "phrases"]),
+        ("farm synth ", ["run", "backward", "forward", "converse", "retell", "phrases"]),
         ("farm environments --lo", ["--long"]),
     ],
 )

@@ -41,7 +41,6 @@ from synth.scenarios.phrase_stage import WrittenPhrases, written
 app = typer.Typer()
 synth = typer.Typer()
 app.add_typer(synth, name="synth")
-synth.command("retell")(retell)
 out = Terminal()
 TASK = TextColumn("{task.description}", markup=False)
 err = Terminal(stderr=True)
@@ -228,6 +227,9 @@ def scenarios(
     command = typer.main.get_group(synth).commands[wanted[0]]
     with command.make_context(wanted[0], list(called.args), parent=called.parent) as now:
         command.invoke(now)
+
+
+synth.command("retell")(retell)
 
 
 @synth.command("phrases")
