@@ -63,7 +63,7 @@ class RetoldBatch(Record):
     retold: tuple[RetoldText, ...]
 
 
-class Refusals(Record):
+class RefusedTwice(Record):
     """The tasks whose retellings were refused twice, with the reasons. They are not asked for again."""
 
     reasons: dict[str, tuple[str, ...]] = {}
@@ -255,15 +255,15 @@ class Retelling:
     def _file(self) -> Path:
         return self.work / "refused.json"
 
-    def _given_up(self) -> Refusals:
+    def _given_up(self) -> RefusedTwice:
         try:
-            return Refusals.model_validate_json(self._file.read_bytes())
+            return RefusedTwice.model_validate_json(self._file.read_bytes())
         except (OSError, ValueError):
-            return Refusals()
+            return RefusedTwice()
 
     def _give_up(self, outcome: RetellOutcome) -> None:
         self.work.mkdir(parents=True, exist_ok=True)
-        told = Refusals(reasons=outcome.refused).model_dump(mode="json")
+        told = RefusedTwice(reasons=outcome.refused).model_dump(mode="json")
         write_whole(self._file, json.dumps(told, ensure_ascii=False, indent=1) + "\n")
 
 
