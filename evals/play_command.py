@@ -24,6 +24,7 @@ from servers.bundle_library import Library
 from servers.cli.command_options import BaseUrl, bundle_of, well_formed
 from servers.cli.secret_options import ApiKey, UserApiKey
 from servers.errors import RequestError
+from servers.files.named_file import bytes_named
 from servers.files.trouble import trouble
 from servers.records import OPENAI
 from servers.scenario.scenario import Solution
@@ -93,7 +94,7 @@ def _agent(solution: Path | None, model: str | None, temperature: float | None) 
 
 def _read_solution(path: Path) -> Solution:
     try:
-        return Solution.model_validate_json(path.read_bytes())
+        return Solution.model_validate_json(bytes_named(path))
     except OSError as error:
         raise RequestError(f"--solution {path}: cannot be read: {trouble(error)}") from None
     except ValidationError as error:

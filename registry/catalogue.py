@@ -52,7 +52,7 @@ class Catalogue:
         for environment_id in self.library.ids():
             try:
                 environment = self.library.environment(environment_id)
-                card = _card(environment, len(self.library.scenarios(environment_id)))
+                card = _card(environment, self.library.number_of_scenarios(environment_id))
             except BundleError as error:
                 broken[environment_id] = self.without_folders(str(error))
                 continue
@@ -82,7 +82,7 @@ class Catalogue:
             policy=environment.policy,
             schema_sql=environment.schema,
             tools=description.tools,
-            scenarios=len(self.library.scenarios(environment_id)),
+            scenarios=self.library.number_of_scenarios(environment_id),
             provenance=description.provenance,
         )
 

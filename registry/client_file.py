@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import text_named
 from servers.files.private_files import FILE_MODE, write_private
 from servers.files.trouble import trouble
 
@@ -36,7 +37,7 @@ def keep_out_of_git(path: Path) -> str:
         return "git ignores it"
     ignored = path.with_name(".gitignore")
     try:
-        before = ignored.read_text(encoding="utf-8") if ignored.exists() else ""
+        before = text_named(ignored) if ignored.exists() else ""
         if f"/{path.name}" not in before.splitlines():
             ignored.write_text(f"{before}{'' if before.endswith(chr(10)) or not before else chr(10)}/{path.name}\n")
     except (OSError, UnicodeDecodeError) as error:
@@ -51,7 +52,7 @@ def configuration(path: Path) -> dict[str, Any]:
         RequestError: the file cannot be read, or is not valid.
     """
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
+        text = text_named(path) if path.exists() else ""
         content: Any = json.loads(text or "{}")
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None

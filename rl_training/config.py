@@ -12,6 +12,7 @@ from rl_training.data.curriculum import Curriculum
 from rl_training.episode.simulated_user import UserModel
 from rl_training.errors import TrainingError
 from servers.errors import RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.records import Record
 from servers.text.json_values import is_list, is_object
@@ -106,9 +107,9 @@ def _merged(path: Path, *, seen: tuple[Path, ...]) -> dict[str, Any]:
     if path in seen:
         raise TrainingError(f"{path}: it extends itself")
     try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = tomllib.loads(text_named(path))
     except OSError as error:
-        raise TrainingError(f"{path}: cannot be read: {trouble(error)}") from None
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise TrainingError(f"{path}: is no TOML: {trouble(error)}") from None
     base = settings.get("extends")

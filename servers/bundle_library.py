@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from servers.bundle.card import bundles_in
 from servers.bundle.environment import Environment, load
@@ -17,8 +17,12 @@ from servers.scenario.scenario_file import ScenarioLines, load_lines
 from servers.text.wording import suggestion
 
 Stamps = tuple[Stamp | None, ...]
-T = TypeVar("T")
+
+T = TypeVar("T", bound=Environment | ScenarioLines)
 OWN_LIBRARY = PACKAGED
+SCENARIO_FILES = (*SERVED_FILES, "scenarios.jsonl")
+MOST_READ = 32 * 1024 * 1024
+"""Bytes of environments and scenarios in memory. Those that were not asked for longest are read again when they are."""
 REREAD_SECONDS = 2.0
 """Processor seconds for reading a changed bundle again, as an initial budget."""
 REREAD_SHARE = 0.05
@@ -56,16 +60,17 @@ class CachedRead(Generic[T]):
         self.stamps: Stamps | None = None
         self._own = RereadBudget(seconds, REREAD_SHARE)
         self._for_all = for_all
-        self._read: T | BundleError = BundleError("not read yet")
+        self._read: T | BundleError | None = None
+        self.used = 0.0
 
     def is_current(self, stamps: Stamps) -> bool:
         """True if the files are unchanged, or if the budget allows no further reading."""
-        may_read = self.stamps is None or (self._own.is_left() and self._for_all.is_left())
-        return self.stamps == stamps or not may_read
+        may_read = self._own.is_left() and self._for_all.is_left()
+        return self._read is not None and (self.stamps == stamps or not may_read)
 
     def read(self, stamps: Stamps, load_it: Callable[[], T]) -> None:
-        """Read it. The first time costs no budget."""
-        begin, is_first = time.thread_time(), self.stamps is None
+        """Read it. Only changed files cost budget."""
+        begin, is_first = time.thread_time(), self.stamps in (None, stamps)
         try:
             with at_rest():
                 self._read = load_it()
@@ -76,11 +81,28 @@ class CachedRead(Generic[T]):
             self._own.spend(time.thread_time() - begin)
             self._for_all.spend(time.thread_time() - begin)
 
-    def value(self) -> T:
-        """The reading. Raises BundleError as the reading did."""
-        if isinstance(self._read, BundleError):
-            raise BundleError(str(self._read))
-        return self._read
+    def value(self) -> T | None:
+        """The reading, unless it was forgotten. Raises BundleError as the reading did."""
+        found = self._read
+        if isinstance(found, BundleError):
+            raise BundleError(str(found))
+        self.used = time.monotonic()
+        return found
+
+    @property
+    def memory(self) -> int:
+        """The bytes of the reading."""
+        found = self._read
+        return 0 if found is None or isinstance(found, BundleError) else found.memory
+
+    def is_kept(self, reading: Environment) -> bool:
+        """True if the reading is this one, or one of other files."""
+        found = self._read
+        return isinstance(found, Environment) and (found is reading or found.digest != reading.digest)
+
+    def forget(self) -> None:
+        """Free the reading."""
+        self._read = None
 
 
 class Library:
@@ -96,13 +118,18 @@ class Library:
         *,
         reread_seconds: float = REREAD_SECONDS,
         reread_seconds_of_all: float = REREAD_SECONDS_OF_ALL,
+        most_read: int = MOST_READ,
     ) -> None:
+        self._most_read = most_read
         self.folders = folders
         self._rereading = RereadBudget(reread_seconds_of_all, REREAD_SHARE_OF_ALL)
         self._reread_seconds = reread_seconds
         self._reading = Lock()  # protects what is kept, and the event loop: one thread reads
         self._environments: dict[str, CachedRead[Environment]] = {}
         self._scenarios: dict[str, CachedRead[ScenarioLines]] = {}
+        self._counts: dict[str, tuple[Stamps, int]] = {}
+        self.forgotten = 0
+        """How many readings were freed for others so far."""
 
     def ids(self) -> list[str]:
         """The ids of all bundles, from the names of their folders. Nothing is read."""
@@ -138,8 +165,22 @@ class Library:
             BundleError: its scenarios cannot be read.
         """
         environment = self.environment(environment_id)
-        stamps = _stamps(environment.folder, (*SERVED_FILES, "scenarios.jsonl"))
-        return self._known(self._scenarios, environment_id, stamps, lambda: load_lines(environment))
+        stamps = _stamps(environment.folder, SCENARIO_FILES)
+        found = self._known(self._scenarios, environment_id, stamps, lambda: load_lines(environment))
+        self._counts[environment_id] = stamps, len(found)
+        return found
+
+    def number_of_scenarios(self, environment_id: str) -> int:
+        """The number of scenarios. They are read if nobody has counted them since they changed. Raises likewise."""
+        stamps, count = self._counts.get(environment_id, (None, 0))
+        if stamps == _stamps(self._folder(environment_id), SCENARIO_FILES):
+            return count
+        return len(self.scenarios(environment_id))
+
+    def keeps(self, environment: Environment) -> bool:
+        """False if a reading was freed, or replaced by another of the same files."""
+        kept = self._environments.get(environment.id)
+        return kept is not None and kept.is_kept(environment)
 
     def scenario(self, environment_id: str, scenario_id: str) -> Scenario:
         """One scenario.
@@ -158,12 +199,25 @@ class Library:
     ) -> T:
         """The current reading of a bundle, after reading changed files. Raises BundleError as the reading did."""
         kept = known.get(environment_id)
-        if kept is None or not kept.is_current(stamps):
+        found = kept.value() if kept is not None and kept.is_current(stamps) else None
+        while found is None:  # another thread may have freed it
             with self._reading:
                 kept = known.setdefault(environment_id, CachedRead(self._reread_seconds, self._rereading))
                 if not kept.is_current(stamps):  # another thread may have read it meanwhile
                     kept.read(stamps, load_it)
-        return kept.value()
+                    self._make_room(kept)
+                found = kept.value()
+        return found
+
+    def _make_room(self, newest: CachedRead[Any]) -> None:
+        """Free the readings that were not asked for longest, if all take too much."""
+        others = [*self._environments.values(), *self._scenarios.values()]
+        total = sum(one.memory for one in others)
+        for one in sorted(others, key=lambda one: one.used):
+            if total > self._most_read and one is not newest and one.memory:
+                total -= one.memory
+                one.forget()
+                self.forgotten += 1
 
     def _folder(self, environment_id: str) -> Path:
         if environment_id.isidentifier():

@@ -11,6 +11,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evals.export.training_example import TrainingExample
 from servers.errors import RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 
 
@@ -23,7 +24,7 @@ class ChatTemplate:
         cast("dict[str, Any]", environment.globals)["raise_exception"] = _refuse
         self.path = path
         try:
-            self._template = environment.from_string(path.read_text(encoding="utf-8"))
+            self._template = environment.from_string(text_named(path))
         except (OSError, UnicodeDecodeError) as error:
             raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
         except TemplateError as error:

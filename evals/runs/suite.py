@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 
 from agent_client.trace import Limits
 from servers.errors import BundleError, RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.limits.json_size import refuse_odd_numbers
 from servers.records import OPENAI, EndpointUrl, Record
@@ -197,7 +198,7 @@ def read_suite(path: Path, *, agent: Mapping[str, Any] | None = None) -> Suite:
         RequestError: the file is missing, or a key is not valid. The message names the key.
     """
     try:
-        written = tomllib.loads(path.read_text(encoding="utf-8"))
+        written = tomllib.loads(text_named(path))
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except tomllib.TOMLDecodeError as error:

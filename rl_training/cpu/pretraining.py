@@ -15,13 +15,14 @@ from transformers.utils import logging
 from rl_training.cpu.tiny_model import Size, make_model
 from rl_training.cpu.warm_start import Lesson, example, warm_start
 from rl_training.data.demonstrations import Demonstration
+from servers.files.named_file import text_named
 
 SIZE = Size(vocabulary=1024)
 
 
 def teach(source: Path, folder: Path, *, steps: int, seed: int) -> dict[str, float]:
     """Write a warm-started model into a folder. Returns its number of parameters and its last loss."""
-    lines = source.read_text(encoding="utf-8").splitlines()
+    lines = text_named(source).splitlines()
     shown = [Demonstration.model_validate_json(line) for line in lines]
     parameters = make_model(folder, [text for one in shown for text in one.texts], size=SIZE, seed=seed)
     tokenizer = AutoTokenizer.from_pretrained(folder)

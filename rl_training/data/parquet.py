@@ -13,6 +13,8 @@ from typing import Any
 import datasets
 from transformers import AutoTokenizer
 
+from servers.files.named_file import text_named
+
 
 def pack(rows: list[dict[str, Any]], out: Path, *, tokenizer: Any, longest: int | None) -> dict[str, Any]:
     """Write a Parquet file. Returns the number of rows kept and left out, and the longest prompt in tokens."""
@@ -41,7 +43,7 @@ def tokens_of(row: dict[str, Any], tokenizer: Any) -> int:
 def main(source: str, out: str, model: str = "", longest: str = "") -> None:
     """Run `pack` with the arguments of the command line."""
     datasets.disable_progress_bars()
-    rows = [json.loads(line) for line in Path(source).read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in text_named(Path(source)).splitlines()]
     tokenizer = AutoTokenizer.from_pretrained(model) if model else None
     told = pack(rows, Path(out), tokenizer=tokenizer, longest=int(longest) if longest else None)
     sys.stdout.write(json.dumps(told) + "\n")

@@ -9,10 +9,12 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 
+from servers.files.named_file import text_named
+
 
 def main(source: str, out: str) -> None:
     """Draw the plot that the command line names."""
-    result: dict[str, Any] = json.loads(Path(source).read_text(encoding="utf-8"))
+    result: dict[str, Any] = json.loads(text_named(Path(source)))
     curves: list[dict[str, Any]] = result["curves"]
     plt.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "farm"})
     figure, axes = plt.subplots(figsize=(7, 4))

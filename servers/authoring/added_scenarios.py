@@ -10,6 +10,8 @@ from servers.bundle.examples import EXAMPLES_FILE
 from servers.bundle.files import LARGEST_SCENARIOS, SERVED_FILES, opened, text_if_there, write_text
 from servers.bundle.rules import RULES_FILE
 from servers.errors import BundleError, RequestError
+from servers.files.named_file import text_named
+from servers.files.trouble import trouble
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios, read_scenarios
@@ -23,12 +25,13 @@ async def add_scenarios(folder: Path, file: Path) -> list[str]:
     """Add the scenarios of a file to a bundle, and return their ids.
 
     Raises:
-        BundleError: the file cannot be read, or a scenario or the bundle has a fault.
-        RequestError: the file holds no scenario, or the bundle has one of them already, by id or by content.
+        BundleError: a scenario or the bundle has a fault.
+        RequestError: the file cannot be read or holds no scenario, or the bundle has one already, by id or by content.
     """
-    text = text_if_there(file, largest=LARGEST_SCENARIOS)
-    if text is None:
-        raise BundleError(f"{file}: the file is missing")
+    try:
+        text = text_named(file, largest=LARGEST_SCENARIOS)
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{file}: cannot be read: {trouble(error)}") from None
     new = await _sound(folder, file, text)
     there = load_scenarios(load(folder))
     twice = list(_twice(new, list(there.values())))

@@ -6,12 +6,13 @@
 import hashlib
 import json
 import re
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -20,12 +21,54 @@ from servers.bundle.description import Description, Tool
 from servers.bundle.files import SERVED_FILES, BundleFolder, opened
 from servers.bundle.tool_schema import schema_problems
 from servers.errors import BundleError
-from servers.limits.json_size import refuse_many_values
+from servers.limits.json_size import refuse_many_values, values_in
 from servers.validation import problems
 
 CREATED = re.compile(r"(?im)^[ \t]*create\s+table\s+(?:if\s+not\s+exists\s+)?\"?(\w+)")
+SEED = "seed.sql"
+BYTES_PER_VALUE = 600
+"""Memory of one JSON value of a description, most of it in the checks of arguments."""
 MOST_FINDINGS = 200
 """The most findings about one file."""
+
+
+class SeedScript(Protocol):
+    """The script of the first rows."""
+
+    @property
+    def digest(self) -> str:
+        """What tells it from others."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        ...
+
+    def text(self) -> str:
+        """The script. Raises BundleError if it cannot be read."""
+        ...
+
+
+@dataclass(frozen=True)
+class SeedFile:
+    """A bundle's `seed.sql`. It is read when a start is built, and not kept: it may have 8 MiB."""
+
+    folder: Path
+    digest: str
+    size: int
+
+    def text(self) -> str:
+        """The script.
+
+        Raises:
+            BundleError: it cannot be read, or is another one by now.
+        """
+        with opened(self.folder) as files:
+            found = files.text(SEED)
+        if digest_of_seed(found) != self.digest:
+            raise BundleError(f"{self.folder / SEED}: has changed while it was used; try again")
+        return found
 
 
 @dataclass(frozen=True)
@@ -36,13 +79,24 @@ class Environment:
     description: Description
     policy: str
     schema: str
-    seed: str
+    seed_script: SeedScript
     source: str
     digest: str
 
     @property
     def id(self) -> str:
         return self.description.id
+
+    @property
+    def seed(self) -> str:
+        """The script of the first rows, read from its file. Raises BundleError."""
+        return self.seed_script.text()
+
+    @cached_property
+    def memory(self) -> int:
+        """An estimate of the bytes that it takes, with all checks of arguments."""
+        values = values_in(self.description.model_dump_json())
+        return BYTES_PER_VALUE * values + sum(map(sys.getsizeof, (self.policy, self.schema, self.source)))
 
     @cached_property
     def tools(self) -> dict[str, Tool]:
@@ -110,7 +164,7 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
         description=description,
         policy=texts["policy.md"],
         schema=texts["schema.sql"],
-        seed=texts["seed.sql"],
+        seed_script=SeedFile(folder, digest_of_seed(texts[SEED]), len(texts[SEED].encode())),
         source=texts["tools.py"],
         digest=digest.hexdigest(),
     )
@@ -127,6 +181,11 @@ def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str]]:
         except BundleError as error:
             findings.append(str(error))
     return findings, texts
+
+
+def digest_of_seed(text: str) -> str:
+    """What tells a script of first rows from others."""
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def table_names(schema: str) -> frozenset[str]:

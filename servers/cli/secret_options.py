@@ -11,6 +11,7 @@ from servers.errors import RequestError
 from servers.files.trouble import trouble
 
 PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
+LONGEST_TOKEN = 4096
 NO_KEY = ("", "none")
 """The key for an endpoint that needs none."""
 
@@ -43,12 +44,17 @@ def token_from(token: str | None, file: Path | None) -> str | None:
     if file is None:
         return token
     try:
-        text = sys.stdin.readline() if str(file) == "-" else file.read_text(encoding="utf-8")
+        text = sys.stdin.readline(LONGEST_TOKEN + 1) if str(file) == "-" else _begun(file)
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"--token-file {file}: cannot be read: {trouble(error)}") from None
-    if not text.strip() or "\n" in text.strip():
+    if not text.strip() or "\n" in text.strip() or len(text) > LONGEST_TOKEN:
         raise RequestError(f"--token-file {file}: is not one line with a token")
     return text.strip()
+
+
+def _begun(file: Path) -> str:
+    with file.open("r", encoding="utf-8") as opened:
+        return opened.read(LONGEST_TOKEN + 1)  # it may be a pipe, or a device without end
 
 
 def _is_on_the_command_line(context: typer.Context, parameter: typer.CallbackParam) -> bool:

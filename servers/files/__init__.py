@@ -1,1 +1,1 @@
-"""Files that are written atomically, locked, private or secret. Their content does not matter here."""
+"""Files that are written atomically, locked, private, or named by a user. Their content does not matter here."""

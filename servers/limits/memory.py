@@ -13,7 +13,7 @@ import apsw
 
 CEILING = 600_000_000
 """Bytes of a serving process: a worker, or a farm with one worker."""
-BASE = 175_000_000
+BASE = 130_000_000
 """Bytes of an idle process: the code, the library, SQLite."""
 SQLITE_HEAP = 160 * 1024 * 1024
 """Bytes of SQLite in the process, over all connections: the sum of the budgets, and room to compile.

@@ -15,6 +15,8 @@ from servers.scenario.scenario import Scenario
 
 LARGEST_LINE = 1024 * 1024
 """Characters of one scenario: a line is read at once."""
+BYTES_PER_LINE = 230
+"""Memory of a kept line, beside its text."""
 MOST_LINES = 100_000
 """Lines of `scenarios.jsonl`, blank ones included."""
 
@@ -39,6 +41,7 @@ class ScenarioLines(Mapping[str, Scenario]):
 
     def __init__(self, lines: dict[str, bytes]) -> None:
         self._lines = lines
+        self.memory = sum(len(line) + BYTES_PER_LINE for line in lines.values())
 
     def __getitem__(self, scenario_id: str) -> Scenario:
         return Scenario.model_validate_json(self._lines[scenario_id])

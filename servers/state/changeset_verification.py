@@ -36,7 +36,7 @@ LARGEST_NET_HERE = 32 * 1024
 """Bytes of the changes since the start up to which rows are built here."""
 MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
 """Bytes of changes that rows here take before they are rebuilt from the changes since the start."""
-MOST_HELD = 32 * 1024 * 1024
+MOST_HELD = 24 * 1024 * 1024
 """Bytes of rows held here: for each instance its start image, its changes, and a connection."""
 LARGEST_ON_LOOP = 256 * 1024
 """Bytes of a history that are read on the event loop. A longer one is read in a thread."""

@@ -11,7 +11,9 @@ import re
 import stat
 from collections import OrderedDict
 from collections.abc import Callable, Collection
+from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from weakref import WeakValueDictionary
 
@@ -29,10 +31,18 @@ from servers.sandbox.guest_pool import START_SECONDS, Guests
 from servers.state.schema_cost import is_cheap
 from servers.state.state_file import DIGEST_BYTES, content_digest
 
-MOST_HELD = 24 * 1024 * 1024
-"""Bytes of start images in memory."""
+MOST_HELD = 16 * 1024 * 1024
+"""Bytes of start images in memory, with what is known of their tables."""
 MOST_BUILDS = 16
 """Concurrent builds, each of another environment: a build that never ends delays nobody else."""
+COPIES_OF_SCRIPTS = 3
+"""Copies of a `seed.sql` in memory while a guest runs it."""
+SMALL_SCRIPTS = 512 * 1024
+"""Bytes of these copies that wait for nobody."""
+MOST_SCRIPTS = 24 * 1024 * 1024
+"""Bytes of these copies, of all concurrent builds."""
+BYTES_PER_COLUMN = 500
+"""Memory of what is known of one column of a table."""
 SUFFIX = ".start"
 MOST_KEPT = 256 * 1024 * 1024
 """Bytes of start images in the folder up to which all are kept.
@@ -56,6 +66,11 @@ class StartImage:
     is_cheap: bool
     """True if this process may write its rows, since no rule of the schema is expensive."""
 
+    @cached_property
+    def memory(self) -> int:
+        """An estimate of the bytes that it takes."""
+        return len(self.image) + BYTES_PER_COLUMN * sum(len(table.columns) for table in self.tables.values())
+
 
 class Starts:
     """The start images of a worker: in memory while used, and in a folder."""
@@ -65,6 +80,7 @@ class Starts:
         self.guests = guests
         self._held: OrderedDict[str, StartImage] = OrderedDict()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is read once
+        self._scripts = FairLimit(MOST_SCRIPTS, MOST_SCRIPTS)
         self._building = FairLimit(MOST_BUILDS, 1)  # an environment's image is built once, and one at a time
 
     async def build(self, environment: Environment, setup: str, clock: str) -> StartImage:
@@ -74,7 +90,7 @@ class Starts:
             BundleError: schema, seed or setup do not run.
         """
         digest = hashlib.sha256()
-        for text in (environment.schema, environment.seed, setup, clock):
+        for text in (environment.schema, environment.seed_script.digest, setup, clock):
             digest.update(f"{len(text)}\n".encode() + text.encode())
         name = digest.hexdigest()[:32]
         start = await self._sound(name)
@@ -118,7 +134,9 @@ class Starts:
                 excess -= size
 
     async def _built(self, name: str, environment: Environment, setup: str, clock: str) -> StartImage:
-        image, finding = await built(environment, setup, clock, self.guests)
+        size = COPIES_OF_SCRIPTS * environment.seed_script.size
+        async with self._scripts.taken(environment.id, size) if size > SMALL_SCRIPTS else nullcontext():
+            image, finding = await built(environment, setup, clock, self.guests)
         if finding:
             raise BundleError(f"{environment.folder}: {finding}")
         return await asyncio.to_thread(self._kept, name, environment, image)
@@ -173,7 +191,7 @@ class Starts:
     def _hold(self, start: StartImage) -> StartImage:
         self._held[start.digest] = start
         self._held.move_to_end(start.digest)
-        while len(self._held) > 1 and sum(len(held.image) for held in self._held.values()) > MOST_HELD:
+        while len(self._held) > 1 and sum(held.memory for held in self._held.values()) > MOST_HELD:
             self._held.popitem(last=False)
         return start
 
@@ -236,7 +254,8 @@ def beside_the_schema(image: bytes, schema: str) -> str | None:
 
 async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:
     """The image of a start, or the faults of its scripts."""
-    scripts = (text.encode() for text in (environment.schema, environment.seed, setup))
+    seed = await asyncio.to_thread(lambda: environment.seed)
+    scripts = (text.encode() for text in (environment.schema, seed, setup))
     try:
         head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
     except GuestLate:

@@ -22,7 +22,7 @@ from servers.bundle.tool_schema import MOST_CHECKS_A_CALL
 from servers.bundle.whole_numbers import TooManyChecks
 from servers.errors import Conflict, GuestDied, GuestError, GuestLate, InfraError
 from servers.guest.sqlite.tables import ChangesError
-from servers.limits.json_size import has_more_values, values_in
+from servers.limits.json_size import has_more_values, key_twice_in, values_in
 from servers.limits.throttle import Pace
 from servers.messages import OutcomeKind
 from servers.sandbox.guest_pool import Guest, GuestHeld, Guests
@@ -346,11 +346,10 @@ class Instance:
             return self._fault(tool, text, micros)
         if kind != "ok":
             raise ValueError(f"the outcome {kind!r}")
-        if len(parts[0]) > MOST_RESULT_VALUES and has_more_values(parts[0], MOST_RESULT_VALUES):
-            return self._fault(tool, f"its result holds more than {MOST_RESULT_VALUES:,} values", micros)
-        structured = _object(text)
-        if structured is None:
-            return self._fault(tool, f"its result is nested deeper than {DEEPEST}", micros)
+        try:
+            structured = _object(text)
+        except _UnfitResult as error:
+            return self._fault(tool, str(error), micros)
         if changes and not self.environment.tools[tool].writes:
             return self._fault(tool, "it says that it only reads, and it changed rows", micros)
         said = structured.get("result") if self.environment.description.benchmark is not None else None
@@ -424,17 +423,29 @@ def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_QUOTE else f"{text[:LONGEST_QUOTE]}…"
 
 
-def _object(text: str) -> dict[str, Any] | None:
-    """A guest's result, if it is a JSON object that every reader takes. None if it is nested too deep.
+class _UnfitResult(Exception):
+    """A result that not every reader takes, or not as the others do. An honest guest may send it."""
 
-    Raises the parser's errors.
+
+def _object(text: str) -> dict[str, Any]:
+    """A guest's result, if it is a JSON object that every reader takes.
+
+    Raises _UnfitResult, and the parser's errors.
     """
+    if len(text) > MOST_RESULT_VALUES and has_more_values(text.encode(), MOST_RESULT_VALUES):
+        raise _UnfitResult(f"its result holds more than {MOST_RESULT_VALUES:,} values")
+    too_deep = _UnfitResult(f"its result is nested deeper than {DEEPEST}")
     try:
         result: Any = from_json(text, allow_inf_nan=False)
     except ValueError:
         if is_deeper(json.loads(text), text, DEEPEST):  # its reader follows no further than twice that depth
-            return None
+            raise too_deep from None
         raise
     if not is_object(result):
         raise TypeError("a result that is no object")
-    return None if is_deeper(result, text, DEEPEST) else result
+    if is_deeper(result, text, DEEPEST):
+        raise too_deep
+    twice = key_twice_in(text) if text.count(":") != len(result) else None  # few texts have a colon, as keys do
+    if twice is not None:
+        raise _UnfitResult(f"its result has the key {_shortened(repr(twice))} twice in one object")
+    return result

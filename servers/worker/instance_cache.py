@@ -7,7 +7,7 @@ coming back.
 import resource
 import time
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from servers.errors import StateError
 from servers.sandbox.guest_pool import Guests
@@ -73,6 +73,12 @@ class Holding:
         if len(self._held) < LEAST_HELD:
             self._let_go.clear()
             self._hold_at_most(LEAST_HELD)
+
+    def let_go_of_others(self, is_kept: Callable[[Instance], bool]) -> None:
+        """Close instances that are not used and not kept."""
+        for instance in list(self._held.values()):
+            if not instance.busy and not is_kept(instance):
+                self._shut(instance)
 
     def close(self) -> None:
         """Close all, even those in use."""

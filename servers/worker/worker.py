@@ -98,6 +98,7 @@ class Worker:
         self.starts = Starts(folder / "starts", self.guests)
         self.verification = Verification(self.guests, self.threads)
         self._holding = Holding(self.guests, self.watch, settings.most_held)
+        self._forgotten = 0
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is opened once
         self._ids: set[str] = set()
         self._suspended: set[str] = set()
@@ -263,8 +264,15 @@ class Worker:
         most = self.settings.calls_per_second
         pace = None if most is None else Pace(most)
         instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
+        self._let_go_of_forgotten()
         self._holding.hold(instance)
         return instance
+
+    def _let_go_of_forgotten(self) -> None:
+        """Close instances whose environments the library has freed: they would keep them in memory."""
+        if self.library.forgotten != self._forgotten:
+            self._forgotten = self.library.forgotten
+            self._holding.let_go_of_others(lambda instance: self.library.keeps(instance.environment))
 
     def _see_that_it_is_there(self, instance_id: str) -> None:
         if instance_id not in self._ids:
@@ -599,6 +607,7 @@ class Worker:
             await asyncio.sleep(min(MEMORY_SECONDS, self.settings.idle_seconds / 3))
             self.guests.end_excess()
             self.guests.end_restless()
+            self._let_go_of_forgotten()
             if time.monotonic() - looked >= self.settings.idle_seconds / 3:
                 looked = time.monotonic()
                 self.guests.end_idle(self.settings.idle_guest_seconds)

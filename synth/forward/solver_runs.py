@@ -7,6 +7,7 @@ from pydantic import ValidationError
 
 from agent_client.trace import Trace
 from evals.rollout import Rollout
+from servers.files.named_file import bytes_named
 from servers.records import Record
 from synth.forward.transcript import missed
 from synth.llm.writer import WriterUnreachable
@@ -45,7 +46,7 @@ class Runs:
         found: dict[int, Trace] = {}
         for seed in range(attempts):
             with suppress(OSError, ValidationError):
-                text = (self.made.folder / self.name(seed)).read_bytes()
+                text = bytes_named(self.made.folder / self.name(seed))
                 trace = Rollout.model_validate_json(text).trace
                 if trace is not None:
                     found[seed] = trace

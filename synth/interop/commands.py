@@ -11,8 +11,9 @@ from rich.table import Table
 
 from servers.bundle.environment import Environment, load
 from servers.cli.command_options import bundle_of
-from servers.errors import BundleError, RequestError
+from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
@@ -131,9 +132,9 @@ def _notice(metadata: Path, licence: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        return path.read_text(encoding="utf-8")
+        return text_named(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
 
 
 def _licence(notice: str | None) -> str:

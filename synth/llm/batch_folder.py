@@ -16,6 +16,7 @@ from pydantic import ValidationError
 from agent_client.models.completion import Completion, LenientModel
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.records import Record
 from servers.validation import first_problem
@@ -111,7 +112,7 @@ class BatchFolder:
         best = max(ours, key=lambda path: ours[path], default=None)
         if best is None or not ours[best]:
             raise RequestError(f"{results}: answers nothing that was asked in {self.path}")
-        write_whole(results_of(best), results.read_text(encoding="utf-8"))
+        write_whole(results_of(best), text_named(results))
         return results_of(best)
 
 
@@ -123,7 +124,7 @@ def results_of(batch: Path) -> Path:
 def lines_of(path: Path, kind: type[T]) -> Iterator[T]:
     """The lines of a file. Raises NotFound, or RequestError with the line number."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = text_named(path)
     except OSError as error:
         raise NotFound(f"{path}: cannot be read: {trouble(error)}") from None
     except UnicodeDecodeError as error:

@@ -11,6 +11,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from agent_client.models.completion import Completion
+from servers.files.named_file import bytes_named
 from servers.files.private_files import write_private
 from synth.llm.exchange import Exchanged
 from synth.llm.writer import digest_of
@@ -25,7 +26,7 @@ class Cache:
     def find(self, request: dict[str, Any]) -> Completion | None:
         """The cached answer. A damaged file counts as missing."""
         try:
-            return Exchanged.model_validate_json(self._path(request).read_bytes()).response
+            return Exchanged.model_validate_json(bytes_named(self._path(request))).response
         except (OSError, ValidationError):
             return None
 

@@ -8,13 +8,15 @@ import gzip
 import json
 import zlib
 from collections.abc import Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, Literal, TextIO, cast
+from typing import Any, TextIO, cast
 
 from pydantic import ValidationError
 
 from agent_client.models.completion import Completion, LenientModel, Usage
 from servers.errors import NotFound, RequestError
+from servers.files.named_file import LARGEST_NAMED, opened_by_name
 from servers.files.trouble import trouble
 from servers.text.json_values import is_object
 from synth.llm.json_text import NoJson, json_in
@@ -85,8 +87,11 @@ def kept(completion: Completion) -> dict[str, Any]:
 def recorded(path: Path) -> Iterator[Exchanged]:
     """The exchanges of a recording. Raises NotFound, or RequestError with the line number."""
     try:
-        with _opened(path, "rt") as file:
-            lines = file.read().split("\n")
+        with opened_by_name(path) as file, _unpacked(path, file) as plain:
+            content = plain.read(LARGEST_NAMED + 1)
+        if len(content) > LARGEST_NAMED:
+            raise RequestError(f"{path}: larger than {LARGEST_NAMED // 1024 // 1024} MiB; split it")
+        lines = content.decode().split("\n")
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise RequestError(f"{path}: ends with .gz, and is not whole gzip: {error}") from None
     except OSError as error:
@@ -121,15 +126,18 @@ class Recorder:
         key = _key(request["messages"])
         if key not in self._there:
             self._there.add(key)
-            with _opened(self._path, "at") as file:
+            with _appended(self._path) as file:
                 file.write(json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n")
 
 
-def _opened(path: Path, mode: Literal["rt", "at"]) -> TextIO:
-    errors = "strict" if mode == "rt" else "surrogatepass"
+def _unpacked(path: Path, file: BufferedReader) -> BufferedReader | gzip.GzipFile:
+    return gzip.GzipFile(fileobj=file) if path.suffix == ".gz" else file
+
+
+def _appended(path: Path) -> TextIO:
     if path.suffix == ".gz":
-        return cast("TextIO", gzip.open(path, mode, encoding="utf-8", errors=errors))
-    return cast("TextIO", path.open(mode, encoding="utf-8", errors=errors))
+        return cast("TextIO", gzip.open(path, "at", encoding="utf-8", errors="surrogatepass"))
+    return path.open("a", encoding="utf-8", errors="surrogatepass")
 
 
 def _key(messages: list[dict[str, Any]]) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, Self, cast
 
 from servers.errors import BundleError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from synth.llm.writer import Message
 
@@ -32,7 +33,7 @@ class Prompt:
     def load(cls, path: Path) -> Self:
         """Read a prompt. Raises PromptError."""
         try:
-            text = path.read_text(encoding="utf-8")
+            text = text_named(path)
         except (OSError, UnicodeDecodeError) as error:
             raise PromptError(f"{path}: cannot be read: {trouble(error)}") from None
         messages = _messages(text)

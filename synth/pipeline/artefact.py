@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import Field, ValidationError
 
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import bytes_named
 from servers.records import Record
 from synth.llm.writer import digest_of
 from synth.pipeline.asker import WriterExchange
@@ -65,7 +66,7 @@ def write_artefact(path: Path, artefact: Artefact) -> Artefact:
 def read_artefact(path: Path) -> Artefact | None:
     """An artefact, or None if it is missing, incomplete or changed. Its files are not checked."""
     try:
-        artefact = Artefact.model_validate_json(path.read_bytes())
+        artefact = Artefact.model_validate_json(bytes_named(path))
     except (OSError, ValidationError):
         return None
     return artefact if artefact.digest == artefact.sealed().digest else None
@@ -74,6 +75,6 @@ def read_artefact(path: Path) -> Artefact | None:
 def digest_of_file(path: Path) -> str:
     """The SHA-256 of a file. Empty if it is missing."""
     try:
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+        return hashlib.sha256(bytes_named(path)).hexdigest()
     except OSError:
         return ""

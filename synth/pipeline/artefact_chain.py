@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import bytes_named, text_named
 from servers.records import Record
 from synth.pipeline.artefact import Artefact, digest_of_file, read_artefact
 from synth.pipeline.asker import WriterExchange
@@ -65,7 +66,7 @@ class ArtefactChain:
         found: list[Back] = []
         for path in sorted(self.folder.glob("backs/*.json")):
             with suppress(ValidationError):  # one that is not whole: its stage is asked again
-                found.append(Back.model_validate_json(path.read_bytes()))
+                found.append(Back.model_validate_json(bytes_named(path)))
         return found
 
     def send_back(self, back: Back) -> None:
@@ -80,7 +81,7 @@ class ArtefactChain:
         if not 0 < at < self.position(back.by):
             raise ValueError(f"{back.by} cannot go back to {back.to}: that stage is not before it")
         for path in map(self.path, range(at, self.position(back.by))):
-            write_whole(kept / path.name, path.read_text(encoding="utf-8"))
+            write_whole(kept / path.name, text_named(path))
         write_whole(kept.with_suffix(".json"), json.dumps(back.model_dump(mode="json"), ensure_ascii=False, indent=1))
 
     def given_up(self, standing: Sequence[Artefact] | None = None) -> list[tuple[str, tuple[WriterExchange, ...]]]:

@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 from pydantic import ValidationError
 
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import bytes_named
 from servers.records import Record
 from synth.llm.writer import PromptTooLong, UnknownPrompt, Waiting, Writer, WriterRefused, WriterUnreachable
 from synth.pipeline.artefact import Artefact, Topic, digest_of_file, write_artefact
@@ -49,7 +50,7 @@ class Rejection(Record):
 def rejection_of(folder: Path) -> Rejection | None:
     """Why an environment was given up, if it was. An incomplete file counts as missing."""
     try:
-        return Rejection.model_validate_json((folder / "rejected.json").read_bytes())
+        return Rejection.model_validate_json(bytes_named(folder / "rejected.json"))
     except (OSError, ValidationError):
         return None
 

@@ -25,6 +25,7 @@ from pydantic import ValidationError
 from servers.errors import Conflict, RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.file_lock import locked
+from servers.files.named_file import bytes_named, text_named
 from servers.records import Record
 from synth.llm.writer import digest_of
 from synth.pipeline.artefact import Topic, read_artefact
@@ -70,13 +71,13 @@ class SynthesisFolder:
         file = self.path / "run.json"
         began = now.isoformat(timespec="seconds")
         with suppress(OSError, ValueError, LookupError, TypeError):  # a new run, or a file that nobody can read
-            began = str(json.loads(file.read_text(encoding="utf-8"))["began_at"])
+            began = str(json.loads(text_named(file))["began_at"])
         write_whole(file, json.dumps({"began_at": began, "plan": plan}, ensure_ascii=False, indent=1) + "\n")
 
     def asked_before(self) -> dict[str, Any]:
         """The plan of the last start. Empty if there is none, or it cannot be read."""
         try:
-            plan = json.loads((self.path / "run.json").read_text(encoding="utf-8"))["plan"]
+            plan = json.loads(text_named(self.path / "run.json"))["plan"]
             return dict(plan.items())
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return {}
@@ -101,7 +102,7 @@ class SynthesisFolder:
     def mined(self, asked: str) -> tuple[Topic, ...] | None:
         """The mined topics, if the request was the same."""
         try:
-            mined = Mined.model_validate_json((self.path / "topics.json").read_bytes())
+            mined = Mined.model_validate_json(bytes_named(self.path / "topics.json"))
         except (OSError, ValidationError):
             return None
         return mined.topics if mined.asked == asked else None

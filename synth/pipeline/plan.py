@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, ValidationError
 
 from servers.errors import NotFound, RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.records import OPENAI, EndpointUrl, Record
 from servers.validation import first_problem
@@ -125,7 +126,7 @@ class RunPlan(Record):
 
 def _read(config: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(config.read_text(encoding="utf-8"))
+        return tomllib.loads(text_named(config))
     except OSError as error:
         raise NotFound(f"{config}: cannot be read: {trouble(error)}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from servers.answer import JUDGE_VERSION
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import text_named
 from synth.certify.agents.exploit_search import Searched
 from synth.scenarios.certify_job import CertifyOrder
 
@@ -25,7 +26,7 @@ class KeptSearches:
         self._path = folder / SEARCHED_FILE
         self._budget = budget
         folder.mkdir(parents=True, exist_ok=True)
-        there = self._path.read_text(encoding="utf-8") if self._path.exists() else ""
+        there = text_named(self._path) if self._path.exists() else ""
         lines = there.splitlines(keepends=True)
         self._made = dict(read for line in lines if (read := _read(line)) is not None)
         if there and not there.endswith("\n"):  # a killed process left it unfinished

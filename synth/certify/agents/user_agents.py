@@ -8,6 +8,9 @@ import inspect
 from pathlib import Path
 
 from servers.errors import RequestError
+from servers.files.named_file import bytes_named
+from servers.files.trouble import trouble
+from servers.gate.parser import LARGEST_SOURCE
 from synth.certify.agents.wrong_agents import WrongAgent
 
 
@@ -21,6 +24,10 @@ def wrong_agents_in(path: Path) -> tuple[WrongAgent, ...]:
     if spec is None or spec.loader is None:
         raise RequestError(f"--against {path}: is no Python file")
     module = importlib.util.module_from_spec(spec)
+    try:
+        bytes_named(path, largest=LARGEST_SOURCE)  # the loader would wait for a pipe
+    except OSError as error:
+        raise RequestError(f"--against {path}: cannot be read: {trouble(error)}") from None
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # the user's own code may raise anything

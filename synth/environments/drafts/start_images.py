@@ -7,11 +7,29 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from servers.bundle.description import Description, Provenance
-from servers.bundle.environment import Environment
+from servers.bundle.environment import Environment, digest_of_seed
 from servers.sandbox.guest_pool import Guests
 from servers.state.start_images import built
 
 FIRST_CLOCK = "2026-01-01 09:00:00"
+
+
+@dataclass(frozen=True)
+class DraftSeed:
+    """A script that is in no file yet."""
+
+    script: str
+
+    @property
+    def digest(self) -> str:
+        return digest_of_seed(self.script)
+
+    @property
+    def size(self) -> int:
+        return len(self.script)
+
+    def text(self) -> str:
+        return self.script
 
 
 def environment_of(*, schema: str, seed: str = "", source: str = "", clock: str = FIRST_CLOCK) -> Environment:
@@ -31,7 +49,7 @@ def environment_of(*, schema: str, seed: str = "", source: str = "", clock: str 
         description=description,
         policy="",
         schema=schema,
-        seed=seed,
+        seed_script=DraftSeed(seed),
         source=source,
         digest="unfinished",
     )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.errors import NotFound, RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.text.json_values import as_object, is_list, is_object
 from synth.pipeline.plan import BY_NAME
@@ -114,7 +115,7 @@ def _texts(path: Path) -> Iterator[str]:
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise RequestError(f"{path}: larger than {LARGEST_FILE // 1024 // 1024} MiB; split it")
-        text = path.read_text(encoding="utf-8-sig")
+        text = text_named(path, largest=LARGEST_FILE, encoding="utf-8-sig")
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file") from None
     except (OSError, UnicodeDecodeError) as error:
@@ -139,7 +140,7 @@ def _of_data_set(name: str) -> Iterator[str]:
         if done.returncode:
             said = done.stderr.strip().splitlines() or ["no reason was told"]
             raise RequestError(f"{BY_NAME}{name}: cannot be read: {said[-1][:500]}")
-        for number, line in enumerate(rows.read_text(encoding="utf-8").splitlines(), start=1):
+        for number, line in enumerate(text_named(rows).splitlines(), start=1):
             yield _of(json.loads(line), f"{BY_NAME}{name}, row {number}")
 
 

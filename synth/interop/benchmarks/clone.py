@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from servers.errors import RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.gate.parser import NOT_PYTHON, parsed
 
@@ -35,9 +36,7 @@ class Clone:
     def _read(self, path: str) -> str:
         whole = self.root / path
         try:
-            if whole.stat().st_size > LARGEST_FILE:
-                raise RequestError(f"{whole}: is larger than {LARGEST_FILE // 1024 // 1024} MiB")
-            return whole.read_text(encoding="utf-8")
+            return text_named(whole, largest=LARGEST_FILE)
         except FileNotFoundError:
             raise RequestError(f"{whole}: is missing; is {self.root} a whole clone of {self.name}?") from None
         except UnicodeDecodeError:

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from servers.errors import BundleError, NotFound
+from servers.errors import BundleError, NotFound, RequestError
+from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.text.json_values import is_list, is_object
 
@@ -71,6 +72,7 @@ def read(environments: Path, scenarios: Path) -> Files:
 
     Raises:
         NotFound: one does not exist.
+        RequestError: one cannot be read.
         BundleError: one is not JSON, or not a dict or list of entries.
     """
     files = Files()
@@ -98,12 +100,12 @@ def read(environments: Path, scenarios: Path) -> Files:
 def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
     """Each entry with its position and name."""
     try:
-        if path.stat().st_size > LARGEST_FILE:
-            raise BundleError(f"{path}: larger than {LARGEST_FILE // 1024 // 1024} MiB; split it")
-        whole: Any = json.loads(path.read_text(encoding="utf-8"))
+        whole: Any = json.loads(text_named(path, largest=LARGEST_FILE))
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file") from None
-    except (OSError, ValueError, RecursionError) as error:
+    except OSError as error:
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
+    except (ValueError, RecursionError) as error:
         raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
     if is_object(whole):
         if any(mark in whole for mark in PICKLED):

@@ -6,14 +6,20 @@ from pathlib import Path
 import apsw
 import pytest
 
+from servers import bundle_library
+from servers.bundle.environment import BYTES_PER_VALUE
+from servers.bundle.files import LARGEST_POLICY, LARGEST_SCENARIOS, LARGEST_SCHEMA, LARGEST_SEED
 from servers.bundle_library import Library
 from servers.doors import http_limits, mcp, prepared_answers
 from servers.errors import BrokenQuery, QueryError
+from servers.gate.parser import LARGEST_SOURCE
 from servers.guest.sqlite.instance_rows import MOST_GROWTH
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
+from servers.limits.json_size import MOST_VALUES
 from servers.limits.memory import BASE, CEILING, SQLITE_HEAP
 from servers.messages import Launch, Page
 from servers.sandbox import guest_pool
+from servers.scenario.scenario_file import BYTES_PER_LINE, MOST_LINES
 from servers.state import changeset_verification, start_images
 from servers.state.readonly_query import Reader
 from servers.worker import instance
@@ -32,6 +38,8 @@ def test_all_budgets_and_what_a_farm_needs_anyhow_stay_below_the_ceiling() -> No
         max(changeset_verification.MOST_HISTORIES, largest_history),
         changeset_verification.MOST_HELD,
         start_images.MOST_HELD,
+        start_images.MOST_SCRIPTS,
+        bundle_library.MOST_READ,
         guest_pool.MOST_BUFFERED,
         http_limits.MOST_RECEIVED,
         http_limits.MOST_UNREAD,
@@ -47,6 +55,12 @@ def test_what_is_let_in_alone_fits_into_its_budget() -> None:
     assert http_limits.LARGEST_REQUEST < http_limits.MOST_RECEIVED
     assert mcp.COPIES_OF_BODY * mcp.LARGEST_BODY < mcp.MOST_ANSWERED
     assert LARGEST_IMAGE < start_images.MOST_HELD
+    assert start_images.COPIES_OF_SCRIPTS * LARGEST_SEED <= start_images.MOST_SCRIPTS
+    assert LARGEST_SCENARIOS + MOST_LINES * BYTES_PER_LINE < bundle_library.MOST_READ
+    assert (
+        MOST_VALUES * BYTES_PER_VALUE + 4 * (LARGEST_POLICY + LARGEST_SCHEMA + LARGEST_SOURCE)
+        < bundle_library.MOST_READ
+    )
 
 
 def test_sqlite_has_room_for_what_the_budgets_admit() -> None:

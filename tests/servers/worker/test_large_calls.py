@@ -42,6 +42,21 @@ def many(db: Database, *, count: int) -> Result:
         count: How many.
     """
     return {"found": [0] * count}
+
+
+def twice(db: Database, *, deep: bool) -> Result:
+    """Return a key twice.
+
+    Args:
+        deep: Whether it is not at the top.
+    """
+    found = {"1": "see 1:00", 1: "or 2:00"}
+    return {"found": [found]} if deep else found
+
+
+def once(db: Database) -> Result:
+    """Return a key twice, but not in one object."""
+    return {"found": [{"1": "see 1:00"}, {1: "or 2:00"}]}
 '''
 
 
@@ -94,3 +109,14 @@ async def test_a_result_of_very_many_values_is_the_tools_fault(worker: Worker, i
     assert (await instance.call("many", {"count": MOST_RESULT_VALUES})).kind == "failed"
     [_, call] = await history_of(worker, instance.id)
     assert call.detail == "its result holds more than 20,000 values"
+
+
+@pytest.mark.parametrize("deep", [True, False])
+async def test_a_result_with_a_key_twice_is_the_tools_fault(worker: Worker, instance: Instance, deep: bool) -> None:
+    assert (await instance.call("twice", {"deep": deep})).kind == "failed"
+    [call] = await history_of(worker, instance.id)
+    assert call.detail == "its result has the key '1' twice in one object"
+
+
+async def test_a_result_with_a_key_in_two_objects_is_kept(instance: Instance) -> None:
+    assert (await instance.call("once", {})).structured == {"found": [{"1": "see 1:00"}, {"1": "or 2:00"}]}

@@ -1,0 +1,66 @@
+"""The files that a user names: regular ones of bounded size. Links are followed, pipes and devices are not waited for.
+
+What is refused is an OSError, whose reason `trouble` tells.
+"""
+
+import errno
+import os
+import stat
+from io import BufferedReader, StringIO
+from pathlib import Path
+
+LARGEST_NAMED = 512 * 1024 * 1024
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFSOCK: "a socket",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+
+
+def opened_by_name(path: Path, *, largest: int = LARGEST_NAMED) -> BufferedReader:
+    """Open a file to read it. It may grow meanwhile, so a reader has a bound of its own.
+
+    Raises:
+        OSError: it cannot be opened, is no regular file, or is larger than `largest` bytes.
+    """
+    _refuse_others(path, path.stat(), largest)  # some devices do something as soon as they are opened
+    handle = os.open(path, FLAGS)
+    try:
+        _refuse_others(path, os.fstat(handle), largest)  # it may be another one by now
+    except OSError:
+        os.close(handle)
+        raise
+    return os.fdopen(handle, "rb")
+
+
+def bytes_named(path: Path, *, largest: int = LARGEST_NAMED) -> bytes:
+    """The content of a file. Raises OSError like `opened_by_name`."""
+    with opened_by_name(path, largest=largest) as file:
+        content = file.read(largest + 1)
+    if len(content) > largest:
+        raise _too_large(path, largest)
+    return content
+
+
+def text_named(path: Path, *, largest: int = LARGEST_NAMED, encoding: str = "utf-8") -> str:
+    """The text of a file, its lines ended by line feeds.
+
+    Raises OSError like `opened_by_name`, and UnicodeDecodeError.
+    """
+    return StringIO(bytes_named(path, largest=largest).decode(encoding), newline=None).read()
+
+
+def _refuse_others(path: Path, found: os.stat_result, largest: int) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        kind = KINDS.get(stat.S_IFMT(found.st_mode), "no file")
+        raise OSError(errno.EINVAL, f"it is {kind}; give a regular file", str(path))
+    if found.st_size > largest:
+        raise _too_large(path, largest)
+
+
+def _too_large(path: Path, largest: int) -> OSError:
+    told = f"{largest // 1024 // 1024} MiB" if largest >= 1024 * 1024 else f"{largest // 1024} KiB"
+    return OSError(errno.EFBIG, f"it is larger than {told}", str(path))

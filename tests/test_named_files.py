@@ -1,0 +1,85 @@
+"""Files that a user names on the command line: one that is no regular file of bounded size is refused at once."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from servers.bundle.files import PACKAGED
+from servers.files.named_file import LARGEST_NAMED, bytes_named, opened_by_name, text_named
+from tests.processes import farm
+
+NAMED = [
+    "certify parcel_room --against {odd}.py",
+    "connect json parcel_room --scenario return-0e3f --write {odd}",
+    "eval {odd} --out out",
+    "export sft --reference {library} --out out --template {odd}",
+    "import envscaler {odd} {sound} --out out",
+    "import envscaler {sound} {odd} --out out",
+    "import envscaler {sound} {sound} --out out --licence {odd}",
+    "play parcel_room --scenario return-0e3f --solution {odd}",
+    "rl sft {odd} --run out --data .",
+    "rl train {odd} --run out",
+    "scenarios parcel_room --add {odd}",
+    "synth run {odd}",
+    "synth run --tasks {odd}.jsonl --n 1 --out out --writer recording --recording {sound}",
+    "synth run --topic Bells --out out --writer recording --recording {odd}",
+    "synth run --topic Bells --out out --writer recording --recording {odd}.gz",
+    "synth run --topic Bells --out out --writer recording --recording {sound} --record {odd}",
+    "synth run --topic Bells --out out --writer batch --model x --batch-results {odd}",
+]
+"""Every command that reads a file whose name it is given."""
+SAMPLE = NAMED[:2]
+
+
+def too_large(path: Path) -> None:
+    with path.open("wb") as file:
+        file.truncate(LARGEST_NAMED + 1)
+
+
+ODD: dict[str, Callable[[Path], object]] = {
+    "a pipe": os.mkfifo,
+    "a device": lambda path: path.symlink_to("/dev/zero"),
+    "larger than 512 MiB": too_large,
+}
+
+
+async def is_refused(home: Path, command: str, odd: str) -> None:
+    name = next(word for word in command.split() if "{odd}" in word).format(odd="odd")
+    ODD[odd](home / name)
+    (home / "sound.json").write_text("{}")
+    done = await farm(*command.format(odd="odd", sound="sound.json", library=PACKAGED).split(), home=home)
+    told = done.out + done.err
+    assert (done.code, name in told, "Traceback" in told) == (2, True, False), told
+
+
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("command", SAMPLE)
+async def test_a_command_does_not_wait_for_a_file_that_is_none(tmp_path: Path, command: str, odd: str) -> None:
+    await is_refused(tmp_path, command, odd)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("odd", ODD)
+@pytest.mark.parametrize("command", [command for command in NAMED if command not in SAMPLE])
+async def test_no_command_waits_for_a_file_that_is_none(tmp_path: Path, command: str, odd: str) -> None:
+    await is_refused(tmp_path, command, odd)
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_what_is_no_regular_file_of_that_size_is_told(tmp_path: Path, odd: str) -> None:
+    ODD[odd](tmp_path / "odd")
+    with pytest.raises(OSError, match=f"it is {odd}"):
+        opened_by_name(tmp_path / "odd")
+
+
+def test_a_link_to_a_regular_file_is_read(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"one\r\ntwo")
+    (tmp_path / "link").symlink_to("file")
+    assert text_named(tmp_path / "link") == "one\ntwo"
+
+
+def test_a_file_that_grows_is_read_up_to_its_bound(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="larger than 1 KiB"):
+        bytes_named(Path("/proc/self/smaps"), largest=1024)  # whose size is told as 0
