@@ -23,10 +23,10 @@ NAMED = [
     "rl train {odd} --run out",
     "scenarios parcel_room --add {odd}",
     "synth run {odd}",
-    "synth run --tasks {odd}.jsonl --n 1 --out out --writer recording --recording {sound}",
+    "synth run --tasks {odd}.jsonl --n 1 --out out --writer recording --recording {empty}",
     "synth run --topic Bells --out out --writer recording --recording {odd}",
     "synth run --topic Bells --out out --writer recording --recording {odd}.gz",
-    "synth run --topic Bells --out out --writer recording --recording {sound} --record {odd}",
+    "synth run --topic Bells --out out --writer recording --recording {empty} --record {odd}",
     "synth run --topic Bells --out out --writer batch --model x --batch-results {odd}",
 ]
 """Every command that reads a file whose name it is given."""
@@ -49,7 +49,10 @@ async def is_refused(home: Path, command: str, odd: str) -> None:
     name = next(word for word in command.split() if "{odd}" in word).format(odd="odd")
     ODD[odd](home / name)
     (home / "sound.json").write_text("{}")
-    done = await farm(*command.format(odd="odd", sound="sound.json", library=PACKAGED).split(), home=home)
+    (home / "empty.jsonl").touch()
+    done = await farm(
+        *command.format(odd="odd", sound="sound.json", empty="empty.jsonl", library=PACKAGED).split(), home=home
+    )
     told = done.out + done.err
     assert (done.code, name in told, "Traceback" in told) == (2, True, False), told
 
