@@ -411,7 +411,8 @@ def connect(
 def _own_entry(environment: str, scenario: str | None) -> dict[str, Any]:
     """An entry for stdio: the client starts its own instance, and no farm has to run."""
     path = Path(environment)
-    command = shutil.which("farm") or str(Path(sys.executable).parent / "farm")
+    own = Path(sys.executable).with_name("farm")  # this one, whichever else is on PATH
+    command = str(own) if own.exists() else shutil.which("farm") or str(own)
     arguments = ["serve", str(path.resolve()) if path.is_dir() else environment]
     if scenario is not None:
         arguments += ["--scenario", scenario]

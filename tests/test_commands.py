@@ -7,6 +7,7 @@ import shlex
 import shutil
 import signal
 import stat
+import sys
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from importlib import metadata
@@ -395,6 +396,15 @@ async def test_the_entry_that_connect_prints_starts_a_server(tmp_path: Path, sce
     async with asyncio.timeout(60), client:
         names = {tool.name for tool in (await client.list_tools()).tools}
         assert names == set(Library([OWN_LIBRARY]).environment("library_loans").tools)
+
+
+async def test_the_entry_has_the_farm_that_was_called_and_no_other_of_the_path(tmp_path: Path) -> None:
+    other = tmp_path / "farm"
+    other.write_text("#!/bin/sh\n")
+    other.chmod(0o755)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = await farm("connect", "json", "library_loans", home=tmp_path, PATH=path)
+    assert json.loads(done.out)["command"] == str(Path(sys.executable).with_name("farm"))
 
 
 async def test_a_bundle_by_its_folder_is_connected_to_from_everywhere(shop: Path) -> None:

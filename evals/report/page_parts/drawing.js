@@ -43,16 +43,27 @@ function strip(estimate, width = 520, whole = 100) {
     (width > 300 ? [0, .25, .5, .75, 1] : [0, .5, 1]).map((share) => s("text", { x: at(share), y: 32, "text-anchor": share === 0 ? "start" : share === 1 ? "end" : "middle", style: "font-size:10.5px" }, `${whole * share}`)));
 }
 
+// As much of a name as there is room for beside a chart, measured in the face of `svg .strong`.
+const ruler = document.createElement("canvas").getContext("2d");
+
+function fitting(name, room) {
+  ruler.font = "560 12px Inter, system-ui, sans-serif";
+  if (ruler.measureText(name).width <= room) return name;
+  let kept = name.length;
+  while (kept && ruler.measureText(`${name.slice(0, kept)}…`).width > room) kept--;
+  return `${name.slice(0, kept)}…`;
+}
+
 // Groups below each other: dot and interval of each, its name before it, its figure behind it.
 function forest(groups) {
-  const width = 560, left = 168, right = 96, line = 30, height = groups.length * line + 26;
+  const width = 560, left = 190, right = 76, line = 30, height = groups.length * line + 26;
   const at = (share) => left + share * (width - left - right);
   const axis = [0, .5, 1].map((share) => [
     s("line", { class: "grid", x1: at(share), x2: at(share), y1: 2, y2: height - 22 }),
     s("text", { x: at(share), y: height - 6, "text-anchor": "middle" }, `${100 * share} %`)]);
   const rows = groups.map((group, row) => {
     const y = row * line + 17, estimate = group.success;
-    const name = group.name.length > 24 ? group.name.slice(0, 23) + "…" : group.name;
+    const name = fitting(group.name, left - 14);
     const dots = !estimate ? [s("text", { x: at(0), y: y + 4 }, "nothing judged")] : [
       estimate[1] !== null && s("line", { x1: at(estimate[1]), x2: at(estimate[2]), y1: y, y2: y, stroke: "var(--accent)", "stroke-opacity": .4, "stroke-width": 5, "stroke-linecap": "round" }),
       s("circle", { cx: at(estimate[0]), cy: y, r: 5.5, fill: "var(--accent)", stroke: "var(--card)", "stroke-width": 2 }),
@@ -110,7 +121,7 @@ function dumbbells(scenarios) {
     [0, .25, .5, .75, 1].map((share) => [s("line", { class: "grid", x1: at(share), x2: at(share), y1: 0, y2: height - 24 }), s("text", { x: at(share), y: height - 8, "text-anchor": "middle" }, `${100 * share} %`)]),
     scenarios.map((one, row) => {
       const y = row * line + 13, [from, to] = one.success, colour = to > from ? "var(--good)" : "var(--bad)";
-      return s("g", {}, s("text", { class: "strong", x: 0, y: y + 4 }, one.scenario.length > 44 ? one.scenario.slice(0, 43) + "…" : one.scenario),
+      return s("g", {}, s("title", {}, one.scenario), s("text", { class: "strong", x: 0, y: y + 4 }, fitting(one.scenario, left - 14)),
         s("line", { x1: at(from), x2: at(to), y1: y, y2: y, stroke: colour, "stroke-width": 3 }),
         s("circle", { cx: at(from), cy: y, r: 5, fill: "var(--card)", stroke: colour, "stroke-width": 2 }),
         s("circle", { cx: at(to), cy: y, r: 5.5, fill: colour }),
