@@ -14,7 +14,7 @@ BUILTINS = frozenset({
     "min", "next", "oct", "ord", "pow", "property", "range", "repr", "reversed", "round", "set", "slice", "sorted",
     "staticmethod", "str", "sum", "tuple", "type", "zip",
 })
-"""Allowed built-ins. `type` only to ask for the type of a value."""
+"""Allowed built-ins. `type` only where the type of a value is compared: a class in hand could lead to `type` itself."""
 
 FRAMES = frozenset({
     "ag_code", "ag_frame", "cr_code", "cr_frame", "f_back", "f_builtins", "f_code", "f_globals", "f_locals",
@@ -72,10 +72,14 @@ MEMBERS_REFUSED: dict[str, dict[str, str]] = {
         "BasicContext",
         "ExtendedContext",
     ),
-    "enum": {"global_enum": "write the members' names in full"},
+    "enum": {
+        "global_enum": "write the members' names in full",
+        **_each("it makes classes: write the class", "EnumDict", "EnumMeta", "EnumType"),
+    },
     "functools": {
         **_each(STATE, "cache", "lru_cache", "cached_property", "singledispatch", "singledispatchmethod"),
         **_each("it changes a function: call the function instead", "wraps", "update_wrapper"),
+        "total_ordering": "it changes a class: write the methods",
     },
     "operator": {
         **_each("write a lambda", "attrgetter", "methodcaller", "call"),

@@ -36,6 +36,8 @@ NO_DECORATOR = frozenset[str]()
 LISTED = ", ".join(sorted(NAMES))
 OWN = "names with two underscores are Python's own"
 MAKES_TYPES = "it makes types, which are kept beyond a call: define the type at the top of the module"
+CHANGES_CLASSES = "it changes the class that it gets, also a shared one: write it above a class"
+DECORATORS = frozenset({"dataclasses.dataclass"})
 NOT_ASYNC = "async: a tool is a plain function"
 
 
@@ -152,9 +154,11 @@ class _Gate(ast.NodeVisitor):
             if name not in BUILTINS:
                 self._find(node, f"{name}: may not be used; {INSTEAD.get(name, 'there is no use for it in a tool')}")
             elif name == "type":
-                self._find(node, "type: asks for the type of a value, type(value), and nothing else")
+                self._find(node, "type: asks for the type of a value where it is compared, as type(value) is str")
         elif self._makes_types(node):
             self._find(node, f"{name}: {MAKES_TYPES}")
+        elif self._named(node) in DECORATORS:
+            self._find(node, f"{name}: {CHANGES_CLASSES}")
         elif name in self._modules:
             self._find(node, f"{name}: a module is used by its members, {name}.…")
         elif name not in self._globals and name not in self._in_class:
@@ -183,6 +187,8 @@ class _Gate(ast.NodeVisitor):
                 self._member(node, module, node.attr)
             if self._makes_types(node):
                 self._find(node, f"{module}.{node.attr}: {MAKES_TYPES}")
+            if f"{module}.{node.attr}" in DECORATORS:
+                self._find(node, f"{module}.{node.attr}: {CHANGES_CLASSES}")
             return
         self._attribute(node, node.attr)
         if isinstance(node.value, ast.Name) and node.value.id in self._handle.names:
@@ -226,7 +232,16 @@ class _Gate(ast.NodeVisitor):
     def visit_MatchClass(self, node: ast.MatchClass) -> None:
         for name in node.kwd_attrs:
             self._attribute(node, name)
+        if isinstance(node.cls, ast.Name) and self._is_local(node.cls.id):
+            self._find(node, f"case {node.cls.id}(…): a pattern names a class of the module or a built-in one")
         self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> None:
+        for side in (node.left, *node.comparators):
+            if isinstance(side, ast.Call) and _asks_for_a_type(side):
+                self.visit(side.args[0])
+            else:
+                self.visit(side)
 
     # state
 
@@ -253,8 +268,7 @@ class _Gate(ast.NodeVisitor):
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr in MUTATING and self._is_module_level(function.value):
             self._find(node, f".{function.attr}(): a module-level value is changed: {STATE}")
-        if not _asks_for_a_type(node):
-            self.visit(function)
+        self.visit(function)
         for part in (*node.args, *node.keywords):
             self.visit(part)
 
