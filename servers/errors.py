@@ -57,6 +57,10 @@ class GuestError(InfraError):
     """A guest cannot be started, or does not keep to the protocol."""
 
 
+class WallMissing(GuestError):
+    """A required wall cannot be raised on this machine."""
+
+
 class GuestDied(GuestError):
     """The guest ended, or broke the protocol, during a request. `Guests.own_doing` says whose fault that was."""
 

@@ -21,7 +21,7 @@ from typing import Any, Literal
 from pydantic_core import to_json
 
 from servers.bundle.environment import Environment
-from servers.errors import GuestDied, GuestError, GuestLate
+from servers.errors import GuestDied, GuestError, GuestLate, WallMissing
 from servers.guest.branch_coverage import branches
 from servers.guest.frames import LARGEST_HEAD, LARGEST_HEAD_OF_CALL, LENGTHS, WRITER, FrameError, framed, unpacked
 from servers.guest.walls import WALLS
@@ -31,6 +31,8 @@ from servers.limits.processor_budget import CALL_SECONDS, ProcessorBudget
 from servers.limits.turn_queue import TurnQueue
 
 START_SECONDS = 20.0
+MOST_STARTS = 3
+"""How often the first guest of a worker is tried: its processes may be killed, as those of later ones may."""
 BOOT_SECONDS = 1.0
 """Processor seconds until a guest has raised its walls, which takes some milliseconds."""
 GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
@@ -492,6 +494,16 @@ class Guests:
         Raises:
             GuestError: no guest can be started, or a required wall is missing.
         """
+        for _ in range(MOST_STARTS - 1):
+            try:
+                return await self._walls_of_one()
+            except WallMissing:
+                raise
+            except GuestError as error:
+                log.warning("the first guest did not start, and is tried again", extra={"detail": str(error)})
+        return await self._walls_of_one()
+
+    async def _walls_of_one(self) -> tuple[str, ...]:
         async with self.fresh() as guest:
             return guest.walls
 
@@ -638,7 +650,7 @@ class Guests:
         missing = [wall for wall in WALLS if wall not in guest.walls]
         if missing and self.walls_required:
             guest.kill("walls", "a wall is missing")
-            raise GuestError(
+            raise WallMissing(
                 f"these walls cannot be raised on this machine: {', '.join(missing)}; `farm doctor` says more, "
                 "and --walls available goes on without them"
             )

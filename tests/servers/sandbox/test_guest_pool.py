@@ -19,7 +19,7 @@ from servers.sandbox.guest_pool import LARGEST_CALL_REPLY, Guest, Guests
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
-from tests.processes import until
+from tests.processes import offspring, until
 from tests.told import history_of
 
 
@@ -47,6 +47,19 @@ async def test_when_the_parent_of_all_guests_is_killed_another_is_started(instan
         os.kill(parent_of(instance.guest.pid), signal.SIGKILL)
     assert (await instance.call("find", {"text": "thing"})).kind == "ok"
     assert [call.outcome for call in await history_of(worker, instance.id)] == ["ok"] * 4
+
+
+async def test_a_parent_of_guests_that_is_killed_at_the_start_is_started_again() -> None:
+    before = {one.pid for one in offspring(os.getpid())}
+
+    def parents() -> list[int]:
+        return [one.pid for one in offspring(os.getpid()) if one.pid not in before and one.parent == os.getpid()]
+
+    async with Guests() as guests:
+        starting = asyncio.create_task(guests.walls())
+        await until(lambda: bool(parents()), "the parent is there")
+        os.kill(parents()[0], signal.SIGKILL)
+        assert await starting
 
 
 async def test_a_fork_that_nobody_waits_for_any_more_is_not_taken_for_another() -> None:
