@@ -101,6 +101,7 @@ class Gate:
             return faults
         found = [*self._of_form(told, text), *self._of_whole(told, unmarked(text))]
         order = sorted(segments, key=lambda number: segments[number][0])
+        found += _of_begin(told, text[: segments[order[0]][0]] if order else text)
         for at, number in enumerate(order):
             part = told.parts.parts[number - 1]
             before = told.parts.parts[order[at - 1] - 1] if at else None
@@ -267,6 +268,14 @@ def _of_quotes(part: TaskPart, earlier: str, words: str) -> Iterator[str]:
     for quote in quotes(words):
         if f" {quote} " not in f" {plain(part.words)} ":
             yield f"“{quote}” is quoted, and the part does not say it"
+
+
+def _of_begin(told: Original, words: str) -> Iterator[str]:
+    """What stands before the first part may count things (“two from the gate”). It has no date, time or amount."""
+    known = values(told.parts.opening, told.clock)
+    for one in values(words, told.clock):
+        if one.type in ("date", "time", "amount") and not any(are_same(one, other) for other in known):
+            yield f"“{as_written(one, words)}” stands before the first part; the task does not have it"
 
 
 def _of_report(number: int, words: str) -> Iterator[str]:

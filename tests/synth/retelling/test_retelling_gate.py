@@ -58,6 +58,7 @@ def test_a_retelling_that_says_the_same_passes_in_any_order(gate: Gate) -> None:
         ("Samir Patel is", "Somebody is", "nobody is called “samir patel” any more"),
         ("Samir Patel is", "Samir Patel's friend Marta is", "“Marta” is a name that the task does not have"),
         ("he reads slowly", "if something can't be done, skip it", "speaks of what may not be possible"),
+        ("he reads slowly", "he is back on 5 May", "“5 may” stands before the first part"),
         ("he reads slowly", "see renew_loan", "names renew_loan, which is a name of the system"),
         ("[2]", "", "mark each part once, where its words begin: [1] [2] [3]"),
         ("Beloved until", "Beloved or Kindred until", "an alternative is added: “or”"),
