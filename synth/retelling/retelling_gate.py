@@ -42,7 +42,12 @@ HEDGED = re.compile(
     r"|a couple(?: of)?|a few)\s+(?=\d|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)",
     re.IGNORECASE,
 )
-NOT = re.compile(r"\b(?:don['’]?t|do not|must not|mustn['’]?t|shouldn['’]?t|should not|instead of)\b", re.IGNORECASE)
+NOT = re.compile(
+    r"(?<!\bi )(?<!\bwe )(?<!\bthey )(?<!\byou )\b(?:don['’]?t|do not)\b"
+    r"|\b(?:must not|mustn['’]?t|shouldn['’]?t|should not|instead of)\b",
+    re.IGNORECASE,
+)
+"""What forbids. “I don't like the look of it” does not."""
 DENIED = re.compile(r"\b(?:not|no|never|without|n['’]t|none)\b|n['’]t\b", re.IGNORECASE)
 TELLTALE = re.compile(
     r"not possible|(?:can(?:not|['’]t| not)|won['’]?t|doesn['’]?t) (?:be done|go through|work|go|happen)"

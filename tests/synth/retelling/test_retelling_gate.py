@@ -32,6 +32,7 @@ GOOD = (
 
 def test_a_retelling_that_says_the_same_passes_in_any_order(gate: Gate) -> None:
     assert gate.findings(ASKING, GOOD) == []
+    assert gate.findings(ASKING, GOOD.replace("Renew", "I don't mind it, so renew")) == []
     other = (
         "I have Samir Patel on the phone. [2]He would like to get in line for Beloved until the 4th of May, two copies "
         "if one is large. [1]Then there is Kindred, due on March 20, so renew that loan for him. "
