@@ -139,6 +139,11 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "Show which walls around guests this machine has. Exit code 1 if one is missing.",
             "servers.commands",
         ),
+        "read-runs": Listed(
+            "Read runs for the pages of a farm, which starts this with its folders on standard input.",
+            "synth.runner.run_reader",
+            hidden=True,
+        ),
         "worker": Listed(
             "Run one worker of a farm, started by `farm up --workers N` with its settings on standard input.",
             "servers.serve_commands",

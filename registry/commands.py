@@ -55,6 +55,7 @@ SECRETS = ("FARM_TOKEN", "FARM_LEDGER", "OPENAI_API_KEY", "USER_OPENAI_API_KEY")
 MOST_KEPT = 31_536_000
 PART = 1000
 DEFAULT_STATE = Path("~/.envfarm")
+RUNS = Path("runs")
 A_DAY = 86_400
 """Seconds without a heartbeat after which an instance of `farm connect` ends. MCP clients send no heartbeats."""
 
@@ -100,6 +101,9 @@ def up(
     ] = None,
     public_host: Annotated[str | None, typer.Option(help="The name under which agents reach this machine.")] = None,
     web: Annotated[bool, typer.Option(help="Serve pages for a browser, which `farm open` opens.")] = True,
+    runs: Annotated[
+        list[Path] | None, typer.Option(help="Folders whose runs the pages show. Default: `runs` here, if it is there.")
+    ] = None,
     log_level: Annotated[
         Level, typer.Option(help="The least that is logged to standard error; debug: every call.")
     ] = "info",
@@ -134,8 +138,21 @@ def up(
         otel=otel,
         keep_seconds=keep,
         web=web,
+        runs=_shelves_of_runs(runs),
     )
     run_served(_up(options))
+
+
+def _shelves_of_runs(given: list[Path] | None) -> tuple[Path, ...]:
+    """The folders with runs. Raises RequestError for one that is not there."""
+    if given is None:
+        return (RUNS,) if RUNS.is_dir() else ()
+    for path in given:
+        if not path.is_dir():
+            raise RequestError(
+                f"--runs {path}: there is no such folder; `farm eval SUITE --out {path}/first` makes one"
+            )
+    return tuple(given)
 
 
 async def _up(options: Options) -> None:

@@ -73,6 +73,8 @@ class Options:
     keep_seconds: int = KEEP_SECONDS
     web: bool = True
     """Whether there are pages for a browser."""
+    runs: tuple[Path, ...] = ()
+    """Folders whose runs the pages show."""
 
     @property
     def loopback_only(self) -> bool:
@@ -127,7 +129,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         pages: Pages | None = None
         if options.web:
             found = await stack.enter_async_context(
-                site(registry, control, token=token, loopback_only=options.loopback_only)
+                site(registry, control, token=token, loopback_only=options.loopback_only, runs=options.runs)
             )
             others, pages = found.app, found.pages
         if options.workers == 1:

@@ -14,12 +14,11 @@ from evals.runs.causes import MEANINGS
 from evals.runs.folder import RunFolder
 from evals.runs.records import Subject
 from evals.runs.summary import RolloutSummary
-from registry.web.assets import asset_text
+from registry.web.assets import asset_text, report_parts
 
 PARTS = Path(__file__).parent / "page_parts"
 MOST_OPENABLE = 2000
 HOLE = re.compile(r"\{\{(?:title|style|script|data)\}\}")
-SCRIPTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
 
 
 def page(reports: Sequence[Report], comparisons: Sequence[RunComparison], *, most_openable: int = MOST_OPENABLE) -> str:
@@ -34,7 +33,7 @@ def page(reports: Sequence[Report], comparisons: Sequence[RunComparison], *, mos
 
 def drawn(title: str, data: Any) -> str:
     """A page of this data, with today's layout."""
-    script = "\n".join(_part(name) for name in SCRIPTS)
+    script = f"{report_parts()}\n{_part('alone.js')}"
     filled = {
         "{{title}}": _escaped(title),
         "{{style}}": asset_text("look.css") + asset_text("parts.css"),
@@ -49,13 +48,17 @@ def in_script(data: Any) -> str:
     return as_json(data).replace("<", "\\u003c")
 
 
+def run_data(told: Report) -> dict[str, Any]:
+    """A run on a page: its figures, and a row for each rollout."""
+    return {**report_data(told), "rollouts": [_row(one) for one in told.rollouts]}
+
+
 def _run(told: Report, most_openable: int) -> dict[str, Any]:
     opened = _opened(told, most_openable)
     return {
-        **report_data(told),
-        "rollouts": [_row(one) for one in told.rollouts],
+        **run_data(told),
         "opened": opened,
-        "subjects": {name: packed(_subject(told.subjects[name])) for name in _names(told, opened)},
+        "subjects": {name: packed(subject_data(told.subjects[name])) for name in _names(told, opened)},
     }
 
 
@@ -76,7 +79,8 @@ def _names(told: Report, opened: dict[str, str]) -> list[str]:
     return sorted({key.rpartition("#")[0] for key in opened} & told.subjects.keys())
 
 
-def _subject(subject: Subject) -> dict[str, Any]:
+def subject_data(subject: Subject) -> dict[str, Any]:
+    """A scenario on a page, with its reference solution."""
     scenario = subject.detail.scenario
     return {
         "title": scenario.title,

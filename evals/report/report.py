@@ -83,7 +83,13 @@ class Report(NamedTuple):
 def read_report(folder: RunFolder) -> Report:
     """Read a run. Raises RequestError if it cannot be read."""
     header, subjects = folder.header(), folder.subjects()
-    rollouts = summaries(folder, subjects)
+    return report_of(folder, header, subjects, summaries(folder, subjects))
+
+
+def report_of(
+    folder: RunFolder, header: Header, subjects: dict[str, Subject], rollouts: list[RolloutSummary]
+) -> Report:
+    """The figures of what was read of a run."""
     judged = [one for one in rollouts if one.success is not None]
     outcomes: dict[Outcome, int] = {"scored": 0, "timeout": 0, "agent_error": 0, "infra_error": 0}
     for one in rollouts:

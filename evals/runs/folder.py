@@ -66,15 +66,15 @@ class RunFolder:
         read = _records(self.path / SUBJECTS, Subject)
         return {subject.name: subject for _, _, subject in read}
 
-    def rollouts(self) -> Iterator[At]:
-        """Each line in turn. A last line that was cut short is skipped, and counted in `torn`.
+    def rollouts(self, begin: int = 0) -> Iterator[At]:
+        """Each line in turn, from a byte where a line begins. A last line that was cut short is skipped.
 
-        A rollout that was played again after it had broken is there twice, and the later line counts. Raises
-        RequestError, with the line number, for any other unreadable line.
+        It is counted in `torn`. A rollout that was played again after it had broken is there twice, and the later line
+        counts. Raises RequestError, with the line number, for any other unreadable line.
         """
         path = self.path / ROLLOUTS
         self.torn = _torn(path)
-        for offset, length, played in _records(path, RolloutRecord, without_last=self.torn):
+        for offset, length, played in _records(path, RolloutRecord, begin=begin, without_last=self.torn):
             yield At(offset, length, played)
 
     def rollout_at(self, offset: int, length: int) -> RolloutRecord:
@@ -124,18 +124,19 @@ class RunFolder:
         )
 
 
-def _records(path: Path, kind: type[Line], *, without_last: int = 0) -> Iterator[tuple[int, int, Line]]:
+def _records(path: Path, kind: type[Line], *, begin: int = 0, without_last: int = 0) -> Iterator[tuple[int, int, Line]]:
     """Each line of a file with its offset and length."""
     try:
         with _opened(path) as file:
-            end, offset, number = os.fstat(file.fileno()).st_size - without_last, 0, 0
+            end, offset, number = os.fstat(file.fileno()).st_size - without_last, file.seek(begin), 0
             while offset < end:
                 number += 1
                 line = _bounded(file.readline(LARGEST_LINE + 1), LARGEST_LINE)
                 try:
                     yield offset, len(line), kind.model_validate_json(line)
                 except ValidationError as error:
-                    raise RequestError(f"{path}: line {number}: {first_problem(error)}") from None
+                    after = f" after byte {begin:,}" if begin else ""
+                    raise RequestError(f"{path}: line {number}{after}: {first_problem(error)}") from None
                 offset += len(line)
     except FileNotFoundError:
         return

@@ -42,10 +42,27 @@ class RolloutSummary:
         return f"{self.environment}/{self.scenario}"
 
 
+class Summaries:
+    """The rollouts of a run in short. A run that grows is read on from where the last look ended."""
+
+    def __init__(self, folder: RunFolder, subjects: dict[str, Subject]) -> None:
+        self._folder = folder
+        self._subjects = subjects
+        self._last: dict[str, RolloutSummary] = {}
+        self._end = 0
+
+    def read(self) -> list[RolloutSummary]:
+        """Each rollout once, by name. Raises RequestError if a line cannot be read."""
+        for at in self._folder.rollouts(self._end):
+            one = summary(at, self._subjects)
+            self._last[one.key] = one  # the last line of a name counts
+            self._end = at.offset + at.length
+        return sorted(self._last.values(), key=lambda one: (one.name, one.attempt))
+
+
 def summaries(folder: RunFolder, subjects: dict[str, Subject]) -> list[RolloutSummary]:
     """The rollouts of a run, each once, by name. Raises RequestError if a line cannot be read."""
-    last = {one.key: one for one in (summary(at, subjects) for at in folder.rollouts())}
-    return [last[key] for key in sorted(last, key=lambda key: (last[key].name, last[key].attempt))]
+    return Summaries(folder, subjects).read()
 
 
 def summary(at: At, subjects: dict[str, Subject]) -> RolloutSummary:

@@ -9,6 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 STATIC = Path(__file__).parent / "static"
+PARTS = Path(__file__).parent / "report_parts"
+"""The scripts of a report. A page of a farm and a report that stands alone have the same."""
+SHARED_PARTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
+REPORT = "report.js"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 A_YEAR = 31_536_000
 
@@ -27,9 +31,19 @@ def assets() -> dict[str, Asset]:
     found: dict[str, Asset] = {}
     for path in sorted(STATIC.iterdir()):
         if path.suffix in TYPES:
-            content = path.read_bytes()
-            found[path.name] = Asset(content, TYPES[path.suffix], hashlib.sha256(content).hexdigest()[:12])
+            found[path.name] = _asset(path.read_bytes(), TYPES[path.suffix])
+    served = (PARTS / "served.js").read_text(encoding="utf-8")
+    found[REPORT] = _asset(f"{report_parts()}\n{served}".encode(), TYPES[".js"])
     return found
+
+
+def report_parts() -> str:
+    """The scripts that draw a report, wherever its data come from."""
+    return "\n".join((PARTS / name).read_text(encoding="utf-8") for name in SHARED_PARTS)
+
+
+def _asset(content: bytes, media_type: str) -> Asset:
+    return Asset(content, media_type, hashlib.sha256(content).hexdigest()[:12])
 
 
 def asset_text(name: str) -> str:

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from servers.errors import NotFound
 from servers.files.atomic_write import write_whole
 from synth.page import histogram, page
 from synth.pipeline.artefact import Artefact
@@ -141,6 +142,52 @@ def _note(
     tally.add(exchanges)
     said += exchanges
     summary.reasons.update((tally.name, reason) for exchange in exchanges for reason in exchange.reasons)
+
+
+def summed_up_data(summary: RunSummary) -> dict[str, Any]:
+    """A run as plain values, for a page of a farm."""
+    return {
+        "stages": [asdict(stage) for stage in summary.stages],
+        "cards": [card._asdict() for card in summary.cards],
+        "accepted": len(summary.accepted),
+        "tokens": summary.tokens,
+        "money": summary.money,
+        "models": list(summary.models),
+        "reasons": [(*key, times) for key, times in summary.reasons.most_common(MOST_REASONS)],
+        "more_reasons": max(0, len(summary.reasons) - MOST_REASONS),
+    }
+
+
+def environment_exchanges(folder: SynthesisFolder, name: str, stages: Sequence[Stage]) -> dict[str, Any]:
+    """One environment of a run: its stages and their exchanges, those of given up artefacts among them.
+
+    Raises:
+        NotFound: the run has none of this name.
+    """
+    if name not in folder.begun():
+        raise NotFound(f"{folder.path.name} has no environment {name[:200]!r}")
+    line = ArtefactChain(folder.environments / name, (TOPIC, *stages))
+    standing = line.standing()
+    rejection = rejection_of(line.folder)
+    told = [(artefact.stage, "stands", artefact.exchanges) for artefact in standing[1:]]
+    told += [(stage, "made anew", exchanges) for stage, exchanges in line.given_up(standing)]
+    if rejection is not None:
+        told.append((rejection.stage, "given up", rejection.exchanges))
+    order = [stage.name for stage in line.stages]
+    return {
+        "id": name,
+        "title": str(standing[0].value.get("title", "")) if standing else name,
+        "next": "" if rejection or len(standing) == len(order) else order[len(standing)],
+        "passed": len(standing) - 1,
+        "stages": len(order) - 1,
+        "rejected": rejection.reasons if rejection else (),
+        "backs": [{"by": back.by, "to": back.to, "evidence": back.evidence} for back in line.backs()],
+        "exchanges": [
+            {"stage": stage, "state": state, **exchange.model_dump(mode="json", exclude={"prompt"})}
+            for stage, state, exchanges in sorted(told, key=lambda one: line.position(one[0]))
+            for exchange in exchanges
+        ],
+    }
 
 
 MOST_REASONS = 40

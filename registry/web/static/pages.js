@@ -88,7 +88,7 @@ addEventListener("submit", async (event) => {
     if (button) button.disabled = false;
   }
 });
-addEventListener("popstate", () => refreshed(location.href));
+addEventListener("popstate", () => { if (regions().length) refreshed(location.href); });
 
 // Filters: the list follows what is typed.
 let waiting = 0;
@@ -145,6 +145,22 @@ function live() {
   };
 }
 
+// Pages of what grows on disk: their regions are fetched again every few seconds, while somebody can see them.
+function keepFresh() {
+  const every = Math.min(...[...document.querySelectorAll("[data-refresh]")].map((one) => Number(one.dataset.refresh)));
+  if (!Number.isFinite(every)) return;
+  const names = [...document.querySelectorAll("[data-refresh]")].map((one) => one.dataset.region);
+  async function look() {
+    const region = document.querySelector("[data-refresh]");
+    const busy = region?.querySelector(":checked, [aria-busy]") || region?.contains(document.activeElement?.closest("input, select, textarea"));
+    if (!document.hidden && !busy) {
+      try { await refreshed(location.href, { headers: { "X-Live": "1" } }, names); } catch { told("The farm does not answer."); }
+    }
+    if (document.querySelector("[data-refresh]")) setTimeout(look, 1000 * every);
+  }
+  setTimeout(look, 1000 * every);
+}
+
 // Small things: times in the reader's zone, the theme, copying.
 function dress(within) {
   for (const one of within.querySelectorAll("time[datetime]")) {
@@ -193,3 +209,4 @@ addEventListener("keydown", (event) => {
 root.classList.add("scripted");
 dress(document);
 live();
+keepFresh();

@@ -49,25 +49,25 @@ class Visitor:
 
 
 @asynccontextmanager
-async def visited(library: Path, state: Path) -> AsyncGenerator[Visitor]:
+async def visited(library: Path, state: Path, runs: tuple[Path, ...] = ()) -> AsyncGenerator[Visitor]:
     """A farm that answers while inside, and a visitor who was let in."""
     async with (
-        running(Options(library=(library,), state=state, port=0)) as address,
+        running(Options(library=(library,), state=state, port=0, runs=runs)) as address,
         FarmClient(address.url, address.token) as client,
-        httpx.AsyncClient(base_url=address.url) as http,
+        httpx.AsyncClient(base_url=address.url, timeout=MILLISECONDS / 1000) as http,
     ):
         await http.get(one_time_link(address.url, address.token))
         yield Visitor(address, client, http)
 
 
 @asynccontextmanager
-async def in_one_task(library: Path, state: Path) -> AsyncGenerator[Visitor]:
+async def in_one_task(library: Path, state: Path, runs: tuple[Path, ...] = ()) -> AsyncGenerator[Visitor]:
     """`visited` for a fixture, whose beginning and end are run in two tasks: a farm wants one."""
     ready: asyncio.Future[Visitor] = asyncio.get_running_loop().create_future()
     over = asyncio.Event()
 
     async def own() -> None:
-        async with visited(library, state) as visitor:
+        async with visited(library, state, runs) as visitor:
             ready.set_result(visitor)
             await over.wait()
 

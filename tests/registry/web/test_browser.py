@@ -1,5 +1,6 @@
 """The pages in a real browser: the playground, live updates, hostile texts, accessibility, narrow screens."""
 
+import re
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from importlib import resources
@@ -12,6 +13,7 @@ from playwright.async_api import Browser, Page, expect
 
 from agent_client.toolbox import connect
 from tests.bundles import SOUND_SCENARIO, with_description, write_bundle
+from tests.evals.run_folders import write_evaluation, write_synthesis, write_training
 from tests.registry.web.browsers import NEEDS_BROWSER, Visitor, chromium, entered, in_one_task, noted
 
 pytestmark = [NEEDS_BROWSER, pytest.mark.asyncio(loop_scope="module")]
@@ -38,6 +40,7 @@ def refuse(db: Database) -> dict:
     raise ToolError({HOSTILE!r})
 '''
 FOREIGN = "script:not([src]), img, [onerror], [onload], iframe, a[href^='javascript']"
+RUN = re.compile(r'href="(/runs/(?:show|training|synthesis)[^"]+)"')
 ODD_COLUMN = "<img src=x onerror=window.pwned=1>"
 
 
@@ -47,6 +50,8 @@ class Stage:
 
     visitor: Visitor
     browser: Browser
+    runs: tuple[str, ...]
+    """Addresses of a training run, a synthesis run and two evaluations."""
 
 
 @pytest_asyncio.fixture(loop_scope="module", scope="module")
@@ -54,8 +59,14 @@ async def stage(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Stag
     library = tmp_path_factory.mktemp("library")
     await write_bundle(library / "shop", policy="# Rules\n\n1. **Price.** A thing has a price.\n")
     await write_hostile(library / "hostile")
-    async with in_one_task(library, tmp_path_factory.mktemp("state")) as visitor, chromium() as opened:
-        yield Stage(visitor, opened)
+    runs = tmp_path_factory.mktemp("runs")
+    async with in_one_task(library, tmp_path_factory.mktemp("state"), (runs,)) as visitor, chromium() as opened:
+        await write_evaluation(visitor.client, runs / "one", "idle", name=HOSTILE)
+        await write_evaluation(visitor.client, runs / "two")
+        write_training(runs / "rl", HOSTILE + LONG_WORD[:5000])
+        write_synthesis(runs / "blood", f"{PAYLOAD[:100]}", HOSTILE + LONG_WORD[:5000])
+        page = await visitor.page("/runs")
+        yield Stage(visitor, opened, tuple(sorted(set(RUN.findall(page)), reverse=True)))
 
 
 async def write_hostile(folder: Path) -> None:
@@ -87,6 +98,21 @@ async def write_hostile(folder: Path) -> None:
 async def fits(page: Page) -> bool:
     """True if nothing is wider than the window."""
     return await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+def of_one_run(stage: Stage) -> tuple[str, ...]:
+    """Pages below those of the runs: a rollout, the episodes of a step, an environment, a comparison."""
+    training, synthesis, one, two = stage.runs
+    both = f"{one}&run={two.partition('=')[2]}"
+    return f"{one}#/0/shop%2Fdearer%230", f"{training}/episodes/1", f"{synthesis}/blood_bank", both
+
+
+async def gone(page: Page, address: str) -> None:
+    """Go to a page, and wait until a report has drawn itself."""
+    await page.goto("about:blank")
+    await page.goto(address)
+    if "/runs/show" in address:
+        await page.wait_for_selector(".beside" if "#" in address else ".kpi")
 
 
 async def test_the_whole_story_of_the_playground(stage: Stage) -> None:
@@ -146,10 +172,9 @@ async def test_a_page_follows_an_agent_and_the_end_of_its_instance(stage: Stage)
     await context.close()
 
 
-@pytest.mark.parametrize("width", [375, 1280])
-async def test_nothing_of_a_hostile_environment_runs_or_breaks_the_layout(width: int, stage: Stage) -> None:
+async def test_nothing_of_a_hostile_environment_runs_or_breaks_the_layout(stage: Stage) -> None:
     troubles: list[str] = []
-    context = await entered(stage.browser, stage.visitor.address, width=width)
+    context = await entered(stage.browser, stage.visitor.address)
     await context.add_init_script(WATCH)
     page = await noted(context, troubles)
     url = stage.visitor.address.url
@@ -162,12 +187,15 @@ async def test_nothing_of_a_hostile_environment_runs_or_breaks_the_layout(width:
     for path in (
         *("/", "/environments/hostile", "/environments/hostile/scenarios/evil", "/instances"),
         *(f"{own}?tool=speak", f"{own}/state", f"{own}/diff", f"{own}/sql", "/farm", "/nowhere%3Cscript%3E"),
+        *("/runs", *stage.runs, *of_one_run(stage)),
     ):
-        await page.goto(f"{url}{path}")
+        await gone(page, f"{url}{path}")
         await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         assert await page.evaluate("window.pwned") == 0, path
         assert await page.locator(FOREIGN).count() == 0
-        assert await fits(page), path
+        for width in (375, 1280):
+            await page.set_viewport_size({"width": width, "height": 900})
+            assert await fits(page), (path, width)
     await page.goto(f"{url}{own}/sql")
     await page.fill("#sql", f"SELECT '{PAYLOAD.replace(chr(39), '')}' AS \"{ODD_COLUMN}\", text FROM said")
     await page.click("text=Ask")
@@ -184,6 +212,7 @@ async def test_nothing_of_a_hostile_environment_runs_or_breaks_the_layout(width:
     await context.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 async def test_no_page_has_a_serious_fault_for_those_who_see_or_hear_it_otherwise(dark: bool, stage: Stage) -> None:
     context = await entered(stage.browser, stage.visitor.address, dark=dark)
@@ -199,8 +228,9 @@ async def test_no_page_has_a_serious_fault_for_those_who_see_or_hear_it_otherwis
     for path in (
         *("/", "/environments/shop", "/environments/shop/scenarios/dearer", "/instances", f"{own}?tool=price"),
         *(f"{own}/state", f"{own}/diff", f"{own}/sql", "/farm", "/v1/docs", "/nowhere"),
+        *("/runs", *stage.runs, *of_one_run(stage)),
     ):
-        await page.goto(f"{url}{path}")
+        await gone(page, f"{url}{path}")
         await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
         await page.evaluate(AXE)
         told = await page.evaluate("axe.run(document, {resultTypes: ['violations']})")
@@ -210,16 +240,42 @@ async def test_no_page_has_a_serious_fault_for_those_who_see_or_hear_it_otherwis
     await context.close()
 
 
+async def test_a_run_is_read_with_the_keyboard_and_compared(stage: Stage) -> None:
+    troubles: list[str] = []
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await noted(context, troubles)
+    await page.goto(f"{stage.visitor.address.url}/runs")
+    for box in await page.locator("[name=run]").all():
+        await box.check()
+    await page.click("text=Compare the chosen")
+    await expect(page.locator("main")).to_contain_text("Paired at")
+    first = page.locator(".cell").first
+    await first.focus()
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".beside")).to_contain_text("The reference solution")
+    await page.select_option("[aria-label='What stands beside it']", "1")
+    await expect(page.locator(".beside")).to_contain_text("What the checkpoints say of it")
+    await page.keyboard.press("Tab")
+    await page.keyboard.press("ArrowRight")
+    await expect(page.locator(".steps")).to_contain_text("2 of")
+    await page.keyboard.press("Escape")
+    await expect(page.locator("#rollouts")).to_be_visible()
+    assert troubles == []
+    await context.close()
+
+
 async def test_every_page_fits_a_telephone_and_a_large_screen(stage: Stage) -> None:
     [lease] = await stage.visitor.client.launch("shop", "dearer")
     own = f"/instances/{lease.instance}"
-    for width in (375, 1920):
-        context = await entered(stage.browser, stage.visitor.address, width=width)
-        page = await context.new_page()
-        for path in ("/", "/environments/shop", "/environments/shop/scenarios/dearer", "/instances", own, "/farm"):
-            await page.goto(f"{stage.visitor.address.url}{path}")
+    context = await entered(stage.browser, stage.visitor.address)
+    page = await context.new_page()
+    pages = ("/", "/environments/shop", "/environments/shop/scenarios/dearer", "/instances", own, "/farm")
+    for path in (*pages, "/runs", *stage.runs, *of_one_run(stage)):
+        await gone(page, f"{stage.visitor.address.url}{path}")
+        for width in (375, 1920):
+            await page.set_viewport_size({"width": width, "height": 900})
             assert await fits(page), (width, path)
-        await context.close()
+    await context.close()
 
 
 async def test_an_environment_is_reached_and_played_with_the_keyboard_alone(stage: Stage) -> None:

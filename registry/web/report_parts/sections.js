@@ -1,5 +1,6 @@
 // The sections of one run, from its figures to its list of rollouts.
-const MOST_ROWS = 60, MOST_GROUPS = 16;
+const MOST_ROWS = 60, MOST_GROUPS = 16, MOST_FIRST = 8;
+const LISTED = {}; // what is searched and shown in the list of each run, which stays while the page is drawn anew
 const ENDS = { scored: ["answered", "var(--accent)"], timeout: ["ran out of turns, tokens or time", "var(--part)"], agent_error: ["agent error", "var(--bad)"], infra_error: ["infra error (no reward)", "var(--broken)"] };
 const KEY = 0, OUTCOME = 1, REWARD = 2, SUCCESS = 3, CAUSE = 4, TURNS = 5, CALLS = 6, ERRORS = 7, IN = 8, OUT = 9, SECONDS = 10, RETRIED = 11;
 
@@ -61,7 +62,7 @@ function attempts(run) {
 }
 
 function table(heads, rows, right) {
-  return h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, at) => h("th", { class: right.includes(at) && "r" }, head)))),
+  return h("div", { class: "scroll", tabindex: 0 }, h("table", {}, h("thead", {}, h("tr", {}, heads.map((head, at) => h("th", { class: right.includes(at) && "r" }, head)))),
     h("tbody", {}, rows.map((row) => h("tr", {}, row.map((cell, at) => h("td", { class: right.includes(at) && "r" }, cell)))))));
 }
 
@@ -96,11 +97,31 @@ function kind(row) {
   return row[OUTCOME] === "infra_error" ? "broken" : row[SUCCESS] ? "good" : row[REWARD] > 0 ? "part" : "bad";
 }
 
+// The rollouts to read first: those that ended otherwise than most attempts at their scenario, and those without any reward.
+function surprises(run, number) {
+  const scenarios = new Map();
+  for (const row of run.rollouts) if (row[SUCCESS] !== null) {
+    const name = row[KEY].slice(0, row[KEY].lastIndexOf("#"));
+    scenarios.set(name, [...(scenarios.get(name) || []), row]);
+  }
+  const odd = [...scenarios.values()].flatMap((rows) => {
+    const share = rows.filter((row) => row[SUCCESS]).length / rows.length;
+    return rows.map((row) => [Math.abs(row[SUCCESS] - share), row, share, rows.length]);
+  }).filter(([apart]) => apart > .5).sort((a, b) => b[0] - a[0] || b[3] - a[3]).slice(0, MOST_FIRST);
+  const worst = run.rollouts.filter((row) => row[SUCCESS] === false).sort((a, b) => a[REWARD] - b[REWARD] || b[CALLS] - a[CALLS]).slice(0, MOST_FIRST);
+  if (!worst.length && !odd.length) return null;
+  const line = (row, told) => [h("div", {}, h("button", { class: "link-button", disabled: PAGE.opens(run, row[KEY]) ? null : "", onclick: () => open_(number, row[KEY]) }, row[KEY]), h("div", { class: "small faint" }, told)), reward(row[REWARD])];
+  return h("section", {}, h("h2", {}, "Read these first"), h("div", { class: "two" },
+    h("div", { class: "card" }, h("h3", {}, "The worst"), worst.length ? table(["rollout", "reward"], worst.map((row) => line(row, `${row[CAUSE]}, ${count(row[CALLS])} calls`)), [1]) : h("p", { class: "soft" }, "Nothing failed.")),
+    h("div", { class: "card" }, h("h3", {}, "The most surprising"), odd.length ? table(["rollout", "reward"], odd.map(([, row, share, of]) => line(row, `${row[SUCCESS] ? "succeeds" : "fails"} where ${percent(share, 0)} % of ${of} attempts succeed`)), [1]) : h("p", { class: "soft" }, "All attempts at a scenario end alike, or there is one of each."))));
+}
+
 // The list of rollouts: a line for each scenario, a cell for each attempt.
 function rollouts(run, number) {
-  const state = { text: "", only: "", shown: MOST_ROWS };
+  const state = LISTED[number] ??= { text: "", only: "", shown: MOST_ROWS };
   const list = h("div", { class: "card" }), select = h("select", { "aria-label": "Which rollouts", onchange: (event) => { state.only = event.target.value; draw(); } });
-  for (const [value, label] of [["", "all rollouts"], ["good", "successes"], ["failed", "failures"], ["broken", "infra errors"], ...run.causes.map(([cause]) => [`cause:${cause}`, `failed: ${cause}`])]) select.append(h("option", { value }, label));
+  const find = h("input", { type: "search", placeholder: "Find an environment or scenario", "aria-label": "Find", value: state.text, oninput: (event) => { state.text = event.target.value.toLowerCase(); draw(); } });
+  for (const [value, label] of [["", "all rollouts"], ["good", "successes"], ["failed", "failures"], ["broken", "infra errors"], ...run.causes.map(([cause]) => [`cause:${cause}`, `failed: ${cause}`])]) select.append(h("option", { value, selected: value === state.only ? "" : null }, label));
   const fits = (row) => !state.only || (state.only.startsWith("cause:") ? row[CAUSE] === state.only.slice(6) : state.only === "failed" ? row[SUCCESS] === false : kind(row) === state.only);
   function draw() {
     const scenarios = new Map();
@@ -123,14 +144,14 @@ function rollouts(run, number) {
       h("div", { class: "cells" }, rows.map((row) => cell(row))));
   }
   function cell(row) {
-    const open = row[KEY] in run.opened, told = row[REWARD] === null ? "infra" : reward(row[REWARD]);
+    const open = PAGE.opens(run, row[KEY]), told = row[REWARD] === null ? "infra" : reward(row[REWARD]);
     const title = `${row[KEY]}: ${row[CAUSE] || row[OUTCOME]}, ${row[CALLS]} calls` + (open ? "" : ` (not in this page: farm show ${run.path} '${row[KEY]}')`);
     return h("button", { class: `cell ${kind(row)}${open ? "" : " shut"}`, title, onclick: () => { if (open) location.hash = `#/${number}/${encodeURIComponent(row[KEY])}`; } }, told);
   }
   draw();
-  const closed = run.rollouts.length - Object.keys(run.opened).length;
+  const closed = run.rollouts.filter((row) => !PAGE.opens(run, row[KEY])).length;
   const section = h("section", { id: "rollouts" }, h("h2", {}, "Rollouts"), h("p", { class: "lead" }, "Choose an attempt to read it beside the reference solution.",
     closed > 0 ? ` ${count(closed)} of ${count(run.rollouts.length)} cannot be opened here, to keep this file small (failures come first); \`farm show\` opens every one.` : ""),
-    h("div", { class: "filters" }, h("input", { type: "search", placeholder: "Find an environment or scenario", "aria-label": "Find", oninput: (event) => { state.text = event.target.value.toLowerCase(); draw(); } }), select), list);
+    h("div", { class: "filters" }, find, select), list);
   return { section, filter: (cause) => { state.only = select.value = `cause:${cause}`; draw(); section.scrollIntoView(); } };
 }

@@ -12,6 +12,7 @@ function s(tag, attributes, ...children) {
 function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name === "onclick" || name === "oninput" || name === "onchange" || name === "ontoggle") element[name] = value;
+    else if (name === "style") element.style.cssText = value; // a served page's policy allows no style attribute
     else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
   }
   for (const child of children.flat(9)) {
@@ -71,7 +72,7 @@ function forest(groups) {
     const told = estimate ? `${group.name}: ${percent(estimate[0])} % [${bounds(estimate)}], ${group.judged} rollouts at ${group.scenarios} scenarios` : group.name;
     return s("g", {}, s("title", {}, told), s("text", { class: "strong", x: 0, y: y + 4 }, name), dots);
   });
-  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" }, axis, rows);
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": groups.map((group) => group.success ? `${group.name} ${percent(group.success[0])} %` : group.name).join(", ") }, axis, rows);
 }
 
 // pass@k and pass^k by k, each with its band.
@@ -92,7 +93,7 @@ function curves(passing) {
         s("title", {}, `${label.replace("k", one.k)}: ${percent(one[name][0])} % [${bounds(one[name])}]`))),
       s("text", { class: "strong", x: x(last) + 12, y: y(end) + 4 + (name === "any_of" ? -apart : apart) }, `${label} ${percent(end, 0)} %`)];
   });
-  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" },
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `pass@k and pass^k for k from 1 to ${last}` },
     [0, .25, .5, .75, 1].map((share) => [
       s("line", { class: "grid", x1: left, x2: width - right, y1: y(share), y2: y(share) }),
       s("text", { x: left - 8, y: y(share) + 4, "text-anchor": "end" }, `${100 * share}`)]),
@@ -109,7 +110,7 @@ function whole(parts) {
     return bar;
   });
   return h("div", {},
-    s("svg", { class: "chart", viewBox: "0 0 1000 26", preserveAspectRatio: "none", style: "height:26px;border-radius:8px;overflow:hidden" }, bars),
+    s("svg", { class: "chart", viewBox: "0 0 1000 26", preserveAspectRatio: "none", role: "img", "aria-label": parts.map(([name, number]) => `${number} ${name}`).join(", "), style: "height:26px;border-radius:8px;overflow:hidden" }, bars),
     h("div", { class: "legend" }, parts.map(([name, number, colour]) => h("span", {}, h("i", { style: `background:${colour}` }), `${name} `, h("b", { class: "num" }, count(number))))));
 }
 
@@ -117,7 +118,7 @@ function whole(parts) {
 function dumbbells(scenarios) {
   const width = 1080, left = 330, right = 70, line = 24, height = scenarios.length * line + 30;
   const at = (share) => left + share * (width - left - right);
-  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img" },
+  return s("svg", { class: "chart", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Success of both runs at each scenario" },
     [0, .25, .5, .75, 1].map((share) => [s("line", { class: "grid", x1: at(share), x2: at(share), y1: 0, y2: height - 24 }), s("text", { x: at(share), y: height - 8, "text-anchor": "middle" }, `${100 * share} %`)]),
     scenarios.map((one, row) => {
       const y = row * line + 13, [from, to] = one.success, colour = to > from ? "var(--good)" : "var(--bad)";

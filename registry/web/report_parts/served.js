@@ -1,0 +1,50 @@
+// The report of a farm: its data are fetched, rollouts when they are opened, and a run that grows is drawn anew.
+const SECONDS_BETWEEN = 4, own = document.getElementById("report"), query = own.dataset.runs, fetched = new Map();
+let mark = "";
+
+async function answered(address) {
+  const answer = await fetch(address, { credentials: "same-origin" });
+  if (answer.status === 204) return null;
+  const told = (answer.headers.get("content-type") || "").startsWith("application/json") ? await answer.json() : null;
+  if (!answer.ok || !told) throw new Error(told ? told.error : "This session is over, or the farm is away. Load the page again.");
+  return told;
+}
+
+// What was opened is asked for once for each state of the run.
+function once(kind, run, name) {
+  const address = `/runs/${kind}?run=${run.id}&name=${encodeURIComponent(name)}`, kept = `${address} ${mark}`;
+  if (!fetched.has(kept)) fetched.set(kept, answered(address));
+  return fetched.get(kept);
+}
+
+const page = { place: own, head: () => [], opens: () => true, rollout: (run, key) => once("rollout", run, key), subject: (run, name) => once("subject", run, name).catch(() => null) };
+
+function trouble(error) {
+  own.replaceChildren(h("div", { class: "wrap" }, h("div", { class: "note", role: "alert" }, error.message)));
+}
+
+async function look(first) {
+  const told = await answered(`/runs/data?${query}&mark=${encodeURIComponent(mark)}`);
+  if (!told) return;
+  mark = told.mark;
+  fetched.clear();
+  if (first) begin(told, page);
+  else {
+    DATA = told;
+    if (!asked().key && !own.contains(document.activeElement?.closest("input, select"))) await show({ stay: true });
+  }
+}
+
+const pulse = document.getElementById("run-pulse");
+async function follow() {
+  if (!document.hidden) {
+    try {
+      await look(false);
+      pulse?.removeAttribute("data-broken");
+    } catch { pulse?.setAttribute("data-broken", ""); }
+  }
+  setTimeout(follow, 1000 * SECONDS_BETWEEN);
+}
+
+look(true).then(() => setTimeout(follow, 1000 * SECONDS_BETWEEN), trouble);
+addEventListener("unhandledrejection", (event) => { if (event.reason instanceof Error) trouble(event.reason); });
