@@ -61,6 +61,8 @@ LINGER_SECONDS = 2.0
 MOST_CONNECTIONS = 4096
 MOST_PIPELINED = 16
 """Pipelined requests that wait on one connection."""
+MOST_WAITING = 1024
+"""Pipelined requests that wait on all connections: Python's garbage collector looks at each, and nothing else runs."""
 FILES_EACH = 3
 """At most one of this many open files of the process is a connection."""
 LOOK_SECONDS = 1.0
@@ -78,6 +80,7 @@ class ServerConnections:
         most: int = MOST_CONNECTIONS,
         most_received: int = MOST_RECEIVED,
         most_unread: int = MOST_UNREAD,
+        most_waiting: int = MOST_WAITING,
         seconds: float = REQUEST_SECONDS,
         look_seconds: float = LOOK_SECONDS,
         at_once: frozenset[str] = frozenset(),
@@ -96,6 +99,9 @@ class ServerConnections:
         self.heads = KnownHeads()
         self.pieces = Turns(MOST_PIECES)
         self.at_once = at_once
+        self.most_waiting = most_waiting
+        self.waiting = 0
+        """Requests that wait for the answer to an earlier one of their connection."""
         self.seconds = seconds
 
     def __len__(self) -> int:
@@ -155,6 +161,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._held: tuple[RequestResponseCycle, ASGI3Application] | None = None
         self._under_way: RequestResponseCycle | None = None
         self._starts_next = False
+        self._waiting = 0
         self._is_new = True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -166,6 +173,8 @@ class BoundedHttp(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._connections.leave(self)
+        self._connections.waiting -= self._waiting
+        self._waiting = 0
         self._piece = b""
         if self._under_way is not None:  # uvicorn tells the request that came last alone, and that one may wait
             self._under_way.disconnected = True
@@ -281,7 +290,10 @@ class BoundedHttp(HttpToolsProtocol):
         self.transport.abort()
 
     def on_message_begin(self) -> None:
-        if len(self.pipeline) >= MOST_PIPELINED:
+        waits = not self._is_answered
+        if len(self.pipeline) >= MOST_PIPELINED or (
+            waits and self._connections.waiting >= self._connections.most_waiting
+        ):
             raise ValueError("too many requests before the first answer")  # the parser's caller answers 400
         super().on_message_begin()
         self._is_whole = self._has_host = False
@@ -311,6 +323,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._connections.idle.pop(self, None)
         self._connections.unfinished[self] = None
         super().on_headers_complete()
+        self._count_waiting()
 
     def on_chunk_header(self) -> None:
         self._chunks += 1
@@ -358,6 +371,7 @@ class BoundedHttp(HttpToolsProtocol):
         self._starts_next = True
         super().on_response_complete()
         self._starts_next = False
+        self._count_waiting()
         if self.transport.is_closing():
             return
         if self.cycle.response_complete and self.cycle.more_body:
@@ -365,6 +379,10 @@ class BoundedHttp(HttpToolsProtocol):
         self._hold_unread()
         if not self.pipeline:
             self._connections.idle[self] = None
+
+    def _count_waiting(self) -> None:
+        self._connections.waiting += len(self.pipeline) - self._waiting
+        self._waiting = len(self.pipeline)
 
     def _hold_unread(self) -> None:
         """Update the number of unread bytes."""

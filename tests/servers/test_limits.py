@@ -413,6 +413,31 @@ async def test_only_so_many_requests_wait_for_the_answer_to_an_earlier_one() -> 
         seen.set()
 
 
+async def test_only_so_many_requests_of_all_connections_wait_for_the_answer_to_an_earlier_one() -> None:
+    seen = asyncio.Event()
+    connections = ServerConnections(most_waiting=3)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await seen.wait()
+        await fine(scope, receive, send)
+
+    async with hasty(app, connections=connections, seconds=60) as connection:
+        reader, writer = await connection()
+        writer.write(GET * 3)
+        await until(lambda: connections.waiting == 2, "two wait for the first")
+        more, writer = await connection()
+        writer.write(GET * 3)
+        assert (await more.read()).startswith(b"HTTP/1.1 400 ")
+        await until(lambda: connections.waiting == 2, "those of a closed connection do not count")
+        alone, writer = await connection()
+        writer.write(GET)
+        seen.set()
+        for one, answers in ((reader, 3), (alone, 1)):
+            for _ in range(answers):
+                assert (await one.readuntil(b"fine")).startswith(ANSWER)
+        assert connections.waiting == 0
+
+
 async def test_what_was_answered_before_it_was_sent_whole_is_read_no_further_and_its_connection_ends() -> None:
     async with hasty(seconds=60) as connection:
         reader, writer = await connection()
