@@ -102,7 +102,9 @@ def _agree(first: Day, second: Day) -> bool:
 
 def capitals(text: str) -> Iterator[str]:
     """The words of a text that begin with a capital or hold a digit, except at the beginning of a sentence."""
-    bare = QUOTED.sub(lambda found: " " * len(found[0]), text)
+    bare = QUOTED.sub(
+        lambda found: f"{' ' * (len(found[0]) - 1)}{found[1][-1] if found[1][-1] in '.!?' else ' '}", text
+    )
     for found in WORD.finditer(bare):
         word = re.sub(r"['’]s?$", "", found[0])
         begins = AT_START.search(bare[: found.start()]) is not None

@@ -6,7 +6,7 @@ from servers.bundle.environment import Environment, load
 from servers.bundle.phrases import phrases_if_readable
 from servers.bundle_library import OWN_LIBRARY
 from synth.retelling.retelling_gate import Gate, Original, unmarked
-from synth.retelling.spoken_values import RowNames
+from synth.retelling.spoken_values import RowNames, capitals
 from synth.retelling.task_parts import TaskPart, TaskParts, parts_of
 from tests.synth.retelling.walk import ASKING, LATE_BOOK, NAMES, original, rows
 
@@ -134,6 +134,10 @@ def test_the_parts_of_a_walk_are_what_it_orders_and_asks(environment: Environmen
             TaskPart("question", "the new due date of Kindred"),
         ),
     )
+
+
+def test_a_sentence_after_a_quotation_begins_with_a_capital_that_is_no_name() -> None:
+    assert list(capitals("Note “It turns.” And call Ada; then “yes” Bob.")) == ["Ada", "Bob"]
 
 
 def test_marks_are_taken_out() -> None:
