@@ -4,15 +4,16 @@ import httpx
 from pydantic import ValidationError
 
 from servers import errors
-from servers.doors.operations import JUDGE, AnswerT, Operation, OrderT
+from servers.doors.operations import CALL, JUDGE, LAUNCH, AnswerT, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.records import Record
 from servers.validation import first_problem
 
 SECONDS = 60.0
-JUDGE_SECONDS = LONGEST_JUDGEMENT + SECONDS
-"""Seconds to wait for a judgement: longer than one may take, so that a slow one is not given up."""
+LONG_SECONDS = LONGEST_JUDGEMENT + SECONDS
+"""Seconds to wait for an operation that runs untrusted code: longer than its budget may take on a busy machine."""
+LONG = frozenset({JUDGE.name, LAUNCH.name, CALL.name})
 ERRORS: dict[str, type[FarmError]] = {
     kind: error for kind, error in vars(errors).items() if isinstance(error, type) and issubclass(error, FarmError)
 }
@@ -34,7 +35,7 @@ class RemoteWorker:
         await self._http.aclose()
 
     async def ask(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
-        seconds = JUDGE_SECONDS if operation.name == JUDGE.name else SECONDS
+        seconds = LONG_SECONDS if operation.name in LONG else SECONDS
         response = await self._post(operation.name, order, seconds=seconds)
         try:
             return operation.read(response.content)
@@ -46,6 +47,11 @@ class RemoteWorker:
     async def _post(self, operation: str, order: Record, *, seconds: float) -> httpx.Response:
         try:
             response = await self._http.post(operation, content=order.model_dump_json(), timeout=seconds)
+        except httpx.TimeoutException:
+            raise CapacityError(
+                f"the worker at {self.url} did not answer {operation} within {seconds:g} s; the machine may be busy: "
+                "wait and try again"
+            ) from None
         except httpx.HTTPError as error:
             reason = str(error) or type(error).__name__
             raise CapacityError(f"the worker at {self.url} does not answer ({reason}); it is being restarted") from None

@@ -46,7 +46,7 @@ class VerifiedRows:
         return OWN_BYTES + (int(pages[0]) * PAGE_SIZE if pages else 0)
 
     def apply(self, changes: bytes, *, now: str) -> bytes:
-        """Apply new changes under every rule of the schema. After an error call `undo`.
+        """Apply new changes under the schema's constraints, without its triggers. After an error call `undo`.
 
         `now` is the instance's time at the call that made them, which a rule may compare with.
 

@@ -1,5 +1,6 @@
 """Which worker gets an instance, and what happens when one is away or full."""
 
+import socket
 from collections import Counter
 from collections.abc import AsyncGenerator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest_asyncio
 from registry.fleet import EmbeddedWorker, FleetMember
 from registry.remote_worker import RemoteWorker
 from servers.bundle_library import Library
+from servers.doors.operations import WALLS, EmptyOrder
 from servers.errors import CapacityError, NotFound
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
@@ -107,3 +109,12 @@ async def test_an_instance_closed_while_its_worker_was_away_is_closed_when_it_is
     farm.clock.now += 60
     await farm.reaper.reconcile()
     assert not second.has(away)
+
+
+async def test_a_worker_that_answers_too_late_is_not_said_to_be_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("registry.remote_worker.SECONDS", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        worker = RemoteWorker(f"http://127.0.0.1:{silent.getsockname()[1]}", "token")
+        with pytest.raises(CapacityError, match=r"did not answer walls within 0\.05 s; the machine may be busy"):
+            await worker.ask(WALLS, EmptyOrder())
+        await worker.aclose()
