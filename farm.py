@@ -6,6 +6,7 @@ take seconds to import, and most commands need none of them.
 
 import os
 import signal
+from types import FrameType
 
 INTERRUPTED = 130
 
@@ -13,6 +14,13 @@ INTERRUPTED = 130
 def _end_quietly(*_: object) -> None:
     os.write(2, b"farm: interrupted\n")
     os._exit(INTERRUPTED)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Take a SIGTERM as Ctrl-C, so that a command ends what it has begun and deletes its temporary files."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in a shell's background jobs
+        signal.default_int_handler(number, frame)
+    signal.raise_signal(signal.SIGINT)
 
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -255,6 +263,8 @@ class CommandLine(TyperGroup):
         command = loaded(name) if name in LISTED else listed
         if signal.getsignal(signal.SIGINT) is _end_quietly:
             signal.signal(signal.SIGINT, signal.default_int_handler)
+        if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, _interrupt)
         return name, command, rest
 
 

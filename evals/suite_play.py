@@ -2,7 +2,6 @@
 
 from contextlib import AsyncExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from evals.report.report import read_report
 from evals.report.report_data import report_data
@@ -16,6 +15,7 @@ from registry.client import FarmClient, WrongToken
 from registry.farm import Address, Options, private, running
 from servers.doors.server import run_served
 from servers.errors import InfraError, RequestError
+from servers.files.scratch_folder import scratch_folder
 from servers.text.terminal import Terminal, marked
 from servers.text.wording import counted, noun
 
@@ -73,7 +73,7 @@ async def _make_sure_of(farm: FarmClient, *, has_token: bool) -> None:
 async def _own_farm(stack: AsyncExitStack, library: tuple[Path, ...], workers: int) -> Address:
     if workers == 1:
         return await stack.enter_async_context(private(library))
-    state = Path(stack.enter_context(TemporaryDirectory(prefix="farm-")))
+    state = stack.enter_context(scratch_folder("state"))
     return await stack.enter_async_context(running(Options(library=library, state=state, port=0, workers=workers)))
 
 

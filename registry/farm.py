@@ -11,7 +11,6 @@ import re
 import secrets
 import socket
 import sys
-import tempfile
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -38,6 +37,7 @@ from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
 from servers.errors import CapacityError, InfraError, NotFound, RequestError, StateError
 from servers.files.private_files import kept_secret, write_private
+from servers.files.scratch_folder import scratch_folder
 from servers.files.trouble import trouble
 from servers.guest.walls import WALLS
 from servers.telemetry.logs import Level
@@ -174,8 +174,8 @@ def _listening(options: Options) -> socket.socket:
 @asynccontextmanager
 async def private(library: tuple[Path, ...]) -> AsyncGenerator[Address]:
     """Run a temporary farm on a free port. It leaves nothing behind."""
-    with tempfile.TemporaryDirectory(prefix="farm-") as state:
-        async with running(Options(library=library, state=Path(state), port=0)) as address:
+    with scratch_folder("state") as state:
+        async with running(Options(library=library, state=state, port=0)) as address:
             yield address
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import socket
 import sys
-import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Annotated
@@ -16,6 +15,7 @@ from servers.doors.mcp import AgentDoor, serve_stdio
 from servers.doors.server import listen, run_served, serving, url_of
 from servers.doors.stdio import standard_streams
 from servers.doors.worker_process import die_with_parent, serve_worker, until_told_to_stop
+from servers.files.scratch_folder import scratch_folder
 from servers.messages import Launch, Ticket
 from servers.telemetry.logs import to_stderr
 from servers.text.terminal import Terminal
@@ -66,8 +66,8 @@ async def _serve(
     if scenario_id is not None:
         scenario = library.scenario(folder.name, scenario_id)
         launch = launch.model_copy(update={"setup": scenario.setup, "clock": scenario.clock})
-    with tempfile.TemporaryDirectory(prefix="farm-") as state:
-        async with Worker(library, Path(state), WorkerSettings(gated=True)) as worker:
+    with scratch_folder("state") as state:
+        async with Worker(library, state, WorkerSettings(gated=True)) as worker:
             [ticket] = await worker.launch(launch)
             await serve_it(worker, ticket)
 

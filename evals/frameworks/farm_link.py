@@ -15,7 +15,6 @@ from collections.abc import Coroutine, Generator, Sequence
 from concurrent.futures import Future
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 import httpx2
@@ -26,6 +25,7 @@ from registry.client import FarmClient
 from registry.farm import URL_FILE, Address, address_of
 from servers.cli.secret_options import token_from
 from servers.errors import InfraError
+from servers.files.scratch_folder import scratch_folder
 
 CONNECTIONS = 256
 START_SECONDS = 120.0
@@ -91,8 +91,8 @@ def own_farm(library: Sequence[str]) -> Generator[Address]:
     Raises:
         InfraError: it does not start.
     """
-    with TemporaryDirectory(prefix="farm-") as folder:
-        state = Path(folder) / "state"
+    with scratch_folder("state") as folder:
+        state = folder / "state"
         shelves = [word for shelf in library for word in ("--library", str(Path(shelf).expanduser().resolve()))]
         command = [
             sys.executable,

@@ -1,7 +1,7 @@
 """The walls around an agent's program, raised by its process before the program starts.
 
 A program may read the folders that it needs, write into its own, and signal and trace only what it has started. It
-keeps the network, for it has to reach its model and its instance.
+keeps the network, for it has to reach its model and its instance. Nothing that it writes outlives its folder.
 """
 
 import ctypes
@@ -9,6 +9,7 @@ import os
 import resource
 from collections.abc import Sequence
 
+from evals.programs.agent_syscalls import refuse_what_the_kernel_keeps
 from servers.guest.walls import (
     LANDLOCK_CREATE_RULESET,
     LANDLOCK_FILE_RIGHTS,
@@ -20,13 +21,15 @@ from servers.guest.walls import (
 LANDLOCK_ADD_RULE, LANDLOCK_PATH_BENEATH = 445, 1
 VERSION_OF_SCOPES = 6
 PR_CAPBSET_DROP, CAPABILITIES = 24, 64
-EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1, 2, 4, 8
-FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | 1 << 15
-"""What a rule about one file may allow: also to cut it short, and to control a device."""
+EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE, CONTROL_DEVICE = 1, 2, 4, 8, 1 << 14, 1 << 15
+FILE_RIGHTS = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | CONTROL_DEVICE
+"""What a rule about one file may allow."""
 READ = EXECUTE | READ_FILE | READ_DIR
 SYSTEM = ("/bin", "/etc", "/lib", "/lib32", "/lib64", "/opt", "/proc", "/run/systemd/resolve", "/sbin", "/sys", "/usr")
 """What programs read of a system: themselves, their libraries, certificates and names of hosts."""
-DEVICES = ("/dev",)
+DEVICES = tuple(f"/dev/{name}" for name in ("null", "zero", "full", "random", "urandom", "tty"))
+"""Those that keep nothing. In the rest of /dev, such as /dev/shm, an episode could leave words for the next."""
+USE = READ_FILE | WRITE_FILE | TRUNCATE | CONTROL_DEVICE
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -58,7 +61,7 @@ def raise_walls(read: Sequence[str], write: Sequence[str]) -> None:
     rules = _FileRules(files=handled, tcp=0, scopes=LANDLOCK_SCOPES if version >= VERSION_OF_SCOPES else 0)
     size = 24 if version >= VERSION_OF_SCOPES else 8
     handle = _checked(_libc.syscall(LANDLOCK_CREATE_RULESET, ctypes.byref(rules), size, 0))
-    for paths, rights in ((SYSTEM, READ), (read, READ), (DEVICES, handled), (write, handled)):
+    for paths, rights in ((SYSTEM, READ), (read, READ), (DEVICES, USE), (write, handled)):
         for path in paths:
             _allow(handle, path, rights & handled)
     for capability in range(CAPABILITIES):
@@ -67,6 +70,7 @@ def raise_walls(read: Sequence[str], write: Sequence[str]) -> None:
     _checked(_libc.prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
     _checked(_libc.syscall(LANDLOCK_RESTRICT_SELF, handle, 0))
     os.close(handle)
+    refuse_what_the_kernel_keeps()
 
 
 def _allow(ruleset: int, path: str, rights: int) -> None:

@@ -11,10 +11,9 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from evals.programs.agent_task import ANSWER_FILE, AgentTask
 from evals.programs.agent_walls import landlock_version
 from servers.errors import InfraError, RequestError
 from servers.files.private_files import regular
+from servers.files.scratch_folder import scratch_folder
 from servers.files.trouble import trouble
 
 MIB = 1024 * 1024
@@ -121,13 +121,14 @@ class AgentProgram:
         Raises:
             InfraError: it cannot be started.
         """
-        folder = Path(tempfile.mkdtemp(prefix="farm-agent-"))
+        scratch = ExitStack()
         try:
+            folder = await asyncio.to_thread(scratch.enter_context, scratch_folder("agent"))
             return await self._run(task, folder)
         except OSError as error:
             raise InfraError(f"the agent's program cannot be started: {trouble(error)}") from None
         finally:
-            await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+            await asyncio.to_thread(scratch.close)  # it may have left very many files
 
     async def _run(self, task: AgentTask, folder: Path) -> Ending:
         home = {} if self._readable is None else {"HOME": str(folder), "TMPDIR": str(folder)}

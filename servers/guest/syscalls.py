@@ -7,6 +7,7 @@ import ctypes
 import errno
 import platform
 import struct
+from collections.abc import Iterable
 
 X86_64 = {
     "read": 0, "write": 1, "close": 3, "fstat": 5, "lseek": 8, "mmap": 9, "mprotect": 10, "munmap": 11, "brk": 12,
@@ -30,6 +31,11 @@ def _program(arch: int, allowed: list[int]) -> bytes:
     for place, number in enumerate(allowed):
         steps.append((JUMP_IF_EQUAL, len(allowed) - place, 0, number))
     steps += [(RETURN, 0, 0, FAIL), (RETURN, 0, 0, ALLOW)]
+    return packed(steps)
+
+
+def packed(steps: Iterable[tuple[int, int, int, int]]) -> bytes:
+    """The steps of a filter, as the kernel reads them."""
     return b"".join(struct.pack("HBBI", *step) for step in steps)
 
 
@@ -45,6 +51,11 @@ def allow_only_what_is_needed() -> bool:
     """Install the filter in this process. False if there is none for this machine."""
     if not _BYTES:
         return False
-    program = ctypes.create_string_buffer(_BYTES, len(_BYTES))
-    loaded = _Filter(len(_BYTES) // 8, ctypes.addressof(program))
+    return install(_BYTES)
+
+
+def install(filter_: bytes) -> bool:
+    """Install a filter in this process. False if the kernel refuses it."""
+    program = ctypes.create_string_buffer(filter_, len(filter_))
+    loaded = _Filter(len(filter_) // 8, ctypes.addressof(program))
     return _libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(loaded), 0, 0) == 0

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import signal
 import stat
 import sys
 import threading
@@ -25,7 +26,7 @@ from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.farm import private
 from servers.errors import InfraError, RequestError
-from tests.processes import LONG
+from tests.processes import LONG, started, until
 
 MIB = 1024 * 1024
 PLAYS = """
@@ -349,6 +350,65 @@ print(json.dumps(tried))
     tried: dict[str, str] = json.loads(run.trace.answer)
     done = [name for name, what in tried.items() if what == "done"]
     assert done == ["own scratch", "own program", *(["signal"] if landlock_version() < 6 else [])]
+
+
+@needs_walls
+async def test_behind_walls_an_episode_leaves_nothing_for_the_next(shelf: Path, tmp_path: Path) -> None:
+    """Of the devices it has those that keep nothing. Its temporary files are in its own folder."""
+    left = [Path(folder) / f"left-{os.getpid()}" for folder in ("/dev", "/dev/shm", "/tmp", "/var/tmp")]
+    text = f"""
+import ctypes, tempfile
+done = []
+def attempt(name, action):
+    try:
+        action()
+        done.append(name)
+    except OSError:
+        pass
+for place in {[str(place) for place in left]!r}:
+    attempt(place, lambda: open(place, "w"))
+    attempt(place, lambda: os.mkfifo(place))
+kernel = ctypes.CDLL(None, use_errno=True)
+def made(name, *arguments):
+    if getattr(kernel, name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+attempt("shmget", lambda: made("shmget", 13, 4096, 0o1600))
+attempt("semget", lambda: made("semget", 13, 1, 0o1600))
+attempt("msgget", lambda: made("msgget", 13, 0o1600))
+attempt("mq_open", lambda: made("mq_open", b"/left", 0o102, 0o600, None))
+attempt("add_key", lambda: made("syscall", 248, b"user", b"left", b"x", 1, -4))
+attempt("null", lambda: open("/dev/null", "w").write("x"))
+attempt("random", lambda: open("/dev/urandom", "rb").read(8))
+attempt("shell", lambda: subprocess.run("echo > /dev/null 2>&1 < /dev/null", shell=True, check=True))
+attempt("temporary", lambda: tempfile.TemporaryFile().write(b"x"))
+attempt("terminals", lambda: open("/dev/ptmx", "w"))
+dearer()
+print(json.dumps(done + [tempfile.gettempdir() == os.environ["FARM_FOLDER"]]))
+"""
+    async with bench(shelf, tmp_path) as at:
+        run = await at.play(at.program(text, walls=ProgramWalls((tmp_path,))))
+    assert not [place for place in left if place.exists()]
+    assert run.trace is not None
+    assert json.loads(run.trace.answer) == ["null", "random", "shell", "temporary", True], run.error
+
+
+async def test_a_farm_eval_that_is_told_to_end_deletes_what_its_agent_had(shelf: Path, tmp_path: Path) -> None:
+    """A SIGTERM, which a shell's `kill` sends, is taken as Ctrl-C."""
+    temporary, note = tmp_path / "temporary", tmp_path / "note"
+    temporary.mkdir()
+    agent = f'echo "$FARM_FOLDER" > {note}.part; mv {note}.part {note}; sleep 1000'
+    one = await started(
+        *("eval", "--agent", agent, "--library", shelf, "--environment", "shop", "--scenario", "dearer"),
+        *("--out", "run"),
+        home=tmp_path,
+        TMPDIR=str(temporary),
+    )
+    await until(note.exists, "the agent has its folder")
+    assert Path(note.read_text().strip()).parent == temporary
+    one.send(signal.SIGTERM)
+    done = await one.ended()
+    assert (done.code, "interrupted" in done.err, "Traceback" in done.err) == (130, True, False), done.err
+    assert list(temporary.glob("farm-*")) == []
 
 
 @needs_walls

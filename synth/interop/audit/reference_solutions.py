@@ -1,6 +1,5 @@
 """Reference solutions of imported scenarios: the calls of an audit that earn reward 1 when played."""
 
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from agent_client.trace import ToolResult
 from servers.bundle.environment import load
 from servers.bundle.files import write_text
 from servers.bundle_library import Library
+from servers.files.scratch_folder import scratch_folder
 from servers.messages import Judge, Launch
 from servers.scenario.scenario import Scenario, Solution
 from servers.scenario.scenario_file import load_scenarios
@@ -29,8 +29,8 @@ async def certify(folder: Path, audit: EnvironmentAudit) -> list[str]:
     scenarios = load_scenarios(load(folder))
     found = {one.id: one for one in audit.scenarios if one.reward_found == 1}
     certified: dict[str, Scenario] = {}
-    with tempfile.TemporaryDirectory(prefix="farm-") as state:
-        async with Worker(Library([folder.parent]), Path(state)) as worker:
+    with scratch_folder("state") as state:
+        async with Worker(Library([folder.parent]), state) as worker:
             for name in found.keys() & scenarios.keys():
                 solution = Solution(calls=found[name].calls, answer=ANSWER)
                 if all([await _earns_all(worker, folder.name, scenarios[name], found[name], seed) for seed in SEEDS]):
