@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import jinja2
 
 from registry.web.assets import STATIC
+from servers.text.terminal import clean
 
 MOST_BARS = 12
 
@@ -31,12 +32,12 @@ class Histogram(NamedTuple):
 
 
 def page(template: Path, **values: Any) -> str:
-    """A page from a template of this folder, with the common style. Text of models is escaped."""
+    """A page from a template of this folder, with the common style. Text of models is escaped and cleaned."""
     folders = [template.parent, Path(__file__).parent, STATIC]
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folders), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    return templates.get_template(template.name).render(**values)
+    return clean(templates.get_template(template.name).render(**values))
 
 
 def histogram(name: str, values: Sequence[int]) -> Histogram:

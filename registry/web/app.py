@@ -16,6 +16,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from registry.http.errors import RETRY_SECONDS
 from registry.leases import Registry
 from registry.web.assets import asset_url, serve_asset
 from registry.web.policy_text import rendered
@@ -25,6 +26,7 @@ from servers.doors.operations import AT_START, StartOrder
 from servers.doors.request import TooLarge, again, body_of, header, headers_of, misled
 from servers.errors import CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
 from servers.messages import StartTable
+from servers.text.terminal import clean
 
 LARGEST_FORM = 1024 * 1024
 """Bytes of a form. A call with more arguments is an agent's."""
@@ -54,6 +56,8 @@ STATUS: tuple[tuple[type[FarmError], int], ...] = (
     (CapacityError, 503),
     (InfraError, 503),
 )
+OWN_SITE = ("", "same-origin", "none")
+"""What a browser may say about where a form comes from: nothing, a page of ours, or its user."""
 TEMPLATES = Path(__file__).parent / "templates"
 API = ("/v1/", "/metrics")
 
@@ -81,9 +85,12 @@ class Pages:
         )
 
     async def drawn(self, template: str, code: int = 200, **values: Any) -> Response:
-        """A page. It is written in a thread, since a stranger's texts may be long."""
+        """A page, in which no text of a stranger reorders or hides what stands beside it.
+
+        It is written in a thread, since such texts may be long.
+        """
         found = self._templates.get_template(template)
-        text = await asyncio.to_thread(found.render, **values)
+        text = await asyncio.to_thread(lambda: clean(found.render(**values)))
         return Response(text.encode("utf-8", "replace"), status_code=code, media_type="text/html; charset=utf-8")
 
     async def start_tables(self, environment: str, digest: str) -> list[StartTable]:
@@ -233,10 +240,11 @@ _NOT_OURS = "This form is not of a page of this session. Go back, load the page 
 
 
 def _is_from_elsewhere(scope: Scope) -> bool:
-    """True if a browser says that the form is of another site."""
+    """True if a browser says that the form is of another site, or of another port of this one."""
     headers = headers_of(scope)
     origin = header(headers, b"origin")
-    return bool(origin) and origin.partition("://")[2] != header(headers, b"host")
+    is_foreign = bool(origin) and origin.partition("://")[2] != header(headers, b"host")
+    return is_foreign or header(headers, b"sec-fetch-site") not in OWN_SITE
 
 
 def _with_headers(send: Send) -> Send:
@@ -285,7 +293,10 @@ async def _told(pages: Pages, request: Request, error: Exception) -> Response:
     title = {404: "Not there", 409: "Not now", 503: "No room, or trouble"}.get(status, "That did not work")
     session: WebSession | None = request.scope.get("session")
     values = {"title": title, "message": message[:4000], "csrf": session.csrf if session else "", "path": ""}
-    return await pages.drawn("error.html", status, **values)
+    answer = await pages.drawn("error.html", status, **values)
+    if status == 503:
+        answer.headers["Retry-After"] = str(RETRY_SECONDS)
+    return answer
 
 
 def json_answer(value: Any, status: int = 200) -> Response:

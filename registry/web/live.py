@@ -7,11 +7,12 @@ live pages there are and the more each costs, so that watching takes at most `SH
 import asyncio
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
 from registry.leases import Registry
 from registry.web.app import Visit
@@ -27,7 +28,12 @@ WEIGHT = 0.2
 """The weight of the last refresh in the average."""
 SECONDS_OF_SILENCE = 10.0
 """Seconds after which a stream says that it is there, and looks whether its reader is."""
-MOST_WATCHERS = 1000
+MOST_WATCHERS = 64
+MOST_OF_ONE = 16
+"""Live pages in all, and of one instance. A further page is reloaded by hand."""
+SLICE = 4
+"""Pages that are told of a change at once."""
+SLICE_SECONDS = 0.005
 ASK_SECONDS = 4.0
 
 
@@ -81,28 +87,20 @@ class LiveFeed:
         Raises:
             CapacityError: there are too many live pages.
         """
-        if self.watchers >= MOST_WATCHERS:
-            raise CapacityError(f"{MOST_WATCHERS:,} live pages are open already; close some")
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        events = self._events(visit, LivePage(instance, worker, visit.asked("mark")))
-        return StreamingResponse(events, media_type="text/event-stream", headers=headers)
-
-    async def _events(self, visit: Visit, watcher: LivePage) -> AsyncIterator[bytes]:
-        self._watchers.add(watcher)
+        self.see_that_there_is_room(instance)
+        watcher = LivePage(instance, worker, visit.asked("mark"))
+        self._watchers.add(watcher)  # now, so that many that come at once are counted
         self._begin()
-        try:
-            yield b"retry: 2000\n\n"
-            while not visit.pages.stopping.is_set() and visit.session.expires > time.time():
-                await _either(watcher.changed, visit.pages.stopping)
-                if await visit.request.is_disconnected():
-                    return
-                if not watcher.changed.is_set():
-                    yield b": here\n\n"
-                    continue
-                watcher.changed.clear()
-                yield b"event: changed\ndata:\n\n" if watcher.mark else b"event: over\ndata:\n\n"
-        finally:
-            self._watchers.discard(watcher)
+        return _Stream(_events(visit, watcher), lambda: self._watchers.discard(watcher))
+
+    def see_that_there_is_room(self, instance: str) -> None:
+        """Raise CapacityError if there is none for another live page."""
+        if self.watchers >= MOST_WATCHERS:
+            raise CapacityError(f"{MOST_WATCHERS} live pages are open already; close some, or reload this one by hand")
+        if sum(one.instance == instance for one in self._watchers) >= MOST_OF_ONE:
+            raise CapacityError(
+                f"{MOST_OF_ONE} live pages of this instance are open already; close some, or reload this one by hand"
+            )
 
     def _begin(self) -> None:
         if self._looking is None or self._looking.done():
@@ -123,11 +121,44 @@ class LiveFeed:
         with suppress(FarmError, TimeoutError):
             async with asyncio.timeout(ASK_SECONDS):
                 marks = await self._registry.fleet.seat(worker).door.ask(MARKS, MarksOrder(instances=instances))
-            for one in watchers:
-                mark = marks.get(one.instance, "")
-                if mark != one.mark:
-                    one.mark = mark
-                    one.changed.set()
+            await tell([one for one in watchers if marks.get(one.instance, "") != one.mark], marks)
+
+
+async def tell(watchers: Sequence[LivePage], marks: Mapping[str, str]) -> None:
+    """Give some pages their new marks, a few at once, so that other requests are answered between them."""
+    for begin in range(0, len(watchers), SLICE):
+        for one in watchers[begin : begin + SLICE]:
+            one.mark = marks.get(one.instance, "")
+            one.changed.set()
+        await asyncio.sleep(SLICE_SECONDS)
+
+
+class _Stream(StreamingResponse):
+    """Events, and what is done when they are over, also if nobody has read one."""
+
+    def __init__(self, events: AsyncIterator[bytes], at_end: Callable[[], None]) -> None:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        super().__init__(events, media_type="text/event-stream", headers=headers)
+        self._at_end = at_end
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._at_end()
+
+
+async def _events(visit: Visit, watcher: LivePage) -> AsyncIterator[bytes]:
+    yield b"retry: 2000\n\n"
+    while not visit.pages.stopping.is_set() and visit.session.expires > time.time():
+        await _either(watcher.changed, visit.pages.stopping)
+        if await visit.request.is_disconnected():
+            return
+        if not watcher.changed.is_set():
+            yield b": here\n\n"
+            continue
+        watcher.changed.clear()
+        yield b"event: changed\ndata:\n\n" if watcher.mark else b"event: over\ndata:\n\n"
 
 
 async def _either(*events: asyncio.Event) -> None:

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from pydantic import BaseModel
 
 from servers.text.json_values import as_list, is_list, is_object
-from servers.text.terminal import clean
+from servers.text.terminal import clean, obeyed_in
 from servers.text.wording import counted
 
 LONGEST_SHOWN = 20_000
@@ -39,6 +39,12 @@ def shown(text: str) -> str:
     if len(text) > LONGEST_SHOWN:
         text = f"{text[:LONGEST_SHOWN]}… ({len(text) - LONGEST_SHOWN:,} more characters)"
     return clean(text)
+
+
+def exact(value: Any) -> Markup:
+    """A value that a form sends back. It is the same there, and no character of it is obeyed in the page's source."""
+    text = str(escape(str(value)))
+    return Markup(text.translate({ord(one): f"&#{ord(one)};" for one in obeyed_in(text)}))  # noqa: S704 - escaped
 
 
 def brief(text: str) -> str:
@@ -102,6 +108,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "shown": shown,
     "brief": brief,
     "cell": cell,
+    "exact": exact,
     "when": when,
     "seconds": seconds,
     "kind_of": kind_of,

@@ -45,7 +45,12 @@ def clean(text: str) -> str:
     """A text without control characters: each is replaced by its number."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(one if one in KEPT or unicodedata.category(one) not in OBEYED else _told(one) for one in text)
+    return text.translate({ord(one): _told(one) for one in obeyed_in(text)})
+
+
+def obeyed_in(text: str) -> set[str]:
+    """The characters of a text that a terminal or a browser would obey."""
+    return {one for one in set(text) - KEPT if unicodedata.category(one) in OBEYED}
 
 
 def _told(character: str) -> str:

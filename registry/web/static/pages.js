@@ -141,7 +141,9 @@ function live() {
   events.onopen = () => place.removeAttribute("data-broken");
   events.onerror = () => {
     place.setAttribute("data-broken", "");
-    if (events.readyState === EventSource.CLOSED) follow();
+    if (events.readyState !== EventSource.CLOSED) return;
+    place.setAttribute("data-still", "");  // it was refused, and does not connect again
+    follow();
   };
 }
 

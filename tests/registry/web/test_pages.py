@@ -5,14 +5,19 @@ import re
 import shutil
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
+from urllib.parse import quote
 
 import httpx
 import pytest
 import pytest_asyncio
 
 from agent_client.toolbox import connect
+from registry.messages import Lease
+from registry.web.live import MOST_OF_ONE, MOST_WATCHERS, SLICE, LivePage, tell
 from registry.web.pages.playground_pages import CALLS_SHOWN
+from servers.text.terminal import obeyed_in
 from tests.bundles import write_bundle
+from tests.processes import LONG
 from tests.registry.web.browsers import Visitor, in_one_task, visited
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -137,19 +142,82 @@ async def next_event(lines: AsyncIterator[str]) -> str:
             return line
 
 
-async def test_two_hundred_live_pages_stand_side_by_side_and_the_farm_ends(shelf: Path, tmp_path: Path) -> None:
-    async with asyncio.timeout(60):
+async def test_live_pages_are_bounded_and_the_farm_ends(shelf: Path, tmp_path: Path) -> None:
+    """Of one instance and in all. A further one is refused for now, and let in once another is closed."""
+    async with asyncio.timeout(LONG):
         async with visited(shelf, tmp_path / "state") as visitor:
-            [lease] = await visitor.client.launch("shop")
-            limits = httpx.Limits(max_connections=300)
+            leases = await visitor.client.launch("shop", count=MOST_WATCHERS // MOST_OF_ONE + 1)
+            limits = httpx.Limits(max_connections=2 * MOST_WATCHERS)
             cookies = visitor.http.cookies
             async with httpx.AsyncClient(base_url=visitor.address.url, cookies=cookies, limits=limits) as http:
-                path = f"/instances/{lease.instance}/events"
-                opened = [await http.send(http.build_request("GET", path), stream=True) for _ in range(200)]
-                assert {one.status_code for one in opened} == {200}
+
+                async def opened(lease: Lease) -> httpx.Response:
+                    request = http.build_request("GET", f"/instances/{lease.instance}/events")
+                    return await http.send(request, stream=True)
+
+                async def refused(lease: Lease) -> str:
+                    answer = await opened(lease)
+                    assert (answer.status_code, answer.headers["retry-after"]) == (503, "5")
+                    return (await answer.aread()).decode()
+
+                crowd = await asyncio.gather(*(opened(leases[0]) for _ in range(MOST_OF_ONE + 8)))
+                pages = [one for one in crowd if one.status_code == 200]
+                assert len(pages) == MOST_OF_ONE
+                assert "16 live pages of this instance are open" in await refused(leases[0])
+                pages += [await opened(lease) for lease in leases[1:-1] for _ in range(MOST_OF_ONE)]
+                assert {one.status_code for one in pages} == {200}
+                assert "64 live pages are open" in await refused(leases[-1])
                 assert (await visitor.client.health()).status == "ok"
-                for one in opened:
+                await pages.pop().aclose()
+                while (late := await opened(leases[-1])).status_code == 503:
+                    await late.aread()
+                for one in [*pages, late]:
                     await one.aclose()
+
+
+async def test_live_pages_are_told_of_a_change_a_few_at_once() -> None:
+    pages = [LivePage("one", "worker-1", "old") for _ in range(MOST_WATCHERS)]
+    telling = asyncio.create_task(tell(pages, {"one": "new"}))
+    told = 0
+    while not telling.done():
+        await asyncio.sleep(0)
+        before, told = told, sum(one.changed.is_set() for one in pages)
+        assert told - before <= SLICE
+    assert {one.mark for one in pages} == {"new"}
+    assert told == MOST_WATCHERS
+
+
+async def test_what_a_stranger_writes_is_never_obeyed_by_a_browser(shelf: Path, tmp_path: Path) -> None:
+    """Bidi overrides and control characters are shown by number. Forms send them back whole."""
+    odd = "\u202eevil\u2066\x9b\u200b"
+    library = tmp_path / "library"
+    shutil.copytree(shelf / "shop", library / "shop")
+    policy, scenarios = library / "shop" / "policy.md", library / "shop" / "scenarios.jsonl"
+    policy.write_text(f"# {odd}\n\n- {odd}\n\n```\n{odd}\n```\n")
+    scenarios.write_text(scenarios.read_text().replace("Make the bell dearer", f"Make the bell dearer {odd}"))
+    async with visited(library, tmp_path / "state") as visitor:
+        [lease] = await visitor.client.launch("shop", "dearer")
+        url, token = lease.address()
+        async with connect(url, token) as toolbox:
+            await toolbox.call(f"no\x1b[31m{odd}", {odd: odd})
+        own = f"/instances/{lease.instance}"
+        shown = quote(odd)
+        for path in ("/", "/environments/shop", "/environments/shop/scenarios/dearer", own, f"/?q={shown}"):
+            page = await visitor.page(path)
+            assert not obeyed_in(page), path
+            if path != "/":
+                assert "\\u202eevil" in page or "&#8238;evil" in page
+        assert 'value="&#8238;evil&#8294;&#155;&#8203;"' in await visitor.page(f"/?q={shown}")
+        assert not obeyed_in((await visitor.http.get(f"/nowhere/{shown}")).text)
+
+
+@pytest.mark.parametrize(("site", "status"), [("cross-site", 403), ("same-site", 403), ("same-origin", 303)])
+async def test_a_form_of_another_site_is_refused_whatever_it_carries(visitor: Visitor, site: str, status: int) -> None:
+    visitor.http.headers["Sec-Fetch-Site"] = site
+    try:
+        assert (await visitor.send("/instances", environment="shop")).status_code == status
+    finally:
+        del visitor.http.headers["Sec-Fetch-Site"]
 
 
 async def test_a_state_is_sorted_filtered_followed_and_asked(visitor: Visitor) -> None:
