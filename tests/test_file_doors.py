@@ -16,6 +16,7 @@ DOORS = {
     "servers/files/atomic_write.py": "files that are written whole",
     "servers/files/named_file.py": "files that a user names",
     "servers/files/private_files.py": "files of the state folder",
+    "servers/files/scratch_folder.py": "the farm's own temporary folders, to lock them",
 }
 OTHERS = {
     "agent_client/models/call_text.py": "the farm's own prompts",

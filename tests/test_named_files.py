@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from servers.bundle.files import PACKAGED
-from servers.files.named_file import LARGEST_NAMED, bytes_named, opened_by_name, text_named
+from servers.errors import RequestError
+from servers.files.named_file import LARGEST_NAMED, bytes_named, opened_by_name, text_found, text_named
+from synth.interop.benchmarks.clone import Clone
 from tests.processes import farm
 
 NAMED = [
@@ -81,6 +83,36 @@ def test_a_link_to_a_regular_file_is_read(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"one\r\ntwo")
     (tmp_path / "link").symlink_to("file")
     assert text_named(tmp_path / "link") == "one\ntwo"
+
+
+def test_a_file_of_a_folder_of_others_is_read_through_no_link_out_of_it(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (tmp_path / "private").write_text("secret")
+    (theirs / "LICENSE").write_text("MIT")
+    (theirs / "inside").symlink_to("LICENSE")
+    assert text_found(theirs, "inside") == "MIT"
+    for name, target in (("LICENSE.md", "../private"), ("folder", "..")):
+        (theirs / name).symlink_to(target)
+    for name in ("LICENSE.md", "folder/private"):
+        with pytest.raises(OSError, match="a link leads out of its folder"):
+            text_found(theirs, name)
+    with pytest.raises(RequestError, match="a link leads out of its folder"):
+        Clone(theirs, "a benchmark").text("LICENSE.md")
+
+
+async def test_a_licence_that_is_a_link_to_a_private_file_reaches_no_bundle(tmp_path: Path) -> None:
+    (tmp_path / "private.txt").write_text("secret")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "LICENSE").symlink_to("../private.txt")
+    for name in ("environments.json", "scenarios.json"):
+        (theirs / name).write_text("{}")
+    command = ("import", "envscaler", "theirs/environments.json", "theirs/scenarios.json", "--out", "out")
+    done = await farm(*command, home=tmp_path)
+    assert (done.code, "theirs/LICENSE: cannot be read: a link leads out" in done.err) == (2, True), done.err
+    assert not (tmp_path / "out").exists()
+    assert (await farm(*command, "--licence", "private.txt", home=tmp_path)).code == 0
 
 
 def test_a_file_that_grows_is_read_up_to_its_bound(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """The files that a user names: regular ones of bounded size. Links are followed, pipes and devices are not waited for.
 
+A file that is only found in somebody else's folder, which the user has named, is read through no link out of it.
+
 What is refused is an OSError, whose reason `trouble` tells.
 """
 
@@ -51,6 +53,17 @@ def text_named(path: Path, *, largest: int = LARGEST_NAMED, encoding: str = "utf
     Raises OSError like `opened_by_name`, and UnicodeDecodeError.
     """
     return StringIO(bytes_named(path, largest=largest).decode(encoding), newline=None).read()
+
+
+def text_found(folder: Path, name: str, *, largest: int = LARGEST_NAMED) -> str:
+    """The text of a file in a folder of others, its lines ended by line feeds.
+
+    Raises OSError like `opened_by_name` and if a link leads out of the folder, and UnicodeDecodeError.
+    """
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise OSError(errno.EINVAL, "a link leads out of its folder; put the file itself there", str(path))
+    return text_named(path, largest=largest)
 
 
 def _refuse_others(path: Path, found: os.stat_result, largest: int) -> None:

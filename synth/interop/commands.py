@@ -13,7 +13,7 @@ from servers.bundle.environment import Environment, load
 from servers.cli.command_options import bundle_of
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
-from servers.files.named_file import text_named
+from servers.files.named_file import text_found, text_named
 from servers.files.trouble import trouble
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
@@ -132,7 +132,7 @@ def _notice(metadata: Path, licence: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        return text_named(path)
+        return text_named(path) if licence else text_found(metadata.parent, path.name)
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
 

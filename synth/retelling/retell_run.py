@@ -11,6 +11,7 @@ from agent_client.references import REFERENCE
 from servers.bundle.description import Provenance
 from servers.errors import NotFound
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import bytes_named
 from servers.records import Record
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
@@ -257,7 +258,7 @@ class Retelling:
 
     def _given_up(self) -> RefusedTwice:
         try:
-            return RefusedTwice.model_validate_json(self._file.read_bytes())
+            return RefusedTwice.model_validate_json(bytes_named(self._file))
         except (OSError, ValueError):
             return RefusedTwice()
 

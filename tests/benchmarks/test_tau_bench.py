@@ -218,5 +218,5 @@ async def test_every_truth_replayed_over_http_passes(
 def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
     with (tmp_path / "wiki.md").open("wb") as file:
         file.truncate(16 * 1024 * 1024 + 1)
-    with pytest.raises(RequestError, match=r"wiki.md: is larger than 16 MiB$"):
+    with pytest.raises(RequestError, match=r"wiki.md: cannot be read: it is larger than 16 MiB$"):
         Clone(tmp_path, "tau-bench").text("wiki.md")

@@ -120,7 +120,7 @@ def bfcl_source(version: BfclVersion, path: Path | None, package: Path | None) -
     found = package or (path if version == "v4" else None) or _installed()
     if found.name != PACKAGE and (found / PACKAGE).is_dir():
         found /= PACKAGE
-    code = Clone(found.parent, "bfcl-eval")
+    code = Clone(found.parent, "bfcl-eval", is_installed=True)
     if version == "v4":
         return BfclSource(code, code, version)
     if path is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from servers.errors import RequestError
-from servers.files.named_file import text_named
+from servers.files.named_file import text_found, text_named
 from servers.files.trouble import trouble
 from servers.gate.parser import NOT_PYTHON, parsed
 
@@ -18,13 +18,17 @@ DIGITS = 12
 
 
 class Clone:
-    """A folder with a benchmark's files. It remembers what was read, so that a version can be told by content."""
+    """A folder with a benchmark's files. It remembers what was read, so that a version can be told by content.
 
-    def __init__(self, root: Path, name: str) -> None:
+    No file is read through a link out of it, except where it is an installed package: installers put links there.
+    """
+
+    def __init__(self, root: Path, name: str, *, is_installed: bool = False) -> None:
         if not root.is_dir():
             raise RequestError(f"{root}: is no folder; give the folder of your clone of {name}")
         self.root = root
         self.name = name
+        self._is_installed = is_installed
         self._texts: dict[str, str] = {}
 
     def text(self, path: str) -> str:
@@ -36,7 +40,9 @@ class Clone:
     def _read(self, path: str) -> str:
         whole = self.root / path
         try:
-            return text_named(whole, largest=LARGEST_FILE)
+            if self._is_installed:
+                return text_named(whole, largest=LARGEST_FILE)
+            return text_found(self.root, path, largest=LARGEST_FILE)
         except FileNotFoundError:
             raise RequestError(f"{whole}: is missing; is {self.root} a whole clone of {self.name}?") from None
         except UnicodeDecodeError:
