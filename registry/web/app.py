@@ -16,7 +16,6 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from registry.http.errors import RETRY_SECONDS
 from registry.leases import Registry
 from registry.web.assets import asset_url, serve_asset
 from registry.web.policy_text import rendered
@@ -56,6 +55,8 @@ STATUS: tuple[tuple[type[FarmError], int], ...] = (
     (CapacityError, 503),
     (InfraError, 503),
 )
+RETRY_SECONDS = 5
+"""What a page that is refused for now tells a browser to wait."""
 OWN_SITE = ("", "same-origin", "none")
 """What a browser may say about where a form comes from: nothing, a page of ours, or its user."""
 TEMPLATES = Path(__file__).parent / "templates"
