@@ -48,6 +48,7 @@ from typing import Any
 
 from servers import toolkit
 from servers.imported import datetime as frozen_datetime
+from servers.imported import hashing as content_hashing
 from servers.imported import judging as imported_judging
 from servers.imported import probing as imported_probing
 from servers.imported import running as imported_running
@@ -106,6 +107,7 @@ IMPORTED: tuple[ModuleType, ...] = (
     types,
     urllib.parse,
     warnings,
+    content_hashing,
     frozen_datetime,
     frozen_secrets,
     frozen_time,

@@ -6,6 +6,7 @@ bound everything else.
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from servers.gate.allowed_modules import IMPORTED_NAMES
 from servers.gate.allowed_names import FRAMES, INSTEAD
@@ -13,6 +14,8 @@ from servers.gate.parser import NOT_PYTHON, parsed
 
 REPLACED = frozenset({"datetime", "time", "uuid", "secrets"})
 """Modules for time and randomness. Imported code gets those of `servers.imported` instead."""
+HASHING = "servers.imported.hashing"
+"""The module with the `hash` that repeats."""
 # fmt: off
 REFUSED = frozenset({
     "__import__", "breakpoint", "compile", "eval", "exec", "exit", "globals", "hash", "help", "id", "input", "locals",
@@ -34,11 +37,39 @@ def imported_problems(source: str) -> list[str]:
     """Everything forbidden in imported code, by line."""
     try:
         tree = parsed(source)
-        found = sorted({(getattr(node, "lineno", 1), reason) for node in ast.walk(tree) for reason in _problems(node)})
+        nodes = list(ast.walk(tree))
+        fine = {id(node.func) for node in nodes if isinstance(node, ast.Call) and _is_fine_import(node)}
+        names = {alias.asname or alias.name for node in nodes if _is_hashing(node) for alias in node.names}
+        found = sorted(
+            {
+                (getattr(node, "lineno", 1), reason)
+                for node in nodes
+                if id(node) not in fine and not (isinstance(node, ast.Name) and node.id in names)
+                for reason in _problems(node)
+            }
+        )
     except NOT_PYTHON as error:
         line = error.lineno if isinstance(error, SyntaxError) else None
         return [f"line {line or 1}: not Python: {error or 'nested too deep'}"]
     return [f"line {line}: {reason}" for line, reason in found]
+
+
+def imported_by(call: ast.Call) -> str | None:
+    """The module of `__import__("name")`, if a constant names it."""
+    if not (isinstance(call.func, ast.Name) and call.func.id == "__import__" and call.args):
+        return None
+    name = call.args[0]
+    return name.value if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+
+
+def _is_fine_import(call: ast.Call) -> bool:
+    name = imported_by(call)
+    return name is not None and not list(_module_problems(name))
+
+
+def _is_hashing(node: ast.AST) -> TypeGuard[ast.ImportFrom]:
+    """True for the import of a `hash` that repeats."""
+    return isinstance(node, ast.ImportFrom) and node.module == HASHING and not node.level
 
 
 def _problems(node: ast.AST) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """One call of a method of an imported object: loaded from its rows, called, and what it changed as statements."""
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, time
 from enum import Enum
@@ -58,6 +58,19 @@ class Imported:
             BrokenRule: it changed its class.
             NotKept: it left something that no row can hold.
         """
+        return self._called(db, method, arguments, answer)
+
+    def shown_call(self, db: Database, method: str, arguments: dict[str, Any]) -> Done:
+        """The same, with the text that EnvScaler shows its agent. What a call that failed has changed stays.
+
+        Raises:
+            BrokenRule, NotKept: as above.
+        """
+        return self._called(db, method, arguments, lambda result: {"result": str(result)})
+
+    def _called(
+        self, db: Database, method: str, arguments: dict[str, Any], told_of: Callable[[Any], dict[str, Any]]
+    ) -> Done:
         moment.begin(db.now(), db.new_id("call"))
         before = read(db)
         thing: Any = object.__new__(self.kind)
@@ -65,7 +78,7 @@ class Imported:
         shared = self._shared()
         result = getattr(thing, method)(**arguments)
         self._refuse_shared(shared)
-        told = answer(result)
+        told = told_of(result)
         return Done(told, changes(before, self.rows(attributes_in(thing), before)))
 
     def reading(self, db: Database, method: str, arguments: dict[str, Any]) -> dict[str, Any]:

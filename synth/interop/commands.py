@@ -4,9 +4,10 @@ import asyncio
 import json
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
+from pydantic import TypeAdapter, ValidationError
 from rich.table import Table
 
 from servers.bundle.environment import Environment, load
@@ -15,6 +16,7 @@ from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.named_file import text_found, text_named
 from servers.files.trouble import trouble
+from servers.records import Clock
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
@@ -58,12 +60,23 @@ def import_envscaler(
     keep_schemas: Annotated[
         bool, typer.Option("--keep-schemas", help="Keep the tool schemas that came along, instead of rebuilding them.")
     ] = False,
-    clock: Annotated[str, typer.Option(help="The time at which instances begin.")] = CLOCK,
+    clock: Annotated[
+        str | None,
+        typer.Option(help="The time at which all instances begin; by default each scenario's dates decide."),
+    ] = None,
+    results: Annotated[
+        Literal["ours", "theirs"],
+        typer.Option(help="theirs: each result is the text that EnvScaler shows, and a failed call keeps its changes."),
+    ] = "ours",
+    strict_episodes: Annotated[
+        bool, typer.Option("--strict-episodes", help="A call that raises takes the whole reward, as in EnvScaler.")
+    ] = False,
     licence: Annotated[
         Path | None, typer.Option(help="The licence's text; by default the LICENSE file beside the environments.")
     ] = None,
 ) -> None:
     """Import EnvScaler's environments and scenarios. Exit code 1 when an environment is left out."""
+    _refuse_clock(clock)
     notice = _notice(env_metadata, licence)
     origin = ImportOrigin(
         date=datetime.now(UTC).date().isoformat(),
@@ -71,6 +84,8 @@ def import_envscaler(
         notice=notice,
         clock=clock,
         keep_schemas=keep_schemas,
+        their_results=results == "theirs",
+        strict=strict_episodes,
     )
     files = read(env_metadata, scenarios)
     _make(to)
@@ -78,6 +93,14 @@ def import_envscaler(
     lost = _told(files, arrivals)
     if lost:
         raise typer.Exit(1)
+
+
+def _refuse_clock(clock: str | None) -> None:
+    try:
+        if clock is not None:
+            TypeAdapter(Clock).validate_python(clock)
+    except ValidationError:
+        raise RequestError(f"--clock {clock}: is no time; write it as {CLOCK}") from None
 
 
 async def _import(files: Files, to: Path, origin: ImportOrigin) -> list[Arrival]:

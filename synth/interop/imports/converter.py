@@ -18,14 +18,27 @@ from servers.errors import BundleError
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.scenario import Scenario
+from servers.text.wording import counted
 from synth.interop.imports.dataset import Files, ForeignEnvironment, ForeignScenario, Unreadable, objects
+from synth.interop.imports.scenario_clock import dates_of
 from synth.interop.imports.source import class_source
 from synth.interop.imports.source_writer import checkpoint_text, tools_text, wrappers_of
-from synth.interop.imports.start_rows import Begun, begin, schema
+from synth.interop.imports.start_rows import Begun, Start, begin, schema
+from synth.interop.imports.written_files import WrittenFiles
 
 CLOCK = "2025-07-01 09:00:00"
 SOURCE = "EnvScaler"
 LONGEST_TITLE = 72
+STRICT = PythonCheckpoint(
+    id="no_call_raised",
+    role="guard",
+    question="Did no call of a tool raise an exception?",
+    kind="python",
+    python="""def check(start, final, answer, calls):
+    return all(call["outcome"] != "failed" for call in calls)
+""",
+)
+"""EnvScaler's rule that an exception ends the episode with reward 0."""
 
 
 @dataclass(frozen=True)
@@ -35,8 +48,13 @@ class ImportOrigin:
     date: str
     licence: str
     notice: str | None
-    clock: str = CLOCK
+    clock: str | None = None
+    """Where all begin. By default each scenario begins where its dates say."""
     keep_schemas: bool = False
+    their_results: bool = False
+    """A result is the text that EnvScaler shows, and what a call that failed has changed stays."""
+    strict: bool = False
+    """A call that raises takes the whole reward."""
 
 
 @dataclass
@@ -54,18 +72,30 @@ class Arrival:
 async def convert(
     files: Files, out: Path, origin: ImportOrigin, guests: Guests, on_arrival: Callable[[Arrival], None]
 ) -> list[Arrival]:
-    """Write a bundle for each convertible environment. Existing ones are replaced."""
+    """Write a bundle for each convertible environment.
+
+    One that an import wrote is replaced, unless a file of it has changed since. That environment is left out then.
+    """
     arrivals: list[Arrival] = []
+    written = WrittenFiles(out)
     for environment in files.environments.values():
         scenarios = [scenario for scenario in files.scenarios if scenario.environment == environment.id]
         arrival = Arrival(name_of(environment.id, "env"))
         try:
+            _refuse_foreign(out / arrival.id, written)
             await _convert(environment, scenarios, out / arrival.id, origin, guests, arrival)
+            written.keep(out / arrival.id)
         except (Unreadable, BundleError) as problem:
             arrival.reason = str(problem)
         arrivals.append(arrival)
         on_arrival(arrival)
     return arrivals
+
+
+def _refuse_foreign(folder: Path, written: WrittenFiles) -> None:
+    foreign = written.foreign(folder)
+    if foreign is not None:
+        raise Unreadable(f"{folder}: {foreign}: was not written by this import, or has changed since; move it away")
 
 
 async def _convert(
@@ -83,13 +113,13 @@ async def _convert(
     if not wrappers:
         raise Unreadable("env_class_code: has no method that could be a tool")
     named = _named(scenarios, arrival)
-    configs = {name: scenario.config for name, scenario in named.items()} or {"": {}}
-    begun = await begin(source, configs, origin.clock, guests)
+    starts = _starts(named, scenarios, origin, arrival)
+    begun = await begin(source, starts, guests)
     arrival.notes += [f"scenario {name}: left out: {reason}" for name, reason in begun.reasons.items() if name]
     if not begun.scripts:
         raise Unreadable(f"init_config: no object can be made: {next(iter(begun.reasons.values()))}")
-    first = next(iter(begun.scripts.values()))
-    kept = _scenarios(named, begun, arrival)
+    began, first = next(iter(begun.scripts.items()))
+    kept = _scenarios(named, begun, origin, arrival)
     part = folder.with_name(f".{folder.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.mkdir()
@@ -97,7 +127,7 @@ async def _convert(
         _write(part, "policy.md", _policy(environment))
         _write(part, "schema.sql", schema(begun.containers))
         _write(part, "seed.sql", first)
-        _write(part, "tools.py", tools_text(source, wrappers))
+        _write(part, "tools.py", tools_text(source, wrappers, theirs=origin.their_results))
         _write(
             part, "scenarios.jsonl", "".join(scenario.model_dump_json(exclude_none=True) + "\n" for scenario in kept)
         )
@@ -107,13 +137,25 @@ async def _convert(
         if origin.keep_schemas:
             methods = {wrapper.name: wrapper.method for wrapper in wrappers}
             tools = [_theirs(tool, methods[tool.name], environment, arrival) for tool in tools]
-        _write(part, "environment.json", as_json(_description(folder.name, environment, tuple(tools), origin)))
+        description = _description(folder.name, environment, tuple(tools), starts[began].clock, origin)
+        _write(part, "environment.json", as_json(description))
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    shutil.rmtree(folder, ignore_errors=True)
-    part.rename(folder)
+    _put(part, folder)
     arrival.folder, arrival.tools, arrival.scenarios = folder, len(tools), len(kept)
+
+
+def _put(part: Path, folder: Path) -> None:
+    """Put a whole bundle in the place of an older one."""
+    if folder.exists():
+        older = folder.with_name(f".{folder.name}.older")
+        shutil.rmtree(older, ignore_errors=True)
+        folder.rename(older)
+        part.rename(folder)
+        shutil.rmtree(older, ignore_errors=True)
+    else:
+        part.rename(folder)
 
 
 def _write(folder: Path, name: str, text: str) -> None:
@@ -129,6 +171,7 @@ def name_of(text: str, prefix: str) -> str:
 def _named(scenarios: list[ForeignScenario], arrival: Arrival) -> dict[str, ForeignScenario]:
     """The scenarios that can be judged, by a unique id."""
     found: dict[str, ForeignScenario] = {}
+    bare = 0
     for scenario in scenarios:
         told = scenario.id.removeprefix(f"{scenario.environment}-")
         name = free = name_of(told, "task")
@@ -138,15 +181,36 @@ def _named(scenarios: list[ForeignScenario], arrival: Arrival) -> dict[str, Fore
         if free != name:
             arrival.notes.append(f"scenario {scenario.id}: its id was used before; here it is {free}")
         if not scenario.checks:
-            arrival.notes.append(f"scenario {scenario.id}: left out: it has no check function, so nothing can judge it")
+            bare += 1
             continue
         if scenario.empty_checks:
             arrival.notes.append(f"scenario {free}: {scenario.empty_checks} check functions are empty: left out")
         found[free] = scenario
+    if bare:
+        told = f"{counted(bare, 'scenario')} left out: without a check function nothing can judge an episode"
+        arrival.notes.append(told if found else f"{told}; the first start is where the environment begins")
     return found
 
 
-def _scenarios(named: dict[str, ForeignScenario], begun: Begun, arrival: Arrival) -> list[Scenario]:
+def _starts(
+    named: dict[str, ForeignScenario], scenarios: list[ForeignScenario], origin: ImportOrigin, arrival: Arrival
+) -> dict[str, Start]:
+    """Where the scenarios begin. If none can be judged, all the others; and without any, an object without a config."""
+    if not scenarios:
+        arrival.notes.append("there is no scenario: it begins as its class makes it, without a config")
+        return {"": Start({}, origin.clock or CLOCK)}
+    starts = named or {f"start {number}": one for number, one in enumerate(scenarios, start=1)}
+    return {name: Start(one.config, clock_of(one, origin)) for name, one in starts.items()}
+
+
+def clock_of(scenario: ForeignScenario, origin: ImportOrigin) -> str:
+    """The time at which a scenario begins."""
+    return origin.clock or dates_of(scenario.config).clock or CLOCK
+
+
+def _scenarios(
+    named: dict[str, ForeignScenario], begun: Begun, origin: ImportOrigin, arrival: Arrival
+) -> list[Scenario]:
     kept: list[Scenario] = []
     for name, scenario in named.items():
         if name not in begun.scripts:
@@ -155,6 +219,12 @@ def _scenarios(named: dict[str, ForeignScenario], begun: Begun, arrival: Arrival
         if not checkpoints:
             arrival.notes.append(f"scenario {name}: left out: none of its check functions is Python")
             continue
+        if origin.strict:
+            checkpoints.append(STRICT)
+        clock = clock_of(scenario, origin)
+        misfit = dates_of(scenario.config).misfit(clock)
+        if misfit:
+            arrival.notes.append(f"scenario {name}: {misfit}")
         title = " ".join(scenario.task.split())
         kept.append(
             Scenario(
@@ -162,6 +232,7 @@ def _scenarios(named: dict[str, ForeignScenario], begun: Begun, arrival: Arrival
                 title=title if len(title) <= LONGEST_TITLE else f"{title[:LONGEST_TITLE]}…",
                 task=scenario.task,
                 setup=begun.scripts[name],
+                clock=clock,
                 tags=("envscaler",),
                 checkpoints=tuple(checkpoints),
             )
@@ -187,14 +258,14 @@ def _policy(environment: ForeignEnvironment) -> str:
 
 
 def _description(
-    name: str, environment: ForeignEnvironment, tools: tuple[Tool, ...], origin: ImportOrigin
+    name: str, environment: ForeignEnvironment, tools: tuple[Tool, ...], clock: str, origin: ImportOrigin
 ) -> Description:
     return Description(
         id=name,
         title=environment.title,
         description=environment.introduction,
         version="1.0.0",
-        clock=origin.clock,
+        clock=clock,
         tools=tools,
         provenance=Provenance(
             source=f"{SOURCE}, {environment.id}",

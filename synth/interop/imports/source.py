@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from servers.gate.imported_gate import REPLACED, imported_problems
+from servers.gate.imported_gate import HASHING, REPLACED, imported_by, imported_problems
 from servers.gate.parser import NOT_PYTHON, parsed
 from synth.interop.imports.dataset import Unreadable
 
@@ -88,9 +88,13 @@ def _bound(tree: ast.Module) -> Iterator[str]:
 
 
 def with_imports(code: str, tree: ast.Module) -> str:
-    """The same text with `import uuid` and the like replaced by `servers.imported`, line for line."""
+    """The same text with `import uuid` and the like replaced by `servers.imported`, line for line.
+
+    A text that uses `hash` gets another line, which imports one that repeats.
+    """
     lines = [line.encode() for line in code.splitlines(keepends=True)]
-    found = [node for node in ast.walk(tree) if isinstance(node, (ast.Import, ast.ImportFrom))]
+    nodes = list(ast.walk(tree))
+    found = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom, ast.Call))]
     for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
         turned = _turned(node)
         if turned is None:
@@ -98,11 +102,17 @@ def with_imports(code: str, tree: ast.Module) -> str:
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
         before, after = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
         lines[first : last + 1] = [before + turned.encode() + after, *[b"\n"] * (last - first)]
-    return b"".join(lines).decode()
+    text = b"".join(lines).decode()
+    if any(isinstance(node, ast.Name) and node.id == "hash" for node in nodes):
+        text = f"{text.rstrip()}\n\nfrom {HASHING} import hash\n"
+    return text
 
 
-def _turned(node: ast.Import | ast.ImportFrom) -> str | None:
+def _turned(node: ast.Import | ast.ImportFrom | ast.Call) -> str | None:
     """The repeatable import that replaces another one."""
+    if isinstance(node, ast.Call):
+        name = imported_by(node)
+        return f'__import__("servers.imported.{name}", fromlist=["*"])' if name in REPLACED else None
     if isinstance(node, ast.ImportFrom):
         if node.level or node.module not in REPLACED:
             return None

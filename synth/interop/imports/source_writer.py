@@ -54,11 +54,19 @@ class Wrapper:
     text: str
 
 
-def tools_text(source: ClassSource, wrappers: list[Wrapper]) -> str:
-    """A whole `tools.py`: the class with replaced imports, then its tools."""
+def tools_text(source: ClassSource, wrappers: list[Wrapper], *, theirs: bool = False) -> str:
+    """A whole `tools.py`: the class with replaced imports, then its tools.
+
+    With `theirs` a tool's result is the text that EnvScaler shows, also of a call that failed.
+    """
     classes = "".join(f"{name}, " for name in source.classes)
     head = source.text.rstrip() + "\n"
-    return head + RUNTIME.format(name=source.name, classes=classes.rstrip()) + "".join(one.text for one in wrappers)
+    runtime = RUNTIME.format(name=source.name, classes=classes.rstrip())
+    if theirs:
+        runtime = runtime.replace("_OBJECT.call(", "_OBJECT.shown_call(").replace(
+            "return _OBJECT.reading(db, method, arguments)", "return _write(db, method, arguments)"
+        )
+    return head + runtime + "".join(one.text for one in wrappers)
 
 
 def wrappers_of(source: ClassSource, kinds: dict[str, str]) -> tuple[list[Wrapper], list[str]]:

@@ -40,6 +40,14 @@ def envfarm_rows(db, *, config, containers):
 
 
 @dataclass(frozen=True)
+class Start:
+    """A configuration, and the time at which an object is made of it."""
+
+    config: Any
+    clock: str
+
+
+@dataclass(frozen=True)
 class Begun:
     """The schema of an environment, the rows of each start, and the reasons for failed ones."""
 
@@ -48,17 +56,15 @@ class Begun:
     reasons: Mapping[str, str]
 
 
-async def begin(
-    source: ClassSource, configs: Mapping[str, Any], clock: str, guests: Guests, seconds: float = SECONDS
-) -> Begun:
-    """Make an object for each configuration, in a guest, and return its rows."""
+async def begin(source: ClassSource, starts: Mapping[str, Start], guests: Guests, seconds: float = SECONDS) -> Begun:
+    """Make an object for each start, in a guest, and return its rows."""
     text = source.text.rstrip() + PROBE.format(
         name=source.name, classes="".join(f"{name}, " for name in source.classes)
     )
     reasons: dict[str, str] = {}
     shapes: dict[str, dict[str, str]] = {}
-    for name, config in configs.items():
-        found = await _ask(text, clock, guests, seconds, "envfarm_shapes", config=config)
+    for name, start in starts.items():
+        found = await _ask(text, start.clock, guests, seconds, "envfarm_shapes", config=start.config)
         if isinstance(found, str):
             reasons[name] = found
         else:
@@ -66,7 +72,8 @@ async def begin(
     containers = tables_of(shapes.values())
     scripts: dict[str, str] = {}
     for name in shapes:
-        found = await _ask(text, clock, guests, seconds, "envfarm_rows", config=configs[name], containers=containers)
+        config, clock = starts[name].config, starts[name].clock
+        found = await _ask(text, clock, guests, seconds, "envfarm_rows", config=config, containers=containers)
         if isinstance(found, str):
             reasons[name] = found
         else:

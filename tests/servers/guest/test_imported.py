@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from servers.gate.imported_gate import imported_problems
-from servers.imported import datetime, moment, secrets, time, uuid
+from servers.imported import datetime, hashing, moment, secrets, time, uuid
 from servers.imported.finding import Finder
 from servers.imported.keeping import Keeper
 from servers.imported.marks import NotKept
@@ -172,6 +172,10 @@ def test_the_clock_s_classes_are_taken_for_the_standard_ones() -> None:
         ("from . import x", "may not be imported"),
         ("from math import *", "name what is used"),
         ("x = eval('1')", "eval: may not be used"),
+        ("x = __import__('os')", "__import__: may not be used"),
+        ("x = __import__('uuid')", "__import__: may not be used"),
+        ("name = 'os'\n__import__(name)", "line 2: __import__: may not be used"),
+        ("x = hash('a')", "hash: may not be used"),
         ("def f(x):\n    return x.__globals__", "line 2: .__globals__: leads into the interpreter"),
         ("import random\nrandom.seed(1)", "the seed is the call's"),
         ("def f():\n    global x", "keeps state beyond a call"),
@@ -189,3 +193,11 @@ def test_the_gate_says_what_imported_code_may_not(source: str, words: str) -> No
 def test_the_gate_lets_classes_be() -> None:
     method = "    def f(self):\n        self.x = getattr(self, 'y', 1)\n"
     assert imported_problems(f"import random, json\nfrom servers.imported import uuid\nclass A:\n{method}") == []
+
+
+def test_a_hash_is_of_the_content_and_never_of_a_place() -> None:
+    assert hashing.hash(("a", 1)) == hashing.hash(("a", 1))
+    assert hashing.hash((None,)) == hashing.hash((None,))
+    assert imported_problems("from servers.imported.hashing import hash\nx = hash('a')") == []
+    with pytest.raises(TypeError, match="the hash of a object is its place in memory"):
+        hashing.hash(object())

@@ -16,14 +16,12 @@ from synth.interop.imports.dataset import read
 from tests.synth.interop.entries import environment, scenario, write
 
 
-async def imported(
-    folder: Path, environments: Any = None, scenarios: Any = None, *, keep_schemas: bool = False
-) -> list[Arrival]:
+async def imported(folder: Path, environments: Any = None, scenarios: Any = None, **chosen: Any) -> list[Arrival]:
     """Import entries, by default the tool shed with one scenario, into `folder / "out"`."""
     paths = write(folder, environments or [environment()], [scenario()] if scenarios is None else scenarios)
     out = folder / "out"
     out.mkdir(exist_ok=True)
-    origin = ImportOrigin(date="2026-11-21", licence="MIT", notice="MIT License\n", keep_schemas=keep_schemas)
+    origin = ImportOrigin(date="2026-11-21", licence="MIT", notice="MIT License\n", **chosen)
     async with Guests() as guests:
         return await convert(read(*paths), out, origin, guests, lambda arrival: None)
 

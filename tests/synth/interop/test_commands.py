@@ -68,3 +68,12 @@ async def test_an_own_environment_is_exported(tmp_path: Path) -> None:
     written = len(json.loads((tmp_path / "out" / "rl_scenario_metadata.json").read_text()))
     assert f"19 tools, {written} scenarios, " in done.out.splitlines()[-1]
     assert 7 <= written < len(load_scenarios(load(OWN_LIBRARY / "library_loans")))
+
+
+async def test_a_clock_is_checked_before_anything_is_read(tmp_path: Path) -> None:
+    nowhere = tmp_path / "nowhere.json"
+    arguments = ("import", "envscaler", nowhere, nowhere, "--out", tmp_path / "out", "--clock", "2025-02-30 09:00:00")
+    done = await run(*arguments, home=tmp_path)
+    told = "farm: --clock 2025-02-30 09:00:00: is no time; write it as 2025-07-01 09:00:00\n"
+    assert (done.code, done.err) == (2, told)
+    assert not (tmp_path / "out").exists()

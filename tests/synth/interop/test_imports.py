@@ -216,7 +216,7 @@ async def test_scenarios_of_one_id_and_without_checks_are_named(tmp_path: Path) 
     assert arrival.folder is not None
     lines = (arrival.folder / "scenarios.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == ["task_1", "task_1_2", "task_0115_233012"]
-    assert _noted(arrival, "its id was used before", "it has no check function", "1 check functions are empty")
+    assert _noted(arrival, "its id was used before", "without a check function", "1 check functions are empty")
     assert _noted(arrival, "check 2 left out: not Python", "scenario bad: left out", "does not fit")
 
 

@@ -1,0 +1,50 @@
+"""The files that an import wrote, by their digests, so that another import replaces these and nothing else."""
+
+import hashlib
+import json
+from pathlib import Path
+
+from servers.errors import RequestError
+from servers.files.atomic_write import write_whole
+from servers.files.trouble import trouble
+from servers.text.json_values import is_object
+
+LIST = ".imported.json"
+"""Beside the bundles: environment → file → digest."""
+
+
+class WrittenFiles:
+    """The list of a folder of bundles."""
+
+    def __init__(self, out: Path) -> None:
+        self._path = out / LIST
+        self._files: dict[str, dict[str, str]] = {}
+        try:
+            told = json.loads(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return
+        except (OSError, ValueError) as error:
+            raise RequestError(f"{self._path}: cannot be read: {trouble(error)}") from None
+        if not is_object(told) or not all(is_object(one) for one in told.values()):
+            raise RequestError(f"{self._path}: is not a list of files that `farm import` wrote; move it away")
+        self._files = told
+
+    def foreign(self, folder: Path) -> str | None:
+        """A file of a folder that no import wrote, or that has changed since. None if there is none."""
+        if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+            return folder.name
+        known = self._files.get(folder.name, {})
+        for path in sorted(folder.rglob("*")):
+            name = str(path.relative_to(folder))
+            if path.is_symlink() or not path.is_file() or known.get(name) != _digest(path):
+                return name
+        return None
+
+    def keep(self, folder: Path) -> None:
+        """Put the files of a bundle that was just written on the list."""
+        self._files[folder.name] = {path.name: _digest(path) for path in sorted(folder.iterdir())}
+        write_whole(self._path, json.dumps(self._files, indent=1) + "\n")
+
+
+def _digest(path: Path) -> str:
+    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
