@@ -49,6 +49,8 @@ class ImportedOrigin(Record):
     """
 
     schemas: Literal["rebuilt", "kept"] = "rebuilt"
+    code: Literal["methods", "endpoints"] = "methods"
+    """`endpoints`: a FastAPI application, whose guests load FastAPI and SQLAlchemy."""
 
 
 class BenchmarkOrigin(Record):

@@ -48,13 +48,14 @@ from typing import Any
 
 from servers import toolkit
 from servers.imported import datetime as frozen_datetime
-from servers.imported import hashing as content_hashing
 from servers.imported import judging as imported_judging
 from servers.imported import probing as imported_probing
 from servers.imported import running as imported_running
 from servers.imported import secrets as frozen_secrets
 from servers.imported import time as frozen_time
 from servers.imported import uuid as frozen_uuid
+from servers.imported.awm import serving as awm_serving
+from servers.imported.awm import sqlite3 as awm_sqlite3
 from servers.imported.benchmarks import acebench, bfcl, tau_bench
 
 with contextlib.suppress(ImportError):  # the code of BFCL needs it, and who imports BFCL has installed it
@@ -107,7 +108,6 @@ IMPORTED: tuple[ModuleType, ...] = (
     types,
     urllib.parse,
     warnings,
-    content_hashing,
     frozen_datetime,
     frozen_secrets,
     frozen_time,
@@ -116,13 +116,15 @@ IMPORTED: tuple[ModuleType, ...] = (
     imported_probing,
     imported_running,
     acebench,
+    awm_serving,
+    awm_sqlite3,
     bfcl,
     tau_bench,
 )
 """Modules that code from elsewhere may import too. Clock and randomness are the call's."""
 
 NAMES = frozenset(module.__name__ for module in MODULES)
-IMPORTED_NAMES = NAMES | {module.__name__ for module in IMPORTED}
+IMPORTED_NAMES = NAMES | {module.__name__ for module in IMPORTED} | {"servers.imported.moment.hash"}
 datetime.datetime.strptime("2026", "%Y")  # the standard library loads what this needs when it is first used
 
 FIXED: dict[type, Callable[[Any], Sized]] = {list: tuple, dict: MappingProxyType, set: frozenset}

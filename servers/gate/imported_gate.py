@@ -14,7 +14,7 @@ from servers.gate.parser import NOT_PYTHON, parsed
 
 REPLACED = frozenset({"datetime", "time", "uuid", "secrets"})
 """Modules for time and randomness. Imported code gets those of `servers.imported` instead."""
-HASHING = "servers.imported.hashing"
+HASHING = "servers.imported.moment"
 """The module with the `hash` that repeats."""
 # fmt: off
 REFUSED = frozenset({

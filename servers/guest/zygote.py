@@ -1,11 +1,12 @@
 """The warm parent of a worker's guests: it has imported their modules, and forks one in milliseconds.
 
-A request from the worker is a byte with the new guest's socket attached. The answer has the guest's pid, and a later
-message its end: `{"forked": pid}`, `{"ended": pid, "status": …}`. It runs no code of a bundle, and ends when the worker
-closes the socket or dies.
+A request from the worker is a byte, `f` or `w`, with the new guest's socket attached. The answer has the guest's pid,
+and a later message its end: `{"forked": pid}`, `{"ended": pid, "status": …}`. It runs no code of a bundle, and ends
+when the worker closes the socket or dies.
 """
 
 import gc
+import importlib
 import os
 import select
 import signal
@@ -15,7 +16,10 @@ import sys
 from servers.gate import allowed_modules
 from servers.guest import process, walls
 from servers.guest.frames import packed
+from servers.imported.awm.serving import FRAMEWORK
 
+WITH_FRAMEWORK = b"w"
+"""The request for a guest with FastAPI and SQLAlchemy, which are loaded before the first of them. Others are plain."""
 READY = allowed_modules.NAMES
 """Loaded here, so every guest has them."""
 
@@ -38,6 +42,9 @@ def run(control: socket.socket) -> None:
             message, handles, _, _ = socket.recv_fds(control, 1, 1)
             if not message:
                 return
+            if message == WITH_FRAMEWORK and FRAMEWORK not in sys.modules:
+                importlib.import_module(FRAMEWORK)
+                gc.freeze()
             fork(control, socket.socket(fileno=handles[0]), (woken, waking), network_left=network_left)
 
 

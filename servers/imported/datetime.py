@@ -29,9 +29,18 @@ class date(_real.date, metaclass=_AnyDate):  # noqa: N801 - the name that it sta
         now = read_clock()
         return cls(now.year, now.month, now.day)
 
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, handler: Any) -> Any:
+        """For a model with such a field: pydantic takes it for the standard class."""
+        return handler.generate_schema(_real.date)
+
 
 class datetime(_real.datetime, metaclass=_AnyDatetime):  # noqa: N801 - the name that it stands in for
     """A time; `now()`, `utcnow()` and `today()` are the call's. It is UTC everywhere."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, handler: Any) -> Any:
+        return handler.generate_schema(_real.datetime)
 
     @classmethod
     def now(cls, tz: tzinfo | None = None) -> Any:

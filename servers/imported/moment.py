@@ -1,11 +1,16 @@
-"""The clock and the chances of one call: the same call at the same place in the same instance draws the same."""
+"""The clock, chances and hashes of one call: the same call at the same place in the same instance draws the same."""
 
+import builtins
 import hashlib
 import random
+from collections.abc import Iterable
 from datetime import datetime, timedelta
+from typing import Any, cast
 
 READING = timedelta(milliseconds=1)
 """How far each reading of the clock is after the one before it: ids that are made of times differ within a call."""
+OF_NONE = 0xFCA86420
+"""The hash of None, which Python 3.11 takes from its place in memory."""
 
 
 class _Moment:
@@ -37,3 +42,21 @@ def draw(size: int) -> bytes:
     """So many bytes (64 at most) that nothing drew before in this call."""
     _moment.drawn += 1
     return hashlib.blake2b(f"{_moment.seed}/{_moment.drawn}".encode(), digest_size=size).digest()
+
+
+def hash(value: Any) -> int:  # noqa: A001 - the name that it stands in for
+    """The hash of a value. The same in every guest.
+
+    Raises:
+        TypeError: the hash would be of the place in memory.
+    """
+    if value is None:
+        return OF_NONE
+    if type(value) is tuple:
+        return builtins.hash(tuple(hash(part) for part in cast("tuple[Any, ...]", value)))
+    if type(value) is frozenset:
+        members: Iterable[int] = (hash(part) for part in cast("frozenset[Any]", value))
+        return builtins.hash(frozenset(members))
+    if type(value).__hash__ is object.__hash__:
+        raise TypeError(f"the hash of a {type(value).__name__} is its place in memory, which does not repeat")
+    return builtins.hash(value)

@@ -426,7 +426,7 @@ class Guests:
                 if before is not None and before in guests and not before.is_held:
                     return before if before.waiting < free.waiting + LONG_QUEUE else free
                 return free
-            guest = await self.fork()
+            guest = await self.fork(framework=_needs_framework(environment))
             self._serving.setdefault(environment.digest, []).append(guest)  # the list of before may be gone by now
         guest.environment = environment.id
         async with guest.turn():
@@ -548,9 +548,9 @@ class Guests:
             guest.kill("forgotten", "its environment is gone")
 
     @asynccontextmanager
-    async def fresh(self) -> AsyncGenerator[Guest]:
+    async def fresh(self, *, framework: bool = False) -> AsyncGenerator[Guest]:
         """A guest for one job. It ends with the context."""
-        guest = await self.fork()
+        guest = await self.fork(framework=framework)
         try:
             async with guest.turn():
                 yield guest
@@ -617,8 +617,8 @@ class Guests:
             return False
         return fate.startswith("exit") or fate in OWN_SIGNALS
 
-    async def fork(self) -> Guest:
-        """A new guest without any state.
+    async def fork(self, *, framework: bool = False) -> Guest:
+        """A new guest without any state. With `framework` it has FastAPI and SQLAlchemy.
 
         Raises:
             GuestError: none can be started.
@@ -629,7 +629,7 @@ class Guests:
             ours, theirs = socket.socketpair()
             try:
                 with theirs:
-                    socket.send_fds(control, [b"f"], [theirs.fileno()])
+                    socket.send_fds(control, [b"w" if framework else b"f"], [theirs.fileno()])
                 self._forks.append(loop.create_future())
                 async with asyncio.timeout(START_SECONDS):
                     pid = await self._forks[-1]
@@ -728,6 +728,11 @@ class Guests:
             forked = self._forks.popleft()
             if not forked.done():
                 forked.set_exception(GuestError(f"the parent of all guests {why}"))
+
+
+def _needs_framework(environment: Environment) -> bool:
+    imported = environment.description.imported
+    return imported is not None and imported.code == "endpoints"
 
 
 def _packed(head: dict[str, Any], parts: tuple[bytes, ...]) -> bytes:

@@ -1,6 +1,7 @@
-"""The commands that import public benchmarks: `farm import tau-bench`, `bfcl`, `acebench`."""
+"""The commands that import public benchmarks and Agent World Model: `farm import tau-bench`, `bfcl`, `awm` …"""
 
 import asyncio
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +10,16 @@ import typer
 from servers.sandbox.guest_pool import Guests
 from servers.text.terminal import Terminal
 from servers.text.wording import counted
+from synth.interop.awm.importer import CLOCK as AWM_CLOCK
+from synth.interop.awm.importer import ServerOrigin, import_servers
+from synth.interop.awm.rows import ForeignRows, rows_in
 from synth.interop.benchmarks.acebench import AceKind, AceLanguage, acebench
 from synth.interop.benchmarks.bfcl import BfclCategory, BfclVersion, bfcl, bfcl_source, categories
 from synth.interop.benchmarks.bundle_writer import BenchmarkBundle, write
 from synth.interop.benchmarks.clone import Clone
 from synth.interop.benchmarks.tau_bench import TauDomain, TauSplit, tau_bench
+from synth.interop.imports.converter import Arrival
+from synth.interop.imports.told_arrivals import arrival_counter, make, refuse_clock, told
 
 app = typer.Typer()
 imports = typer.Typer(no_args_is_help=True, help="Import environments of others as bundles.")
@@ -77,6 +83,28 @@ def import_acebench(
         acebench(Clone(clone, "ACEBench"), one, kind, any_version=any_version) for one in languages for kind in kinds
     ]
     _write(bundles, to)
+
+
+@imports.command(name="awm")
+def import_awm(
+    folder: Annotated[Path, typer.Argument(help="The folder of AgentWorldModel-1K's files.")],
+    to: OutFolder = HERE,
+    clock: Annotated[str, typer.Option(help="The time at which instances begin.")] = AWM_CLOCK,
+    licence: Annotated[str, typer.Option(help="The licence of the files.")] = "CC-BY-4.0",
+) -> None:
+    """Import Agent World Model's environments. Exit code 1 when an environment is left out."""
+    refuse_clock(clock)
+    rows = rows_in(folder)
+    make(to)
+    origin = ServerOrigin(date=datetime.now(UTC).date().isoformat(), licence=licence, clock=clock)
+    arrivals = asyncio.run(_import(rows, to, origin))
+    if told(arrivals, rows.left_out):
+        raise typer.Exit(1)
+
+
+async def _import(rows: ForeignRows, to: Path, origin: ServerOrigin) -> list[Arrival]:
+    async with Guests() as guests:
+        return await import_servers(rows, to, origin, guests, arrival_counter(len(rows.servers)))
 
 
 def _write(bundles: list[BenchmarkBundle], to: Path) -> None:

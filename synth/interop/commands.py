@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from pydantic import TypeAdapter, ValidationError
-from rich.table import Table
 
 from servers.bundle.environment import Environment, load
 from servers.cli.command_options import bundle_of
@@ -16,7 +14,6 @@ from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.named_file import text_found, text_named
 from servers.files.trouble import trouble
-from servers.records import Clock
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import load_scenarios
@@ -28,12 +25,12 @@ from synth.interop.audit.reference_solutions import certify
 from synth.interop.audit.wrong_agents import WrongAgents, earned_in, table_of_agents
 from synth.interop.exports.exporter import ExportedBundle, export
 from synth.interop.imports.converter import (
-    CLOCK,
     Arrival,
     ImportOrigin,
     convert,
 )
 from synth.interop.imports.dataset import Files, read
+from synth.interop.imports.told_arrivals import arrival_counter, make, refuse_clock, told
 
 app = typer.Typer()
 imports = typer.Typer(no_args_is_help=True, help="Import environments of others as bundles.")
@@ -76,7 +73,7 @@ def import_envscaler(
     ] = None,
 ) -> None:
     """Import EnvScaler's environments and scenarios. Exit code 1 when an environment is left out."""
-    _refuse_clock(clock)
+    refuse_clock(clock)
     notice = _notice(env_metadata, licence)
     origin = ImportOrigin(
         date=datetime.now(UTC).date().isoformat(),
@@ -88,65 +85,15 @@ def import_envscaler(
         strict=strict_episodes,
     )
     files = read(env_metadata, scenarios)
-    _make(to)
+    make(to)
     arrivals = asyncio.run(_import(files, to, origin))
-    lost = _told(files, arrivals)
-    if lost:
+    if told(arrivals, files.left_out):
         raise typer.Exit(1)
 
 
-def _refuse_clock(clock: str | None) -> None:
-    try:
-        if clock is not None:
-            TypeAdapter(Clock).validate_python(clock)
-    except ValidationError:
-        raise RequestError(f"--clock {clock}: is no time; write it as {CLOCK}") from None
-
-
 async def _import(files: Files, to: Path, origin: ImportOrigin) -> list[Arrival]:
-    total = len(files.environments)
-    done = 0
-
-    def on_arrival(arrival: Arrival) -> None:
-        nonlocal done
-        done += 1
-        said = (
-            "left out"  # the reason is told in the end
-            if arrival.reason
-            else f"{counted(arrival.tools, 'tool')}, {counted(arrival.scenarios, 'scenario')}"
-        )
-        err.print(f"{done}/{total} {arrival.id}: {said}", soft_wrap=True, markup=False)
-
     async with Guests() as guests:
-        return await convert(files, to, origin, guests, on_arrival)
-
-
-def _told(files: Files, arrivals: list[Arrival]) -> int:
-    """Print the result of an import. Returns the number of environments and entries left out."""
-    table = Table("environment", "tools", "scenarios", "notes")
-    for arrival in arrivals:
-        if arrival.reason is None:
-            table.add_row(arrival.id, str(arrival.tools), str(arrival.scenarios), str(len(arrival.notes)))
-    if table.row_count:
-        out.print(table)
-    for arrival in arrivals:
-        for note in arrival.notes:
-            out.print(f"{arrival.id}: {note}", soft_wrap=True, markup=False)
-    lost = [f"{arrival.id}: left out: {arrival.reason}" for arrival in arrivals if arrival.reason]
-    lost += [f"left out: {reason}" for reason in files.left_out]
-    for line in lost:
-        out.print(line, soft_wrap=True, markup=False)
-    came = [arrival for arrival in arrivals if arrival.reason is None]
-    scenarios = sum(arrival.scenarios for arrival in came)
-    out.print(f"{counted(len(came), 'environment')}, {counted(scenarios, 'scenario')}; {len(lost)} left out")
-    return len(lost)
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise RequestError(f"--out {folder}: cannot be made: {trouble(error)}") from None
+        return await convert(files, to, origin, guests, arrival_counter(len(files.environments)))
 
 
 def _notice(metadata: Path, licence: Path | None) -> str | None:
@@ -183,7 +130,7 @@ def export_envscaler(
     environment = load(bundle_of(bundle))
     scenarios = list(load_scenarios(environment).values())
     found = asyncio.run(_export(environment, scenarios))
-    _make(to)
+    make(to)
     for name, entries in ((ENVIRONMENTS, found.environments), (SCENARIOS, found.scenarios)):
         write_whole(to / name, json.dumps(entries, indent=1, ensure_ascii=False) + "\n")
     for line in found.lost:

@@ -23,8 +23,8 @@ FORBIDDEN_FUNCTIONS = {"load_extension", "random", "randomblob", "fts3_tokenizer
 READ_ACTIONS = {apsw.SQLITE_SELECT, apsw.SQLITE_READ, apsw.SQLITE_RECURSIVE}
 WRITE_ACTIONS = {apsw.SQLITE_INSERT, apsw.SQLITE_UPDATE, apsw.SQLITE_DELETE}
 SESSION_PRAGMAS = {"table_xinfo", "table_info"}
-SESSION_SAVEPOINT = "changeset"
-"""The savepoint of SQLite's session extension, which reads columns while it records."""
+SAVEPOINTS = {"changeset", "nested"}
+"""The savepoint of SQLite's session extension, which reads columns while it records, and that of imported DB-API."""
 
 
 class RowsOnly:
@@ -41,7 +41,7 @@ class RowsOnly:
         if action == apsw.SQLITE_FUNCTION and (second or "").lower() not in FORBIDDEN_FUNCTIONS:
             return apsw.SQLITE_OK
         if (action == apsw.SQLITE_PRAGMA and first in SESSION_PRAGMAS) or (
-            action == apsw.SQLITE_SAVEPOINT and second == SESSION_SAVEPOINT
+            action == apsw.SQLITE_SAVEPOINT and second in SAVEPOINTS
         ):
             return apsw.SQLITE_OK
         return apsw.SQLITE_OK if self.own and action == apsw.SQLITE_TRANSACTION else apsw.SQLITE_DENY

@@ -48,14 +48,20 @@ class ClassTrial:
 
 @asynccontextmanager
 async def open_trial(
-    guests: Guests, source: str, *, clock: str, seconds: float, scripts: tuple[str, str, str] = ("", "", "")
+    guests: Guests,
+    source: str,
+    *,
+    clock: str,
+    seconds: float,
+    scripts: tuple[str, str, str] = ("", "", ""),
+    framework: bool = False,
 ) -> AsyncGenerator[ClassTrial]:
     """A guest with a loaded module, and the rows of schema, seed and setup; no rows by default.
 
     Raises:
         TrialError: the module cannot be loaded.
     """
-    async with guests.fresh() as guest:
+    async with guests.fresh(framework=framework) as guest:
         try:
             loaded, _ = await guest.ask({"do": "load"}, source.encode(), seconds=START_SECONDS)
         except GuestLate:

@@ -82,7 +82,7 @@ async def convert(
         scenarios = [scenario for scenario in files.scenarios if scenario.environment == environment.id]
         arrival = Arrival(name_of(environment.id, "env"))
         try:
-            _refuse_foreign(out / arrival.id, written)
+            written.refuse_foreign(out / arrival.id)
             await _convert(environment, scenarios, out / arrival.id, origin, guests, arrival)
             written.keep(out / arrival.id)
         except (Unreadable, BundleError) as problem:
@@ -90,12 +90,6 @@ async def convert(
         arrivals.append(arrival)
         on_arrival(arrival)
     return arrivals
-
-
-def _refuse_foreign(folder: Path, written: WrittenFiles) -> None:
-    foreign = written.foreign(folder)
-    if foreign is not None:
-        raise Unreadable(f"{folder}: {foreign}: was not written by this import, or has changed since; move it away")
 
 
 async def _convert(
@@ -142,11 +136,11 @@ async def _convert(
     except BaseException:
         shutil.rmtree(part, ignore_errors=True)
         raise
-    _put(part, folder)
+    put(part, folder)
     arrival.folder, arrival.tools, arrival.scenarios = folder, len(tools), len(kept)
 
 
-def _put(part: Path, folder: Path) -> None:
+def put(part: Path, folder: Path) -> None:
     """Put a whole bundle in the place of an older one."""
     if folder.exists():
         older = folder.with_name(f".{folder.name}.older")

@@ -1,7 +1,7 @@
 """The source of an imported class as text: its methods, with imports replaced by repeatable ones."""
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from servers.gate.imported_gate import HASHING, REPLACED, imported_by, imported_problems
@@ -9,6 +9,14 @@ from servers.gate.parser import NOT_PYTHON, parsed
 from synth.interop.imports.dataset import Unreadable
 
 TYPED_DICT = "TypedDict"
+MODULES: Mapping[str, str] = dict.fromkeys(REPLACED, "servers.imported")
+"""Replaced modules, and the package with the repeatable ones."""
+AWM_MODULES: Mapping[str, str] = {
+    **MODULES,
+    "os": "servers.imported.awm.serving",
+    "sqlite3": "servers.imported.awm",
+}
+"""The same for verifiers of Agent World Model."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ def _bound(tree: ast.Module) -> Iterator[str]:
             yield from (inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name))
 
 
-def with_imports(code: str, tree: ast.Module) -> str:
+def with_imports(code: str, tree: ast.Module, modules: Mapping[str, str] = MODULES) -> str:
     """The same text with `import uuid` and the like replaced by `servers.imported`, line for line.
 
     A text that uses `hash` gets another line, which imports one that repeats.
@@ -96,7 +104,7 @@ def with_imports(code: str, tree: ast.Module) -> str:
     nodes = list(ast.walk(tree))
     found = [node for node in nodes if isinstance(node, (ast.Import, ast.ImportFrom, ast.Call))]
     for node in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        turned = _turned(node)
+        turned = _turned(node, modules)
         if turned is None:
             continue
         first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
@@ -108,22 +116,22 @@ def with_imports(code: str, tree: ast.Module) -> str:
     return text
 
 
-def _turned(node: ast.Import | ast.ImportFrom | ast.Call) -> str | None:
+def _turned(node: ast.Import | ast.ImportFrom | ast.Call, modules: Mapping[str, str]) -> str | None:
     """The repeatable import that replaces another one."""
     if isinstance(node, ast.Call):
-        name = imported_by(node)
-        return f'__import__("servers.imported.{name}", fromlist=["*"])' if name in REPLACED else None
+        name = imported_by(node) or ""
+        return f'__import__("{modules[name]}.{name}", fromlist=["*"])' if name in modules else None
     if isinstance(node, ast.ImportFrom):
-        if node.level or node.module not in REPLACED:
+        if node.level or node.module is None or node.module not in modules:
             return None
         names = ", ".join(f"{alias.name} as {alias.asname}" if alias.asname else alias.name for alias in node.names)
-        return f"from servers.imported.{node.module} import {names}"
-    if not any(alias.name in REPLACED for alias in node.names):
+        return f"from {modules[node.module]}.{node.module} import {names}"
+    if not any(alias.name in modules for alias in node.names):
         return None
-    return "; ".join(_one(alias) for alias in node.names)
+    return "; ".join(_one(alias, modules) for alias in node.names)
 
 
-def _one(alias: ast.alias) -> str:
+def _one(alias: ast.alias, modules: Mapping[str, str]) -> str:
     renamed = f" as {alias.asname}" if alias.asname else ""
-    source = "from servers.imported " if alias.name in REPLACED else ""
+    source = f"from {modules[alias.name]} " if alias.name in modules else ""
     return f"{source}import {alias.name}{renamed}"

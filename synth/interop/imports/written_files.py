@@ -8,6 +8,7 @@ from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.trouble import trouble
 from servers.text.json_values import is_object
+from synth.interop.imports.dataset import Unreadable
 
 LIST = ".imported.json"
 """Beside the bundles: environment → file → digest."""
@@ -29,8 +30,17 @@ class WrittenFiles:
             raise RequestError(f"{self._path}: is not a list of files that `farm import` wrote; move it away")
         self._files = told
 
-    def foreign(self, folder: Path) -> str | None:
-        """A file of a folder that no import wrote, or that has changed since. None if there is none."""
+    def refuse_foreign(self, folder: Path) -> None:
+        """Refuse to write into a folder with a file that no import wrote, or that has changed since.
+
+        Raises:
+            Unreadable: there is one.
+        """
+        foreign = self._foreign(folder)
+        if foreign is not None:
+            raise Unreadable(f"{folder}: {foreign}: was not written by this import, or has changed since; move it away")
+
+    def _foreign(self, folder: Path) -> str | None:
         if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
             return folder.name
         known = self._files.get(folder.name, {})

@@ -1,0 +1,1 @@
+"""Agent World Model's environments as bundles."""
