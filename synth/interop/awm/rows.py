@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from servers.errors import BundleError, NotFound
+from servers.files.named_file import opened_by_name, text_named
 from servers.files.trouble import trouble
 from servers.text.json_values import is_list, is_object
 
@@ -72,12 +73,12 @@ def rows_in(folder: Path) -> ForeignRows:
 def _lines(path: Path) -> Iterator[tuple[str, str]]:
     try:
         if path.suffix == ".json":
-            yield str(path), path.read_text(encoding="utf-8")
+            yield str(path), text_named(path)
             return
-        with path.open(encoding="utf-8") as file:
+        with opened_by_name(path) as file:
             for number, line in enumerate(file, start=1):
                 if line.strip():
-                    yield f"{path}: line {number}", line
+                    yield f"{path}: line {number}", line.decode()
     except (OSError, UnicodeDecodeError) as error:
         raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
 

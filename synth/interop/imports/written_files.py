@@ -6,6 +6,7 @@ from pathlib import Path
 
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
+from servers.files.named_file import bytes_named, text_named
 from servers.files.trouble import trouble
 from servers.text.json_values import is_object
 from synth.interop.imports.dataset import Unreadable
@@ -21,7 +22,7 @@ class WrittenFiles:
         self._path = out / LIST
         self._files: dict[str, dict[str, str]] = {}
         try:
-            told = json.loads(self._path.read_text(encoding="utf-8"))
+            told = json.loads(text_named(self._path))
         except FileNotFoundError:
             return
         except (OSError, ValueError) as error:
@@ -57,4 +58,4 @@ class WrittenFiles:
 
 
 def _digest(path: Path) -> str:
-    return hashlib.blake2b(path.read_bytes(), digest_size=16).hexdigest()
+    return hashlib.blake2b(bytes_named(path), digest_size=16).hexdigest()
