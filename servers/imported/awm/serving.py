@@ -16,7 +16,7 @@ from servers.toolkit import Database
 
 __all__ = ["Application", "complete", "os", "sqlite3"]
 
-FRAMEWORK = "servers.imported.awm.framework"
+FRAMEWORK = "servers.imported.framework.application"
 """The module with FastAPI and SQLAlchemy. The parent of guests loads it before the first that needs it."""
 START, FINAL = "initial.db", "final.db"
 RESULTS = {"complete": True, "others": False}

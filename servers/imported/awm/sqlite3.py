@@ -30,15 +30,18 @@ class Warning(Exception):  # noqa: A001 - the names of DB-API 2.0
     """A warning of DB-API."""
 
 
-class Error(Exception):
+class DbApiError(Exception):
     """The root of DB-API's errors."""
 
 
-class InterfaceError(Error):
+Error = DbApiError
+
+
+class InterfaceError(DbApiError):
     """A fault of this module's use."""
 
 
-class DatabaseError(Error):
+class DatabaseError(DbApiError):
     """A fault of the database."""
 
 
@@ -78,7 +81,7 @@ MAIN = ":memory:"
 """The name under which SQLAlchemy opens the database of a call."""
 
 
-class Row(tuple[Any, ...]):
+class NamedRow(tuple[Any, ...]):
     """A row that also knows its columns' names."""
 
     names: tuple[str, ...]
@@ -93,6 +96,9 @@ class Row(tuple[Any, ...]):
                 raise IndexError(f"No item with that key: {key!r}")
             return super().__getitem__(lower.index(key.lower()))
         return super().__getitem__(key)
+
+
+Row = NamedRow
 
 
 class Cursor:
@@ -137,7 +143,7 @@ class Cursor:
         if factory is None:
             return row
         if factory is Row:
-            made = Row(row)
+            made = NamedRow(row)
             made.names = tuple(one[0] for one in self.description or ())
             return made
         return factory(self, row)

@@ -51,7 +51,7 @@ class ServerFault(Exception):
     """The server failed, or it needs what a guest does not have."""
 
 
-class Server:
+class LoadedServer:
     """The loaded code of a server."""
 
     def __init__(self, code: str) -> None:
@@ -150,8 +150,8 @@ STAND_INS: dict[str, Any] = {
 
 
 @lru_cache(1)
-def _server(code: str) -> Server:
-    return Server(code)
+def _server(code: str) -> LoadedServer:
+    return LoadedServer(code)
 
 
 def endpoints(code: str) -> list[dict[str, Any]]:
