@@ -10,7 +10,6 @@ from markupsafe import Markup, escape
 
 HEADING = re.compile(r"(#{1,6})\s+(.*)")
 ITEM = re.compile(r"(\s*)([-*+]|\d{1,6}[.)])\s+(.*)")
-DIVIDER = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*")
 RULE = re.compile(r"\s*([-*_])(\s*\1){2,}\s*")
 FENCE = re.compile(r"\s*(```|~~~)")
 MARKS = (
@@ -99,7 +98,7 @@ def _text(lines: list[str], depth: int) -> Markup:
     if first.startswith(">") and depth < DEEPEST:
         inner = [line.removeprefix(">").removeprefix(" ") for line in lines]
         return _tag("blockquote", Markup("").join(_blocks(inner, depth + 1)))
-    if len(lines) > 1 and "|" in first and DIVIDER.fullmatch(lines[1]):
+    if len(lines) > 1 and "|" in first and _is_divider(lines[1]):
         return _table(lines)
     return _tag("p", _words(" ".join(line.strip() for line in lines)))
 
@@ -146,6 +145,11 @@ def _table(lines: list[str]) -> Markup:
     )
     told = _tag("thead", _tag("tr", head)) + _tag("tbody", rows)
     return Markup('<div class="scroll" tabindex="0">') + _tag("table", told) + Markup("</div>")
+
+
+def _is_divider(line: str) -> bool:
+    """True for the line between the head of a table and its rows, such as `|---|:--|`."""
+    return {"-", "|"} <= set(line) <= set("-|: ")  # a pattern takes the square of a long line, and holds everybody up
 
 
 def _cells(line: str) -> list[str]:

@@ -1,5 +1,6 @@
 """Texts of strangers as HTML, tool schemas as forms, tables as a diagram."""
 
+import time
 from typing import Any
 
 import pytest
@@ -72,6 +73,15 @@ WIDE = tool(
     maybe={"anyOf": [{"type": "string"}, {"type": "null"}]},
     maybe_date={"type": ["string", "null"], "format": "date"},
 )
+
+
+@pytest.mark.parametrize(
+    "line", ["-" * 50_000, " " * 50_000 + "x", "- " * 25_000 + "x", "**a" * 16_000, " _a" * 16_000, "`" * 50_000]
+)
+def test_a_long_line_of_a_policy_takes_no_longer_than_its_length(line: str) -> None:
+    begin = time.process_time()
+    rendered(f"a|b\n{line}")
+    assert time.process_time() - begin < 1
 
 
 def test_a_form_has_a_field_for_each_argument() -> None:
