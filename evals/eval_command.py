@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from evals.runs.command_agent import Command, CommandReads, CommandWalls, command_agent
+from evals.runs.command_agent import Answers, Command, CommandReads, CommandWalls, command_agent
 from evals.runs.suite import ChatAgent, CommandAgent, ModelEndpoint, ScenarioChoice, Suite, SuiteOrder, read_suite
 from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import AsJson, BaseUrl, shelves
 from servers.cli.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
 from servers.errors import RequestError
-from servers.records import OPENAI
+from servers.records import OPENAI, AnswerFormat
 
 app = typer.Typer()
 
@@ -37,12 +37,13 @@ def evaluate(
     base_url: BaseUrl = OPENAI,
     api_key: ApiKey = "",
     user_api_key: UserApiKey = "",
+    answers: Answers = None,
     prompt_price: Annotated[float, typer.Option(min=0, help="What a million tokens of prompts cost.")] = 0.0,
     completion_price: Annotated[float, typer.Option(min=0, help="What a million tokens of answers cost.")] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Play a suite and write its run. After an interruption the same command continues."""
-    told = _suite(suite, command_agent(agent, agent_walls, agent_read), environment or [], scenario or [])
+    told = _suite(suite, command_agent(agent, agent_walls, agent_read), environment or [], scenario or [], answers)
     if farm is not None and (library or workers > 1):
         raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")
     given = token_from(token, token_file) or ""
@@ -66,15 +67,19 @@ def evaluate(
 
 
 def _suite(
-    path: Path | None, agent: dict[str, Any] | None, environments: Sequence[str], scenarios: Sequence[str]
+    path: Path | None,
+    agent: dict[str, Any] | None,
+    environments: Sequence[str],
+    scenarios: Sequence[str],
+    answers: AnswerFormat | None,
 ) -> Suite:
     """The suite of a file, with the agent of the command line if there is one. Or one of that agent alone."""
     if path is not None:
         if environments or scenarios:
             raise RequestError("--environment and --scenario go without a suite, whose [scenarios] says which")
-        return read_suite(path, agent=agent)
+        return read_suite(path, agent=agent, answers=answers)
     if agent is None:
         raise RequestError("give a suite, or an agent with --agent COMMAND")
     choice = ScenarioChoice(environments=tuple(environments), ids=tuple(scenarios))
     told = CommandAgent.model_validate(agent)
-    return Suite(name=told.called, agent=told, scenarios=choice)
+    return Suite(name=told.called, agent=told, scenarios=choice, answers=answers or "text")

@@ -7,7 +7,7 @@ import typer
 from pydantic import ValidationError
 
 from agent_client.trace import Limits
-from evals.runs.command_agent import Command, CommandReads, CommandWalls, command_agent
+from evals.runs.command_agent import Answers, Command, CommandReads, CommandWalls, command_agent
 from evals.runs.suite import (
     Agent,
     ChatAgent,
@@ -56,6 +56,7 @@ def play(
     turns: Annotated[int, typer.Option(min=1, help="The most turns of the model.")] = 40,
     seconds: Annotated[float, typer.Option(min=1, help="The most seconds in all.")] = 600,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instance makes.")] = 0,
+    answers: Answers = None,
     save: Annotated[
         Path | None, typer.Option(help="Write it into this folder as a run, which `show`, `report` and `judge` open.")
     ] = None,
@@ -78,6 +79,7 @@ def play(
         scenarios=ScenarioChoice(environments=(folder.name,), ids=(scenario,)),
         run=SuitePlan(seed=seed),
         limits=Limits(seconds=seconds) if program else Limits(turns=turns, seconds=seconds),
+        answers=answers or "text",
     )
     from evals.single_play import play_once
 

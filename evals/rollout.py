@@ -18,7 +18,8 @@ from evals.episode import Episode, OwnAgent, Timings
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail, Score
 from servers.errors import FarmError
-from servers.records import Record
+from servers.records import AnswerFormat, Record
+from servers.scenario.answer_shape import task_asking
 
 Outcome = Literal["scored", "agent_error", "timeout", "infra_error"]
 OUTCOMES: dict[End, Outcome] = {
@@ -66,13 +67,15 @@ async def rollout(
     http_client: httpx2.AsyncClient | None = None,
     with_effects: bool = False,
     on_event: Callable[[Event], None] | None = None,
+    answers: AnswerFormat = "text",
 ) -> Rollout:
     """Play one scenario once: lease, play, score, close.
 
     A fault of the farm is recorded as `infra_error`, never raised.
 
     With a `person` it is a conversation. `with_effects` records the rows that each call changed. An agent that plays by
-    itself is an `AgentProgram` or an `AgentFunction`. Of the limits, `seconds` alone bounds it.
+    itself is an `AgentProgram` or an `AgentFunction`. Of the limits, `seconds` alone bounds it. With `answers` of
+    "json" the keys of a submitted answer stand behind the task.
     """
     episode = Episode()
     error = ""
@@ -84,10 +87,11 @@ async def rollout(
         http_client=http_client,
     )
     try:
+        task_text = await _task(farm, scenario, answers)
         await episode.run(
             leasing,
             model,
-            scenario.scenario.task,
+            task_text,
             limits=limits,
             person=person,
             with_effects=with_effects,
@@ -101,6 +105,14 @@ async def rollout(
         broken_before = episode.trace.error if episode.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
     return _record(scenario, seed, episode, error)
+
+
+async def _task(farm: FarmClient, detail: ScenarioDetail, answers: AnswerFormat) -> str:
+    """The task as the agent is told it."""
+    if answers == "text":
+        return detail.scenario.task
+    clock = detail.scenario.clock or (await farm.environment(detail.environment)).clock
+    return task_asking(detail.scenario, clock, answers)
 
 
 def _record(scenario: ScenarioDetail, seed: int, episode: Episode, error: str) -> Rollout:

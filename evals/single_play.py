@@ -84,6 +84,7 @@ async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kep
             seed=suite.run.seed,
             with_effects=True,
             on_event=show(out),
+            answers=suite.answers,
         )
         return PlayEpisode(subject, run)
 

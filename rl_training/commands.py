@@ -14,7 +14,6 @@ from registry.client import FarmClient
 from registry.farm import Address, private
 from rl_training.config import TrainConfig, config_path, load_config
 from rl_training.data.prepare import Collected, Measure, Packed, collected, write_data
-from rl_training.data.rows import AnswerFormat
 from rl_training.data.selection import Band, ScenarioSelection
 from rl_training.demo.demo import DemoPlan, run_demo
 from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
@@ -22,6 +21,7 @@ from rl_training.verl.trainer import command_of, environment_of, log_kept, need_
 from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import shelves
 from servers.errors import RequestError
+from servers.records import AnswerFormat
 from servers.text.terminal import Terminal
 from servers.text.wording import counted
 

@@ -2,7 +2,7 @@
 
 import re
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
@@ -36,6 +36,8 @@ Clock = Annotated[Moment, AfterValidator(_is_date)]
 """The start time of an instance: a valid date and time without a time zone."""
 
 SECRET = re.compile(r"//[^/?#]*@|[?&](password|token|key|api_key)=", re.IGNORECASE)
+AnswerFormat = Literal["text", "json"]
+"""How an agent is asked to answer: in prose, or in one JSON object."""
 OPENAI = "https://api.openai.com/v1"
 """The default endpoint."""
 

@@ -1,4 +1,4 @@
-"""The options by which commands take an agent that is a program."""
+"""The options by which commands take an agent that is a program, and say how agents are to answer."""
 
 import tempfile
 from pathlib import Path
@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from servers.errors import RequestError
+from servers.records import AnswerFormat
 
 FOLDERS_OF_TOKENS = (Path("~/.envfarm").expanduser(), Path(tempfile.gettempdir()))
 """Where farms keep their control tokens: the usual state folder, and temporary farms. No agent may read them."""
@@ -25,6 +26,11 @@ CommandWalls = Annotated[
 CommandReads = Annotated[
     list[Path] | None,
     typer.Option("--agent-read", help="With --agent-walls: a folder to read, instead of this one. May be repeated."),
+]
+
+Answers = Annotated[
+    AnswerFormat | None,
+    typer.Option("--answers", help="In free text, or as JSON with a key for each value that is asked for."),
 ]
 
 

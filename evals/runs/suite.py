@@ -15,7 +15,7 @@ from servers.errors import BundleError, RequestError
 from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.limits.json_size import refuse_odd_numbers
-from servers.records import OPENAI, EndpointUrl, Record
+from servers.records import OPENAI, AnswerFormat, EndpointUrl, Record
 from servers.scenario.scenario import Solution
 from servers.text.json_values import is_object
 from servers.validation import MOST, place_of, reason_of
@@ -120,6 +120,8 @@ class Suite(Record):
     user: SimulatedUser | None = None
     run: SuitePlan = SuitePlan()
     limits: Limits = Limits()
+    answers: AnswerFormat = "text"
+    """With "json" each task ends with the keys of the JSON object in which it is to be answered."""
 
     @model_validator(mode="before")
     @classmethod
@@ -144,12 +146,17 @@ class Suite(Record):
     @property
     def digest(self) -> str:
         """A digest of everything that the suite's results depend on."""
-        return _digest(self.model_dump(mode="json", exclude={"run": {"concurrency", "retries"}} | _WHERE))
+        return self._digest_of(exclude={"run": {"concurrency", "retries"}} | _WHERE)
 
     @property
     def agent_digest(self) -> str:
-        """A digest of the agent: model, settings, limits, and the simulated user."""
-        return _digest(self.model_dump(mode="json", include={"agent", "user", "limits"}, exclude=_WHERE))
+        """A digest of the agent: model, settings, limits, how it answers, and the simulated user."""
+        return self._digest_of(include={"agent", "user", "limits", "answers"}, exclude=_WHERE)
+
+    def _digest_of(self, *, exclude: dict[str, Any], include: set[str] | None = None) -> str:
+        """A digest of some fields. Prose, the default, is left out of it."""
+        written = self.model_dump(mode="json", include=include, exclude=exclude)
+        return _digest({name: value for name, value in written.items() if (name, value) != ("answers", "text")})
 
     @property
     def agent_name(self) -> str:
@@ -191,8 +198,8 @@ class SuiteOrder:
     as_json: bool
 
 
-def read_suite(path: Path, *, agent: Mapping[str, Any] | None = None) -> Suite:
-    """Read a suite. An `agent` takes the place of the suite's own.
+def read_suite(path: Path, *, agent: Mapping[str, Any] | None = None, answers: AnswerFormat | None = None) -> Suite:
+    """Read a suite. An `agent` and `answers` take the places of the suite's own.
 
     Raises:
         RequestError: the file is missing, or a key is not valid. The message names the key.
@@ -203,7 +210,8 @@ def read_suite(path: Path, *, agent: Mapping[str, Any] | None = None) -> Suite:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path}: not TOML: {error}") from None
-    text = json.dumps(written if agent is None else {**written, "agent": agent}, default=str)
+    given = {name: value for name, value in (("agent", agent), ("answers", answers)) if value is not None}
+    text = json.dumps({**written, **given}, default=str)
     try:
         refuse_odd_numbers(f"{path}", text)
         return Suite.model_validate_json(text)

@@ -155,6 +155,7 @@ class Evaluation:
                 seed=self.suite.run.seed + attempt,
                 http_client=http,
                 with_effects=True,
+                answers=self.suite.answers,
             )
             if run.outcome != "infra_error" or len(broken) >= self.suite.run.retries:
                 break

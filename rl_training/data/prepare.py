@@ -11,9 +11,10 @@ from typing import NamedTuple
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from registry.client import FarmClient
-from rl_training.data.rows import AnswerFormat, Row, rows, scenarios_of
+from rl_training.data.rows import Row, rows, scenarios_of
 from rl_training.data.selection import ScenarioSelection, split
 from rl_training.errors import RowError, TrainingError
+from servers.records import AnswerFormat
 
 
 class Packed(BaseModel):

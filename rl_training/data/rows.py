@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -13,16 +13,14 @@ from registry.messages import LARGEST_NUMBER, EnvironmentDetail, ScenarioDetail,
 from rl_training.data.selection import calls_of, kill_score_of, pass_rate_of
 from rl_training.errors import RowError
 from servers.errors import BundleError
-from servers.records import Name, Record
-from servers.scenario.answer_shape import task_with_shape
+from servers.records import AnswerFormat, Name, Record
+from servers.scenario.answer_shape import task_asking
 from servers.scenario.checkpoints.official import CONTAMINATED
 from servers.validation import problems
 
 PAGE = 500
 AGENT = "farm"
 Row = dict[str, Any]
-AnswerFormat = Literal["text", "json"]
-"""Free text, or a JSON object whose keys stand behind the task."""
 
 
 class AgentView(NamedTuple):
@@ -74,7 +72,7 @@ async def rows(
         if (detail.environment, clock) not in shown:
             shown[detail.environment, clock] = await _shown(farm, detail)
         view = shown[detail.environment, clock]
-        task = task_with_shape(detail.scenario, clock) if answers == "json" else detail.scenario.task
+        task = task_asking(detail.scenario, clock, answers)
         row = _row(number, detail, split, environments[detail.environment].digest)
         made.append({**row, "prompt": _prompt(view.instructions if instructions else "", task), "tools": view.tools})
     return made

@@ -1,7 +1,7 @@
 """Facts in free text: what an answer tells, and whether it tells what was asked. Pure functions, no input or output."""
 
 JUDGE_VERSION = 4
-"""Raise it when the judge takes an answer otherwise than before: certificates of other versions are out of date."""
+"""Raise it when a certificate may come out otherwise than before: those of other versions are out of date."""
 
 HOW_TO_ANSWER = (
     "When you are done, answer in your last message: tell what you were asked to tell, each value once and for "

@@ -8,6 +8,7 @@ from servers.answer.checks.form import MESSAGE
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import ExpectedFact
+from servers.records import AnswerFormat
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
 
@@ -26,12 +27,12 @@ _FRAME = re.compile(r"^Does the (?:answer|report) (?:tell|name|say|give|state|me
 _HEAD = "Answer in your last message with one JSON object and nothing else. Its keys:"
 
 
-def task_with_shape(scenario: Scenario, clock: str) -> str:
-    """The task of a scenario, and behind it the keys of a submitted answer.
+def task_asking(scenario: Scenario, clock: str, answers: AnswerFormat) -> str:
+    """The task of a scenario, and behind it the keys of a submitted answer where JSON is wanted.
 
     `clock` is the scenario's time as ISO 8601. In a conversation the user ends the episode, so the task stays as it is.
     """
-    if scenario.persona:
+    if answers == "text" or scenario.persona:
         return scenario.task
     asked = [one.written() for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
     return f"{scenario.task}\n\n{answer_shape(asked, datetime.fromisoformat(clock))}"

@@ -8,12 +8,14 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
   answer, to tasks that were made backward. The later ones were written when the judge had been mended by the earlier
   ones. Unread, 9 of 704 right ones of the newest part were refused and 19 of 704 wrong ones passed.
 - `contract_unread`: the same by two more writers. They were asked for more wrong messages that tell the right value of
-  another thing, and 32 of the 34 that passed are of this kind. The judge was not mended by them, but for one class:
-  45 minutes are no 45 euros.
+  another thing. Unread, 4 of 440 right ones were refused, and 34 of 440 wrong ones passed, 32 of them of this kind.
+- `other_things`: wrong messages of this kind alone, and as many right ones, by one who knew the judge, and mended it by
+  them afterwards. Unread, 1 of 60 right ones was refused and 35 of 60 wrong ones passed; after the mending by
+  `contract_unread` alone, 1 and 21.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
   more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
 
-All but `messages_held_out` and `contract_unread` were read to mend the judge.
+All but `messages_held_out` were read to mend the judge.
 """
 
 import gzip
@@ -40,7 +42,8 @@ PARTS = {
     "contract_later": (0.0, 0.008),
     "contract_last": (0.0, 0.0025),
     "contract_newest": (0.0, 0.005),
-    "contract_unread": (0.0095, 0.0755),
+    "contract_unread": (0.005, 0.014),
+    "other_things": (0.0, 0.051),
     "messages": (0.14, 0.37),
     "messages_held_out": (0.19, 0.31),
 }

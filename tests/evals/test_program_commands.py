@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from evals.runs.folder import RunFolder
+from evals.runs.suite import read_suite
 from tests.processes import farm
 
 AGENT = """\
@@ -59,3 +60,33 @@ async def test_a_program_is_played_and_shown(shelf: Path, tmp_path: Path) -> Non
     assert done.code == 0, done.err
     assert "→ price(id=" in done.out
     assert "reward 1.00" in done.out
+
+
+async def test_an_agent_may_be_asked_for_json(shelf: Path, tmp_path: Path) -> None:
+    options = ("--library", shelf, "--out", "run", "--answers", "json")
+    (tmp_path / "suite.toml").write_text(
+        'name = "mine"\nagent = {command = "cat $FARM_TASK_FILE"}\nscenarios = {environments = ["shop"]}\n'
+    )
+    done = await farm("eval", "suite.toml", *options, home=tmp_path)
+    assert done.code == 0, done.err
+    folder = RunFolder(tmp_path / "run")
+    assert folder.header().suite.answers == "json"
+    [at] = folder.rollouts()
+    trace = at.played.rollout.trace
+    assert trace
+    assert "one JSON object and nothing else" in trace.answer
+    assert '- "message"' in trace.answer
+    wrong = await farm("eval", "suite.toml", "--out", "other", "--answers", "yaml", home=tmp_path)
+    assert wrong.code == 2
+    assert "--answers" in wrong.err
+    played = await farm("play", shelf / "shop", "--scenario", "dearer", "--gold", "--answers", "json", home=tmp_path)
+    assert played.code == 0, played.err
+    assert "one JSON object" in played.out
+
+
+async def test_prose_is_no_part_of_a_suites_digest(tmp_path: Path) -> None:
+    (tmp_path / "suite.toml").write_text('name = "mine"\nagent = {kind = "gold"}\n')
+    plain, json_ = read_suite(tmp_path / "suite.toml"), read_suite(tmp_path / "suite.toml", answers="json")
+    same = read_suite(tmp_path / "suite.toml", answers="text")
+    assert plain.digest == same.digest != json_.digest
+    assert plain.agent_digest == same.agent_digest != json_.agent_digest

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from servers.text.json_values import is_list, is_object
@@ -42,6 +43,13 @@ class Form(NamedTuple):
     text: str
     submitted: dict[str, str] | None = None
     """None if it is free text. Facts that are not submitted are then told nowhere, unless there is a message."""
+    crowded: frozenset[str] = frozenset()
+    """Facts under whose keys stand several values, or an object."""
+
+    @property
+    def parts(self) -> list[str]:
+        """What a submitted answer says under its keys, and its message."""
+        return [] if self.submitted is None else [text for text in (*self.submitted.values(), self.text) if text]
 
 
 def unreadable(answer: str, facts: int) -> str:
@@ -68,10 +76,11 @@ def unreadable(answer: str, facts: int) -> str:
     return "the answer pastes rows: it has the keys of a result" if pastes else ""
 
 
-def read_form(answer: str, names: set[str]) -> Form:
+def read_form(answer: str, names: set[str], lists: Collection[str] = ()) -> Form:
     """The facts of an answer that is JSON by their names, and its message as text.
 
-    Any other object is read as lines `key: value`, and anything else as its text.
+    `lists` are the names of those that are lists: under any other key stands one value. Any other object is read as
+    lines `key: value`, and anything else as its text.
     """
     try:
         told: Any = json.loads(_unfenced(answer.strip()))
@@ -82,7 +91,9 @@ def read_form(answer: str, names: set[str]) -> Form:
     fields = {key: _as_text(value) for key, value in told.items()}
     if names | {MESSAGE} >= fields.keys():
         message = "" if MESSAGE in names else fields.pop(MESSAGE, "")
-        return Form(message, fields)
+        single = {key: value for key, value in told.items() if key not in (*lists, MESSAGE)}
+        crowded = [key for key, value in single.items() if is_object(value) or (is_list(value) and len(value) > 1)]
+        return Form(message, fields, frozenset(crowded))
     return Form("\n".join(f"{_label(key)}: {value}" for key, value in fields.items()))
 
 

@@ -13,7 +13,7 @@ from servers.answer.checks.question import (
 )
 from servers.answer.checks.reply import FoldedReply
 from servers.answer.expected_fact import READ_AS, ExpectedFact
-from servers.answer.names import occurrences, stem
+from servers.answer.names import occurrences, root, stem
 from servers.answer.text import folded
 from servers.answer.vocabulary import LABELS
 
@@ -23,7 +23,8 @@ _PER = re.compile(
 )
 _SUBJECT = re.compile(
     r"\W*(?:(?:and|but|so) )?(?:the|your|my|our|his|her|their|its|this|that) "
-    r"((?:\w+ ){0,2}\w+) (?:is|are|was|were|has|will)\b"
+    r"((?:[\w'-]+ ){0,2}[\w'-]+(?: (?:of|in|on|for|at|to) (?:[\w'-]+ ){0,3}[\w'-]+)?)"
+    r" (?:is|are|was|were|has|had|will|would|costs|keeps|runs|lasts|ends|comes|weighs|holds)\b"
 )
 _HEAD = re.compile(r"[^:|\n]{1,80}(?:: |\|)")
 """A label at the head of a sentence or a row."""
@@ -92,7 +93,9 @@ def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place)
     if nearest:
         return not nearest & own
     about = _SUBJECT.match(reply.clause(*place))
-    if about and topic(about[1]) & question.other_topics and not question.topic & frozenset[str]().union(*windows):
+    of_it = topic(about[1]) if about else frozenset[str]()
+    named = frozenset(map(root, question.own_names)) or question.topic
+    if of_it & question.other_topics and not of_it & question.topic and not named & frozenset[str]().union(*windows):
         return True
     first, last = reply.text.sentence(place[0])
     if _PRONOUN.match(reply.folded, first):

@@ -40,6 +40,7 @@ _QUOTED = re.compile(r'"[^"]{1,200}"')
 _POINTS = re.compile(r"\b(?:that|this|it|there)\b")
 _NO_TOPIC = _VALUES | frozenset(map(stem, NO_TOPIC))
 """Words that tell nothing of what a text is about, though they mean something."""
+_DESCRIBES = re.compile(r"does the answer tell (?!that\b|of\b|\d)")
 _FRAME = re.compile(r"^does the answer (?:tell|name|say|give|state|mention)\b(?: that\b)?")
 
 
@@ -66,6 +67,12 @@ class AnswerQuestion:
         """What is asked for: the question without its frame and without the value that it names at its end."""
         text = folded(self.asked)
         return _FRAME.sub("", text.rpartition(": ")[0] or text)
+
+    @cached_property
+    def is_described(self) -> bool:
+        """Whether it is asked for in the words of the value's subject: "how much the refund comes to: 42 euros"."""
+        text = folded(self.asked)
+        return _DESCRIBES.match(text) is not None and ": " in text
 
     @cached_property
     def words(self) -> frozenset[str]:

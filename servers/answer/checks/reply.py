@@ -15,6 +15,7 @@ from servers.answer.stance import PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
 from servers.answer.text import Text
 
 BREAK = re.compile(r"[,:()|]| - | and | but | so (?!far\b)| because | since | while | of which | und | y | et ")
+_QUOTED = re.compile(r'"[^"\n]{1,120}"')
 _SORRY = re.compile(r"(?<=[-.,;:(] )(?:sorry|pardon|rather)[,:]? (?:the |on |at |by )?")
 """What takes a value back if another one stands right behind it."""
 _RELATIVE = re.compile(r" ?(?:which|who|whose) ")
@@ -103,11 +104,10 @@ class FoldedReply:
     def clause(self, start: int, end: int, *, with_head: bool = False) -> str:
         """The words right around a place, up to where another thought begins; with what a relative clause speaks of."""
         first, last = self.text.sentence(start)
-        *others, before = BREAK.split(self.folded[first:start])
+        *others, before = parts(self.folded[first:start])
         if others and with_head and _RELATIVE.match(before):
             before = others[-1] + before
-        after = BREAK.split(self.folded[end:last])[0]
-        return f"{before} {after}"
+        return f"{before} {parts(self.folded[end:last])[0]}"
 
     def windows(self, start: int, end: int) -> list[str]:
         """What says what a value is of, the nearest first: its clause, a label before or after it, its sentence."""
@@ -118,6 +118,14 @@ class FoldedReply:
         following = _LABEL_AFTER.match(after)
         beside = [found[1] or found[found.lastindex or 1] for found in (label, following) if found]
         return [clause, *beside, f"{before} {after}"]
+
+
+def parts(text: str) -> list[str]:
+    """A text, cut where another thought begins; a title in quotes is one."""
+    ends = [0]
+    for found in BREAK.finditer(_QUOTED.sub(lambda title: '"' + "_" * (len(title[0]) - 2) + '"', text)):
+        ends += found.span()
+    return [text[a:b] for a, b in zip(ends[::2], [*ends[1::2], len(text)], strict=True)]
 
 
 def sentences(reply: FoldedReply) -> list[str]:

@@ -18,11 +18,13 @@ _YEAR_BEFORE = re.compile(r"\b(?:in|of|since|until|year|for|end) $|[a-z]{3,9}\.?
 _PRICE_BEFORE = re.compile(
     r"(?:\b(?:paid|pays?|costs?|comes? to|makes|total|balance|deposit|refund|fee|price)|[€$£=])(?: is| of| was|:)? ?$"
 )
-_PART_OF = re.compile(rf" of (?:the|your|these|those|my) (?:\d{{1,2}}|{alternatives(UNITS)})\b")
+_PART_OF = re.compile(rf" of (?:(?:the|your|these|those|my) )?(?:\d{{1,2}}|{alternatives(UNITS)})\b")
 """What makes a number a part of all that was to be done: "three of the four"."""
 _ALL_OF = re.compile(r"\b(?:all|these|those|the other|the first|the last) $")
 _RANGE = re.compile(r" ?\(?(?:-|to|until|till|bis|a|and|und) ?")
 _CODE_BEFORE = re.compile(r"\b(?:room|row|seat|table|gate|section|number|no|nr|tier|floor|step|item|question|flight) $")
+NO_UNITS = frozenset(["", "are", "is", "were", "was", "have", "has", "of", "in"])
+"""Words behind a number that are no unit of it."""
 PARTICLES = word_set("in is was are were at for and or but as on to by so all altogether now the of und fur")
 
 
@@ -123,7 +125,7 @@ def _is_of_the_kind(values: FactValues, number: Mention, right: Sequence[Mention
         return not _YEAR_BEFORE.search(before)
     is_plain = not number.unit or number.unit in PARTICLES
     if values.one.fact.type == "count":
-        units = {stem(mention.unit) for mention in right if mention.unit} | values.question.words
+        units = {stem(mention.unit) for mention in right if mention.unit not in NO_UNITS} | values.question.words
         is_all_of = _ALL_OF.search(before) is not None
         return stem(number.unit) in units or (not is_all_of and (is_plain or values.is_confusable(number)))
     is_large = all(isinstance(value, Decimal) and value >= LARGE for value in number.values)

@@ -10,6 +10,7 @@ from servers.answer.checks.nothing import is_nothing_such
 from servers.answer.checks.question import content_words, label_words, topic
 from servers.answer.checks.rivals import ONE
 from servers.answer.checks.roles import plays_another_part
+from servers.answer.checks.subjects import is_said_of_another
 from servers.answer.expected_fact import READ_AS
 from servers.answer.mention import Mention
 from servers.answer.names import occurrences, stem
@@ -95,6 +96,7 @@ class ValueTold(FactValues):
             or self._is_swapped(mention)
             or self._ends_a_span(mention)
             or self._counts_others(mention)
+            or is_said_of_another(self.reply, self.question, mention, self.one.fact.type)
         )
 
     def _is_named(self, place: Place) -> bool:

@@ -4,10 +4,11 @@ Telling is exclusive. An answer that also tells another value of the type, lists
 what it told or is longer than a person would write does not tell the fact, whatever else it holds.
 """
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from servers.answer.checks.form import LONGEST_SENTENCE, read_form, unreadable
+from servers.answer.checks.form import LONGEST_SENTENCE, Form, read_form, unreadable
 from servers.answer.checks.labels import Asked
 from servers.answer.checks.names import NameTold
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
@@ -20,6 +21,8 @@ from servers.answer.names import occurrences
 from servers.answer.stance import UNDECIDED
 from servers.answer.text import Text, folded
 
+_CHOICE = re.compile(r"\b(?:or|oder|either)\b")
+
 
 def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) -> list[FactVerdict]:
     """What an answer tells of several questions. The facts of each may be told beside those of the others."""
@@ -27,7 +30,11 @@ def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) ->
     problem = unreadable(answer, len(asked))
     if problem:
         return [FactVerdict(not question.wanted and not answer.strip(), problem) for question in questions]
-    form = read_form(answer, {one.fact.name for _, one in asked})
+    lists = {one.fact.name for _, one in asked if one.fact.type == "list"}
+    form = read_form(answer, {one.fact.name for _, one in asked}, lists)
+    problem = next(filter(None, (unreadable(part, len(asked)) for part in form.parts)), "")
+    if problem:
+        return [FactVerdict(False, problem) for _ in questions]
     text = folded(answer)
     reply = FoldedReply(Text.of(form.text), now, tuple(one for _, one in asked))
     if reply.longest_sentence > LONGEST_SENTENCE:
@@ -36,7 +43,7 @@ def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) ->
     return [
         FactVerdict(False, f"it tells {word!r}, which nobody may be told")
         if (word := _secret(question, text))
-        else _verdict(question, reply, form.submitted, asked)
+        else _verdict(question, reply, form, asked)
         for question in questions
     ]
 
@@ -46,21 +53,28 @@ def _secret(question: AnswerQuestion, text: str) -> str:
     return next((word for word in question.silent if any(True for _ in occurrences(text, word))), "")
 
 
-def _verdict(
-    question: AnswerQuestion, reply: FoldedReply, submitted: dict[str, str] | None, asked: Sequence[Asked]
-) -> FactVerdict:
+def _verdict(question: AnswerQuestion, reply: FoldedReply, form: Form, asked: Sequence[Asked]) -> FactVerdict:
     if not question.wanted:
         return FactVerdict(True)
     seen: list[FactVerdict] = []
     for one in question.wanted:
-        if submitted is not None and (one.fact.name in submitted or not reply.folded):
-            part = FoldedReply(Text.of(submitted.get(one.fact.name, "")), reply.now, (one,))
-            seen.append(_tells(part, one, question, [(question, one)]))
+        if form.submitted is not None and (one.fact.name in form.submitted or not reply.folded):
+            part = FoldedReply(Text.of(form.submitted.get(one.fact.name, "")), reply.now, (one,))
+            seen.append(_submitted(part, one, question, is_crowded=one.fact.name in form.crowded))
         else:
             seen.append(_tells(reply, one, question, asked))
     if question.tell == "any":
         return _any_of(reply, question, seen, asked)
     return next((told for told in seen if not told.holds), seen[0])
+
+
+def _submitted(part: FoldedReply, one: ExpectedFact, question: AnswerQuestion, *, is_crowded: bool) -> FactVerdict:
+    """Whether what stands under a fact's key tells it: one value, and no choice of several."""
+    if is_crowded:
+        return FactVerdict(False, f"{one.fact.name}: more than one value stands under its key")
+    if _CHOICE.search(part.folded) and not any(_CHOICE.search(folded(str(value))) for value in one.values):
+        return FactVerdict(False, f"{one.fact.name}: it leaves open which it is")
+    return _tells(part, one, question, [(question, one)])
 
 
 def _any_of(
