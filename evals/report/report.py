@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from evals.report.statistics import Cluster, Estimate, mean, pass_at, pass_hat
+from evals.report.statistics import Cluster, Estimate, means, pass_at, pass_hat
 from evals.rollout import Outcome
 from evals.runs.causes import Cause
 from evals.runs.folder import RunFolder
@@ -131,13 +131,17 @@ def rewards(rollouts: Iterable[RolloutSummary]) -> float:
 
 def _group(name: str, rollouts: Sequence[RolloutSummary]) -> Group:
     scenarios = by_scenario(rollouts).values()
+    success, reward = means(
+        [Cluster(successes(ones), len(ones)) for ones in scenarios],
+        [Cluster(rewards(ones), len(ones)) for ones in scenarios],
+    )
     return Group(
         name=name,
         scenarios=len({one.name for one in rollouts}),
         rollouts=len(rollouts),
         judged=sum(map(len, scenarios)),
-        success=mean([Cluster(successes(ones), len(ones)) for ones in scenarios]),
-        reward=mean([Cluster(rewards(ones), len(ones)) for ones in scenarios]),
+        success=success,
+        reward=reward,
     )
 
 
@@ -154,8 +158,10 @@ def _passing(judged: Sequence[RolloutSummary]) -> list[Passing]:
     found: list[Passing] = []
     for k in range(1, min(MOST_K, max((n for n, _ in counts), default=0)) + 1):
         enough = [(n, won) for n, won in counts if n >= k]
-        any_of = mean([Cluster(pass_at(k, n, won), 1) for n, won in enough])
-        all_of = mean([Cluster(pass_hat(k, n, won), 1) for n, won in enough])
+        any_of, all_of = means(
+            [Cluster(pass_at(k, n, won), 1) for n, won in enough],
+            [Cluster(pass_hat(k, n, won), 1) for n, won in enough],
+        )
         if any_of is not None and all_of is not None:
             found.append(Passing(k, len(enough), any_of, all_of))
     return found

@@ -45,17 +45,28 @@ class Paired(NamedTuple):
 
 def mean(clusters: Sequence[Cluster], *, seed: int = 0) -> Estimate | None:
     """The mean over all rollouts. None if there are none."""
-    kept = [cluster for cluster in clusters if cluster.rollouts]
-    if not kept:
-        return None
-    value = _mean(kept)
-    if len(kept) == 1:
+    return means(clusters, seed=seed)[0]
+
+
+def means(*figures: Sequence[Cluster], seed: int = 0) -> list[Estimate | None]:
+    """The means of some figures of the same rollouts, as `mean` has each. Their scenarios are drawn once for all."""
+    kept = [[cluster for cluster in clusters if cluster.rollouts] for clusters in figures]
+    if not kept[0]:
+        return [None] * len(kept)
+    sure = [_sure(clusters) for clusters in kept]
+    drawn = iter(_drawn([clusters for clusters, one in zip(kept, sure, strict=True) if one is None], seed))
+    return [one or Estimate(_mean(clusters), *next(drawn)) for clusters, one in zip(kept, sure, strict=True)]
+
+
+def _sure(clusters: Sequence[Cluster]) -> Estimate | None:
+    """The estimate where nothing has to be drawn for it."""
+    value = _mean(clusters)
+    if len(clusters) == 1:
         return Estimate(value, None, None)
-    means = {cluster.total / cluster.rollouts for cluster in kept}
-    if means in ({0.0}, {1.0}):
-        rest = ((1 - CONFIDENCE) / 2) ** (1 / len(kept))
+    if {cluster.total / cluster.rollouts for cluster in clusters} in ({0.0}, {1.0}):
+        rest = ((1 - CONFIDENCE) / 2) ** (1 / len(clusters))
         return Estimate(value, rest, 1.0) if value else Estimate(value, 0.0, 1 - rest)
-    return Estimate(value, *_drawn(kept, seed))
+    return None
 
 
 def _mean(clusters: Sequence[Cluster]) -> float:
@@ -63,13 +74,23 @@ def _mean(clusters: Sequence[Cluster]) -> float:
     return sum(totals) / sum(counts)
 
 
-def _drawn(clusters: Sequence[Cluster], seed: int) -> tuple[float, float]:
-    """The bounds of the mean, by bootstrap over clusters."""
+def _drawn(figures: Sequence[Sequence[Cluster]], seed: int) -> list[tuple[float, float]]:
+    """The bounds of the means of figures, by bootstrap over their common clusters."""
+    if not figures:
+        return []
     rng = random.Random(seed)  # noqa: S311
-    ordered = sorted(_mean(rng.choices(clusters, k=len(clusters))) for _ in range(DRAWS))
+    counts = [cluster.rollouts for cluster in figures[0]]
+    totals = [[cluster.total for cluster in clusters] for clusters in figures]
+    places = range(len(counts))
+    found: list[list[float]] = [[] for _ in figures]
+    for _ in range(DRAWS):
+        chosen = rng.choices(places, k=len(places))
+        rollouts = sum(map(counts.__getitem__, chosen))
+        for drawn, total in zip(found, totals, strict=True):
+            drawn.append(sum(map(total.__getitem__, chosen)) / rollouts)
     tail = (1 - CONFIDENCE) / 2
-    last = len(ordered) - 1
-    return ordered[math.floor(tail * last)], ordered[math.ceil((1 - tail) * last)]
+    low, high = math.floor(tail * (DRAWS - 1)), math.ceil((1 - tail) * (DRAWS - 1))
+    return [(drawn[low], drawn[high]) for drawn in map(sorted, found)]
 
 
 def pass_at(k: int, attempts: int, successes: int) -> float:
@@ -92,7 +113,7 @@ def paired(differences: Sequence[float], *, seed: int = 0) -> Paired | None:
     chance = _chance(differences, seed)
     if len(set(differences)) == 1:  # nothing is known of their spread
         return Paired(Estimate(value, None, None), chance)
-    return Paired(Estimate(value, *_drawn([Cluster(difference, 1) for difference in differences], seed)), chance)
+    return Paired(Estimate(value, *_drawn([[Cluster(difference, 1) for difference in differences]], seed)[0]), chance)
 
 
 def _chance(differences: Sequence[float], seed: int) -> float:

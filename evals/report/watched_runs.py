@@ -13,7 +13,7 @@ from evals.report.report import Report, report_of
 from evals.report.report_data import comparison_data
 from evals.report.run_shelf import FoundRun
 from evals.runs.causes import MEANINGS
-from evals.runs.folder import RunFolder
+from evals.runs.folder import ROLLOUTS, RunFolder
 from evals.runs.summary import Summaries
 from servers.errors import NotFound, RequestError
 
@@ -59,10 +59,14 @@ class WatchedRun:
                 f"{self._path}: a run of {header.rollouts:,} rollouts is not shown in a browser;"
                 f" `farm report {self._path}` reports it"
             )
-        inode = _inode(self._path)
-        if self._told is None or self._reading is None or inode != self._inode or header != self._told.header:
-            self._reading, self._inode = Summaries(folder, folder.subjects()), inode
-        return report_of(folder, header, folder.subjects(), self._reading.read())
+        inode, size = _file(self._path)
+        reading = self._reading
+        if reading is None or self._told is None or header != self._told.header or inode != self._inode:
+            reading = None
+        if reading is None or size < reading.end:  # the file is another
+            reading = Summaries(folder, folder.subjects())
+        self._reading, self._inode = reading, inode
+        return report_of(folder, header, folder.subjects(), reading.read())
 
 
 class WatchedRuns:
@@ -110,8 +114,10 @@ def page_data(runs: Sequence[FoundRun], reports: Sequence[Report]) -> dict[str, 
     }
 
 
-def _inode(path: Path) -> int:
+def _file(path: Path) -> tuple[int, int]:
+    """The inode and the size of the file of rollouts. 0 if it is not there."""
     try:
-        return (path / "rollouts.jsonl").lstat().st_ino
+        found = (path / ROLLOUTS).lstat()
     except OSError:
-        return 0
+        return 0, 0
+    return found.st_ino, found.st_size

@@ -49,14 +49,15 @@ class Summaries:
         self._folder = folder
         self._subjects = subjects
         self._last: dict[str, RolloutSummary] = {}
-        self._end = 0
+        self.end = 0
+        """Bytes of the file that were read."""
 
     def read(self) -> list[RolloutSummary]:
         """Each rollout once, by name. Raises RequestError if a line cannot be read."""
-        for at in self._folder.rollouts(self._end):
+        for at in self._folder.rollouts(self.end):
             one = summary(at, self._subjects)
             self._last[one.key] = one  # the last line of a name counts
-            self._end = at.offset + at.length
+            self.end = at.offset + at.length
         return sorted(self._last.values(), key=lambda one: (one.name, one.attempt))
 
 

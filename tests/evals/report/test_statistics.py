@@ -7,7 +7,7 @@ from statistics import fmean
 
 import pytest
 
-from evals.report.statistics import Cluster, Estimate, mean, paired, pass_at, pass_hat
+from evals.report.statistics import Cluster, Estimate, mean, means, paired, pass_at, pass_hat
 
 
 def test_pass_at_k_is_the_share_of_choices_of_k_attempts_with_a_success() -> None:
@@ -93,3 +93,10 @@ def test_many_scenarios_are_flipped_at_random_and_the_chance_is_about_right() ->
     found = paired(sizes)
     assert found is not None
     assert found.p == pytest.approx(exact, abs=0.01)
+
+
+def test_figures_of_the_same_rollouts_are_those_of_each_alone() -> None:
+    first = [Cluster(i % 3, 2) for i in range(15)]
+    second = [Cluster(0.1 * i, 2) for i in range(15)]
+    never = [Cluster(0, 2)] * 15
+    assert means(first, never, second) == [mean(first), mean(never), mean(second)]
