@@ -208,6 +208,11 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             "evals.eval_command",
             interrupted=GOES_ON,
         ),
+        "benchmark": Listed(
+            "Play a public benchmark as its own harness does, and print its number. The same command continues.",
+            "synth.interop.benchmark_run_command",
+            interrupted=GOES_ON,
+        ),
         "report": Listed(
             "Report the success of runs with error bars, the causes of failures, and a comparison.",
             "evals.report.commands",

@@ -15,11 +15,15 @@ class Exchange:
 
 @dataclass(frozen=True)
 class UserMessage:
-    """The user's next message. `over` ends the conversation, and its text is not passed on."""
+    """The user's next message. `over` ends the conversation, and its text is not passed on.
+
+    `tools_changed` says that the agent may have other tools from this message on.
+    """
 
     text: str
     over: bool = False
     tokens: int = 0
+    tools_changed: bool = False
 
 
 class Person(Protocol):

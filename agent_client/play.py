@@ -6,6 +6,7 @@ No mistake of the model and no broken endpoint or farm raises: the trace says ho
 import asyncio
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from agent_client.errors import AgentError, ConversationTooLong, EndpointError, FarmUnreachable
@@ -26,6 +27,7 @@ from agent_client.model import (
     User,
 )
 from agent_client.person import Exchange, Person, UserMessage
+from agent_client.rules import OWN, Rules
 from agent_client.toolbox import Toolbox, refusal
 from agent_client.trace import (
     End,
@@ -37,6 +39,8 @@ from agent_client.trace import (
     tokens_of,
 )
 
+SILENT = "the model said nothing and called no tool, even after a reminder"
+NOT_MADE = "A call of this reply could not be read, so none of its calls was made."
 REMINDER = "You said nothing and called no tool. Go on with the task, or give your final answer."
 
 
@@ -54,15 +58,16 @@ async def play(
     *,
     limits: Limits,
     person: Person | None = None,
+    rules: Rules = OWN,
     on_event: Callable[[Event], None] | None = None,
 ) -> Trace:
     """Let a model work on a task until it answers or a limit is reached.
 
     With a `person` it is a conversation: the person speaks first, and the model never sees `task`. What the model says
     goes to the person, who ends the conversation. Calls of one turn are made one after another, so a run can be
-    repeated to the byte.
+    repeated to the byte. `rules` are those of a benchmark.
     """
-    episode = _Episode(model, toolbox, task, limits, person, on_event or _ignore)
+    episode = _Episode(model, toolbox, task, limits, person, rules, on_event or _ignore)
     return await episode.run()
 
 
@@ -74,6 +79,7 @@ class _Episode:
         task: str,
         limits: Limits,
         person: Person | None,
+        rules: Rules,
         tell: Callable[[Event], None],
     ) -> None:
         self._model = model
@@ -81,6 +87,7 @@ class _Episode:
         self._task = task if person is None else ""
         self._limits = limits
         self._person = person
+        self._rules = rules
         self._tell = tell
         self._turns: list[Turn] = []
         self._user_tokens = 0
@@ -124,19 +131,54 @@ class _Episode:
 
     async def _until_end(self) -> Ending:
         if self._person is not None:
-            self._task = (await self._said(self._person)).text
+            opening = await self._said(self._person)
+            self._task = opening.text
+            if opening.tools_changed:
+                self._toolbox = await self._toolbox.listed_again()
         self._tell(Started(self._task, self._model.name, len(self._toolbox.tools)))
         while (limit := self._limit_reached()) is None:
             began = time.monotonic()
             reply = await self._ask()
-            if not reply.calls and (reply.text.strip() or reply.final):
-                if self._person is None or reply.final or await self._is_over(self._person):
-                    return Ending("finished", self._answer_of(reply))
-            elif not reply.calls and not self._remind():
-                return Ending("agent_error", "the model said nothing and called no tool, even after a reminder")
-            for call in reply.calls:
-                await self._make(call, began)
+            ending = await (self._after_calls(reply, began) if reply.calls else self._after_words(reply))
+            if ending is not None:
+                return ending
         return limit
+
+    async def _after_words(self, reply: Reply) -> Ending | None:
+        """Let the user answer a reply without calls. The end, if it was the last one."""
+        if not (reply.text.strip() or reply.final or self._rules.silence_counts):
+            return None if self._remind() else Ending("agent_error", SILENT)
+        said_end = self._may_end and self._rules.end_words and self._rules.end_words in reply.text
+        if self._person is None or reply.final or said_end or await self._is_over(self._person):
+            return Ending("finished", self._answer_of(reply))
+        return None
+
+    async def _after_calls(self, reply: Reply, began: float) -> Ending | None:
+        """Make the calls of a reply. The end, if one of them is the last by the rules, or was one too many."""
+        unreadable = next((call for call in reply.calls if call.malformed), None)
+        if unreadable is not None and self._rules.unreadable == "ends episode":
+            raise AgentError(f"the arguments of {unreadable.tool} could not be read: {unreadable.malformed}")
+        ends_turn = unreadable is not None and self._rules.unreadable == "ends turn"
+        for call in reply.calls:
+            await self._make(call, began, without=ends_turn)
+        if self._person is not None and any(call.tool in self._rules.last_tools for call in reply.calls):
+            return Ending("finished", self._answer_of(reply))
+        if ends_turn:
+            over = self._person is None or await self._is_over(self._person)
+            return Ending("finished", self._answer_of(reply)) if over else None
+        most = self._rules.steps_of_turn
+        if most is not None and self._steps_of_turn() >= most:
+            return Ending("turn_limit", f"a turn of the user was not finished after {most} replies with calls")
+        return None
+
+    def _steps_of_turn(self) -> int:
+        """The number of replies since the user's last message."""
+        spoken = [number for number, turn in enumerate(self._turns, 1) if turn.user]
+        return len(self._turns) - (spoken[-1] if spoken else 0)
+
+    @property
+    def _may_end(self) -> bool:
+        return len(self._turns) >= self._rules.ends_from
 
     def _limit_reached(self) -> Ending | None:
         if len(self._turns) >= self._limits.turns:
@@ -149,6 +191,8 @@ class _Episode:
         began = time.monotonic()
         messages = conversation(self._toolbox.instructions, self._task, self._turns)
         reply = await self._model.reply(messages, self._toolbox.tools)
+        if self._rules.one_call:
+            reply = replace(reply, calls=reply.calls[:1])
         turn = Turn(
             text=reply.text,
             thinking=reply.thinking,
@@ -170,21 +214,25 @@ class _Episode:
     async def _is_over(self, person: Person) -> bool:
         """Let the person answer, and store the message in the last turn. True if the conversation is over."""
         saying = await self._said(person)
-        if saying.over:
+        if saying.over and self._may_end:
             return True
+        if saying.tools_changed:
+            self._toolbox = await self._toolbox.listed_again()
         self._turns[-1] = self._turns[-1].model_copy(update={"user": saying.text})
         self._tell(Spoke(saying.text))
         return False
 
     async def _said(self, person: Person) -> UserMessage:
-        told = [Exchange(turn.text, turn.user) for turn in self._turns if turn.text.strip() and not turn.calls]
+        silent = self._rules.silence_counts
+        words = [turn for turn in self._turns if not turn.calls and (silent or turn.text.strip())]
+        told = [Exchange(turn.text, turn.user) for turn in words]
         saying = await person.says(self._task, told)
         self._user_tokens += saying.tokens
         return saying
 
-    async def _make(self, call: ToolCall, began: float) -> None:
-        """Make one call. Its result is appended to the last turn immediately, so a cancelled episode keeps it."""
-        result = await self._answer(call)
+    async def _make(self, call: ToolCall, began: float, *, without: bool = False) -> None:
+        """Make one call, or answer `without` it. The result is kept at once, even if the episode is cancelled."""
+        result = refusal(NOT_MADE) if without else await self._answer(call)
         turn = self._turns[-1]
         seconds = time.monotonic() - began
         self._turns[-1] = turn.model_copy(update={"results": (*turn.results, result), "seconds": seconds})

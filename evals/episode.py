@@ -12,6 +12,7 @@ from agent_client.events import CallAnswered, Ended, Event, Replied, Started
 from agent_client.model import Model
 from agent_client.person import Person
 from agent_client.play import Limits, play
+from agent_client.rules import OWN, Rules
 from agent_client.trace import Trace
 from evals.effects import Effect, effects_of, history_of, matched
 from evals.programs.agent_task import AgentTask
@@ -23,6 +24,8 @@ from registry.messages import Score
 from servers.errors import FarmError
 from servers.records import Record
 
+FixedTurnsOf = Callable[[LeasedInstance], Person]
+"""Makes the user of a task with fixed turns, who marks each at the instance."""
 OwnAgent = AgentProgram | AgentFunction
 """Agents that are not driven from here: they get a URL and a token, and play by themselves."""
 
@@ -40,6 +43,7 @@ class Timings(Record):
 class Episode:
     """An episode under way, and its results so far. They survive any error."""
 
+    rules: Rules = OWN
     began: float = field(default_factory=time.time)
     marks: list[float] = field(default_factory=lambda: [time.monotonic()])
     trace: Trace | None = None
@@ -54,6 +58,7 @@ class Episode:
         *,
         limits: Limits,
         person: Person | None = None,
+        turns: FixedTurnsOf | None = None,
         with_effects: bool = False,
         on_event: Callable[[Event], None] | None = None,
     ) -> None:
@@ -64,7 +69,10 @@ class Episode:
                 await self._watch(model, live, task, limits.seconds, with_effects=with_effects, on_event=on_event)
                 return
             async with live.connect() as toolbox:
-                self.trace = await play(model, toolbox, task, limits=limits, person=person, on_event=on_event)
+                speaking = person if turns is None else turns(live)
+                self.trace = await play(
+                    model, toolbox, task, limits=limits, person=speaking, rules=self.rules, on_event=on_event
+                )
             self._mark()
             self.score = await live.score(self.trace.answer)
             self._mark()

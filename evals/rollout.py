@@ -12,14 +12,17 @@ from agent_client.events import Event
 from agent_client.model import Model
 from agent_client.person import Person
 from agent_client.play import Limits
+from agent_client.rules import OWN, Rules
 from agent_client.trace import End, Trace
+from evals.benchmarks.upstream_person import FixedTurns
 from evals.effects import Effect
-from evals.episode import Episode, OwnAgent, Timings
+from evals.episode import Episode, FixedTurnsOf, OwnAgent, Timings
 from registry.client import FarmClient
 from registry.messages import ScenarioDetail, Score
 from servers.errors import FarmError
 from servers.records import AnswerFormat, Record
 from servers.scenario.answer_shape import task_asking
+from servers.scenario.scenario import Scenario
 
 Outcome = Literal["scored", "agent_error", "timeout", "infra_error"]
 OUTCOMES: dict[End, Outcome] = {
@@ -63,6 +66,7 @@ async def rollout(
     *,
     limits: Limits,
     person: Person | None = None,
+    rules: Rules = OWN,
     seed: int = 0,
     http_client: httpx2.AsyncClient | None = None,
     with_effects: bool = False,
@@ -73,11 +77,11 @@ async def rollout(
 
     A fault of the farm is recorded as `infra_error`, never raised.
 
-    With a `person` it is a conversation. `with_effects` records the rows that each call changed. An agent that plays by
-    itself is an `AgentProgram` or an `AgentFunction`. Of the limits, `seconds` alone bounds it. With `answers` of
-    "json" the keys of a submitted answer stand behind the task.
+    With a `person` it is a conversation. `rules` are those of a benchmark. `with_effects` records the rows that each
+    call changed. An agent that plays by itself is an `AgentProgram` or an `AgentFunction`. Of the limits, `seconds`
+    alone bounds it. With `answers` of "json" the keys of a submitted answer stand behind the task.
     """
-    episode = Episode()
+    episode = Episode(rules)
     error = ""
     leasing = farm.leased(
         scenario.environment,
@@ -94,6 +98,7 @@ async def rollout(
             task_text,
             limits=limits,
             person=person,
+            turns=_turns_of(scenario.scenario),
             with_effects=with_effects,
             on_event=on_event,
         )
@@ -104,7 +109,7 @@ async def rollout(
             raise asyncio.CancelledError from trouble  # somebody wants us to stop, and the connection broke over it
         broken_before = episode.trace.error if episode.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
-    return _record(scenario, seed, episode, error)
+    return _record(scenario, seed, episode, error, rules)
 
 
 async def _task(farm: FarmClient, detail: ScenarioDetail, answers: AnswerFormat) -> str:
@@ -115,18 +120,27 @@ async def _task(farm: FarmClient, detail: ScenarioDetail, answers: AnswerFormat)
     return task_asking(detail.scenario, clock, answers)
 
 
-def _record(scenario: ScenarioDetail, seed: int, episode: Episode, error: str) -> Rollout:
+def _turns_of(scenario: Scenario) -> FixedTurnsOf | None:
+    """The user of a task with fixed turns."""
+    if not scenario.turns:
+        return None
+    new_tools = frozenset(turn for turn in (scenario.tools or {}).values() if turn > 0)
+    return lambda live: FixedTurns(scenario.turns, live.mark_turn, new_tools=new_tools)
+
+
+def _record(scenario: ScenarioDetail, seed: int, episode: Episode, error: str, rules: Rules) -> Rollout:
     outcome: Outcome = "infra_error"
     if episode.trace is not None and episode.score is not None and episode.score.outcome == "scored":
         outcome = OUTCOMES[episode.trace.end]
     judged = episode.score if outcome != "infra_error" else None
+    in_vain = rules.unfinished_is_zero and outcome != "scored"
     return Rollout(
         environment=scenario.environment,
         scenario=scenario.scenario.id,
         seed=seed,
         outcome=outcome,
-        reward=judged.reward if judged else None,
-        success=judged.success if judged else None,
+        reward=None if judged is None else 0.0 if in_vain else judged.reward,
+        success=None if judged is None else not in_vain and judged.success,
         error=error,
         trace=episode.trace,
         score=episode.score,

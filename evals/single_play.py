@@ -10,6 +10,7 @@ import typer
 from rich.text import Text
 
 from agent_client.show import show
+from evals.benchmarks.harness import limits_of, rules_of
 from evals.effects import made
 from evals.report.rollout_view import changed_rows, verdicts_of
 from evals.rollout import Rollout, rollout
@@ -79,8 +80,9 @@ async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kep
             farm,
             detail,
             playing.agent_at(subject),
-            limits=suite.limits,
+            limits=limits_of(detail.scenario, suite.limits_of, suite.limits),
             person=playing.person_at(subject),
+            rules=rules_of(detail.scenario, suite.limits_of),
             seed=suite.run.seed,
             with_effects=True,
             on_event=show(out),

@@ -1,5 +1,6 @@
 """A suite played from the terminal: on a farm of its own or a running one, with its progress and its end shown."""
 
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
 
@@ -24,8 +25,12 @@ err = Terminal(stderr=True)
 NO_TOKEN = "none"  # noqa: S105 - what is sent where none was given, to learn whether a farm is there
 
 
-def play_suite(wanted: SuiteOrder) -> None:
-    """Play it, show how it goes and how it ended, and write its run. Raises InfraError if nothing could be judged."""
+def play_suite(wanted: SuiteOrder, *, tell: Callable[[RunFolder], None] | None = None) -> None:
+    """Play it, show how it goes and how it ended, and write its run. `tell` shows the result in another way.
+
+    Raises:
+        InfraError: nothing could be judged.
+    """
     if isinstance(wanted.suite.agent, CommandAgent):
         program_of(wanted.suite.agent, FOLDERS_OF_TOKENS)  # what is wrong with it is told before a farm is started
     folder = RunFolder(wanted.run)
@@ -33,10 +38,12 @@ def play_suite(wanted: SuiteOrder) -> None:
     progress = SuiteProgress(err if wanted.as_json else out, wanted.suite.name, prices)
     with folder.writing():
         run_served(_played(wanted, folder, progress))
-    if wanted.as_json:
+    if wanted.as_json and tell is None:
         out.print_data({"runs": [report_data(read_report(folder))], "comparisons": []})
-    else:
+    elif not wanted.as_json:
         _tell_end(progress, folder)
+    if tell is not None:
+        tell(folder)
     if progress.total.broken and not progress.total.judged:
         raise InfraError(f"nothing was judged: {progress.trouble}")
 

@@ -13,6 +13,7 @@ from agent_client.models.endpoint import Retries
 from agent_client.models.prompted_model import PromptedModel
 from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.person import Person
+from evals.benchmarks.harness import person_of
 from evals.demo import gold_model, idle_model, sabotaged_model
 from evals.episode import OwnAgent
 from evals.programs.program import MIB, AgentProgram, ProgramLimits, ProgramWalls
@@ -60,6 +61,8 @@ class Players:
     def person_at(self, subject: Subject) -> Person | None:
         """The simulated user. None without a persona or without a model for it."""
         scenario = subject.detail.scenario
+        if scenario.is_of_benchmark:
+            return None if self.chat is None else person_of(scenario, self.user)
         if self.user is None or scenario.persona is None or self.chat is None:
             return None
         return SimulatedPerson(self.user, persona=scenario.persona, task=scenario.task)

@@ -73,6 +73,7 @@ class Subject(Record):
     detail: ScenarioDetail
     writers: tuple[str, ...] = Field(description="The environment's tools that write.")
     reference: Rollout | None
+    source: str = Field(default="", description="Of a benchmark's: its name, version, part and checker.")
 
     @property
     def name(self) -> str:

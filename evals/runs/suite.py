@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
+from agent_client.rules import LimitsOf
 from agent_client.trace import Limits
 from servers.errors import BundleError, RequestError
 from servers.files.named_file import text_named
@@ -122,6 +123,8 @@ class Suite(Record):
     limits: Limits = Limits()
     answers: AnswerFormat = "text"
     """With "json" each task ends with the keys of the JSON object in which it is to be answered."""
+    limits_of: LimitsOf = "official"
+    """The rules for tasks of public benchmarks, which replace `limits.turns` there."""
 
     @model_validator(mode="before")
     @classmethod
@@ -151,12 +154,12 @@ class Suite(Record):
     @property
     def agent_digest(self) -> str:
         """A digest of the agent: model, settings, limits, how it answers, and the simulated user."""
-        return self._digest_of(include={"agent", "user", "limits", "answers"}, exclude=_WHERE)
+        return self._digest_of(include={"agent", "user", "limits", "limits_of", "answers"}, exclude=_WHERE)
 
     def _digest_of(self, *, exclude: dict[str, Any], include: set[str] | None = None) -> str:
-        """A digest of some fields. Prose, the default, is left out of it."""
+        """A digest of some fields. Prose and official limits, the defaults, are left out of it."""
         written = self.model_dump(mode="json", include=include, exclude=exclude)
-        return _digest({name: value for name, value in written.items() if (name, value) != ("answers", "text")})
+        return _digest({name: value for name, value in written.items() if (name, value) not in _USUAL})
 
     @property
     def agent_name(self) -> str:
@@ -169,6 +172,7 @@ class Suite(Record):
                 return self.agent.kind
 
 
+_USUAL = (("answers", "text"), ("limits_of", "official"))
 _WHERE: dict[str, Any] = {"agent": {"base_url"}, "user": {"base_url"}}
 """Fields that do not identify an agent: the same model at another address is the same agent."""
 

@@ -10,6 +10,7 @@ import httpx2
 
 from agent_client.play import Limits
 from agent_client.wire import shared_http
+from evals.benchmarks.harness import limits_of, person_of, rules_of
 from evals.demo import gold_model
 from evals.rollout import Rollout, rollout
 from evals.runs.folder import RunFolder
@@ -21,10 +22,11 @@ from evals.runs.records import (
     key,
 )
 from evals.runs.scenario_choice import Chosen, chosen
-from evals.runs.suite import Suite
+from evals.runs.suite import ChatAgent, CommandAgent, Suite
 from registry.client import FarmClient
-from registry.messages import ScenarioDetail
+from registry.messages import EnvironmentDetail, ScenarioDetail
 from servers.errors import InfraError, RequestError
+from servers.scenario.scenario import Scenario
 
 REFERENCE_LIMITS = Limits(turns=200, seconds=120)
 MOST_BROKEN_IN_A_ROW = 20
@@ -80,18 +82,16 @@ class Evaluation:
     async def _begin(self, http: httpx2.AsyncClient) -> None:
         found = await chosen(self.farm, self.suite.scenarios)
         self._make_sure_of_solutions(found)
-        writers = {
-            name: tuple(tool.name for tool in (await self.farm.environment(name)).tools if tool.writes)
-            for name in sorted({one.environment for one in found})
-        }
+        environments = {name: await self.farm.environment(name) for name in sorted({one.environment for one in found})}
         room = asyncio.Semaphore(self.suite.run.concurrency)  # protects the farm: so many instances at once
         subjects: list[Subject] = []
 
         async def prepare(environment: str, scenario: str) -> Subject:
             async with room:
                 detail = await self.farm.scenario(environment, scenario)
+                self._make_sure_of_harness(detail.scenario)
                 reference = await reference_of(self.farm, detail, seed=self.suite.run.seed, http=http)
-                subject = Subject(detail=detail, writers=writers[environment], reference=reference)
+                subject = _subject(detail, environments[environment], reference)
                 subjects.append(subject)
                 self.watcher.preparing(len(subjects), len(found))
                 return subject
@@ -109,6 +109,16 @@ class Evaluation:
                 f"agent {self.suite.agent.kind!r} plays reference solutions, and of {len(found)} scenarios "
                 f"{len(lacking)} have none: {', '.join(lacking)}; min_calls = 0 in [scenarios] leaves them out"
             )
+
+    def _make_sure_of_harness(self, scenario: Scenario) -> None:
+        """Refuse an agent that cannot play a benchmark's task as its harness does. Raises RequestError."""
+        if scenario.is_of_benchmark and isinstance(self.suite.agent, CommandAgent):
+            raise RequestError(
+                f"{scenario.id} is of a public benchmark, whose user and turns come one by one; a command plays by"
+                ' itself, so give the agent as a model: kind = "chat"'
+            )
+        if isinstance(self.suite.agent, ChatAgent):
+            person_of(scenario, self.players.user)
 
     async def _same_as_before(self) -> dict[str, Subject]:
         """The run's scenarios, after a check that none has changed since it began."""
@@ -146,12 +156,14 @@ class Evaluation:
         broken: list[str] = []
         while True:
             agent = self.players.agent_at(subject)
+            of = self.suite.limits_of
             run = await rollout(
                 self.farm,
                 subject.detail,
                 agent,
-                limits=self.suite.limits,
+                limits=limits_of(subject.detail.scenario, of, self.suite.limits),
                 person=self.players.person_at(subject),
+                rules=rules_of(subject.detail.scenario, of),
                 seed=self.suite.run.seed + attempt,
                 http_client=http,
                 with_effects=True,
@@ -170,6 +182,12 @@ class Evaluation:
                 f"{self.broken_in_a_row} rollouts in a row broke, the last one by: {run.error}; "
                 "once that is mended, the same command goes on where it stopped"
             )
+
+
+def _subject(detail: ScenarioDetail, environment: EnvironmentDetail, reference: Rollout | None) -> Subject:
+    writers = tuple(tool.name for tool in environment.tools if tool.writes)
+    source = environment.provenance.source if detail.scenario.is_of_benchmark else ""
+    return Subject(detail=detail, writers=writers, reference=reference, source=source)
 
 
 async def reference_of(

@@ -157,6 +157,19 @@ class PlayRecord(Record):
         return self.passed / self.attempts
 
 
+class UpstreamUser(Record):
+    """The user of a benchmark's task, in the benchmark's own words."""
+
+    instructions: str = ""
+    """What the model that plays the user is told. Empty if no model plays: then `greeting` is every answer."""
+    greeting: str
+    """What the user hears first."""
+    stop: str
+    """The words that end the conversation, wherever they stand in a message."""
+    role: Literal["assistant", "system"] = "assistant"
+    """The role of the user's own messages in what its model reads."""
+
+
 class Scenario(Record):
     """A start state of an environment, with a task that can be judged."""
 
@@ -168,6 +181,8 @@ class Scenario(Record):
     clock: Clock | None = None
     turns: tuple[str, ...] = ()
     """The user's messages of a task with fixed turns. Whoever plays it marks each through the control door."""
+    user: UpstreamUser | None = None
+    """The user of a benchmark's task that is a conversation."""
     tools: dict[str, int] | None = None
     """The tools that it has, each with the turn (from 0) from which the agent sees it, or -1 for never. None: all."""
     tags: tuple[str, ...] = ()

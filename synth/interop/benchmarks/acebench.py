@@ -2,25 +2,26 @@
 
 import ast
 import json
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, Literal, Self
 
 from servers.bundle.description import BenchmarkOrigin, Tool
 from servers.guest.sqlite.sql_text import literal as sql_literal
 from servers.scenario.checkpoints.official import QUESTION, OfficialCheckpoint
-from servers.scenario.scenario import Scenario
+from servers.scenario.scenario import Scenario, UpstreamUser
 from servers.text.json_values import is_list, is_object
 from synth.interop.benchmarks.bfcl import TYPES
 from synth.interop.benchmarks.bundle_writer import RESULT, UPSTREAM_TABLE, BenchmarkBundle, upstream_rows
-from synth.interop.benchmarks.clone import DIGITS, Clone, assigned
+from synth.interop.benchmarks.clone import DIGITS, Clone, assigned, method, texts_of
 
 AceLanguage = Literal["en", "zh"]
 AceKind = Literal["multi_step", "multi_turn"]
 COMMIT = "e6db74b"
 KNOWN: dict[str, str] = {
     "a74c458bec3fa5b9e75ec1310ddcd2bac06ed8ab3cc9c95ba5c6848cd6d2d6df": COMMIT,  # en, multi_step
-    "97d1d1b8a7910dfed5a0247f536e60933bd5703d612805ec8c815008d6a472e8": COMMIT,  # en, multi_turn
+    "4a935e0269df12b4dc5191dc1097ce895ba27f49793e9c2d615df9b19064323f": COMMIT,  # en, multi_turn
     "095dd541127efa64395733df57c8bfe98a5dc5b907b7a3147d5f8241d342d323": COMMIT,  # zh, multi_step
-    "e03557c7f8df0d7ddb8e34e539ee02e3a6270171a069a356dcab6ecc7af67351": COMMIT,  # zh, multi_turn
+    "b83ab11433ebf3bd04efbbd29b1d3085a8c07f85fd91f4a09dc83f639a777355": COMMIT,  # zh, multi_turn
 }
 """Digests of the files that are read of each language and kind."""
 CHECKER = "eval_main.py"
@@ -28,6 +29,11 @@ INFERENCE = "model_inference/apimodel_inference.py"
 EVALUATION = (CHECKER, "model_eval/checker.py", "model_eval/utils.py")
 SCENES = ("multi_turn", "multi_step")
 """The folders with classes: those of multi-step import some of multi-turn."""
+USER = "model_inference/multi_turn/APIModel_user.py"
+STEP_ROLE = "model_inference/multi_step/execution_role_step.py"
+STOP = "finish conversation"
+DOMAINS = ("BASE", "TRAVEL")
+"""The prompts of the user, by what the task is about."""
 LONGEST_TITLE = 72
 SCHEMA = """
 CREATE TABLE task (
@@ -75,6 +81,7 @@ def acebench(clone: Clone, language: AceLanguage, kind: AceKind, *, any_version:
         raise clone.trouble(INFERENCE, "has no SAVED_CLASS")
     saved: dict[str, list[str]] = ast.literal_eval(told)
     policy = _policy(clone, language)
+    users = _StepUser.of(clone) if kind == "multi_step" else _TurnUser.of(clone, language)
     tools: dict[str, Tool] = {}
     scenarios: list[Scenario] = []
     for number, row in enumerate(rows, start=1):
@@ -85,7 +92,8 @@ def acebench(clone: Clone, language: AceLanguage, kind: AceKind, *, any_version:
             if unknown:
                 raise ValueError(f"unknown class {sorted(unknown)[0]!r}")
             truth = {"answer": answers[row["id"]], "category": f"agent_{kind}", "kind": kind, "language": language}
-            scenarios.append(_scenario(row, {**truth, "saved": saved, "classes": row["involved_classes"]}))
+            told_truth = {**truth, "saved": saved, "classes": row["involved_classes"]}
+            scenarios.append(_scenario(row, told_truth, users.user(row)))
         except (LookupError, ValueError, TypeError, AttributeError) as error:
             raise clone.trouble(path, f"row {number}: {type(error).__name__}: {error}") from None
     notice = clone.text("LICENSE.md")
@@ -93,7 +101,8 @@ def acebench(clone: Clone, language: AceLanguage, kind: AceKind, *, any_version:
     return BenchmarkBundle(
         id=f"acebench_{language}_{kind}",
         title=f"ACEBench agent, {kind}, {language}",
-        about=f"The public benchmark ACEBench, agent part, {kind}, in {language}.",
+        about=f"The public benchmark ACEBench, agent part, {kind}, in {language}."
+        + (" A model plays the user, as upstream tells it to." if kind == "multi_turn" else ""),
         policy=policy,
         tools=tuple(tools.values()),
         source=HEAD + "".join(TOOL.format(name=name) for name in tools),
@@ -134,6 +143,57 @@ def _policy(clone: Clone, language: str) -> str:
     return "\n\n".join(found) + "\n"
 
 
+@dataclass(frozen=True)
+class _TurnUser:
+    """The user of multi-turn tasks, whom a model plays."""
+
+    prompts: dict[str, str]
+    greeting: str
+
+    @classmethod
+    def of(cls, clone: Clone, language: str) -> Self:
+        tree = clone.tree(USER)
+        prompts: dict[str, str] = {}
+        for domain in DOMAINS:
+            name = f"SYSTEM_PROMPT_{domain}_{language.upper()}"
+            told = assigned(tree, name)
+            if told is None:
+                raise clone.trouble(USER, f"has no {name}")
+            prompts[domain] = str(ast.literal_eval(told))
+        first = method(tree, "APIUSER", "get_init_prompt")
+        greetings = texts_of(first, "user") if first is not None else []
+        wanted = [one for one in greetings if one.isascii() == (language == "en")]
+        if not wanted:
+            raise clone.trouble(USER, f"has no greeting in {language}")
+        return cls(prompts, wanted[0])
+
+    def user(self, row: dict[str, Any]) -> UpstreamUser:
+        classes: list[str] = row["involved_classes"]
+        domain = "TRAVEL" if "Travel" in classes and "BaseApi" not in classes else "BASE"
+        told = self.prompts[domain].format(instruction=row["question"])
+        return UpstreamUser(instructions=told, greeting=self.greeting, stop=STOP, role="system")
+
+
+@dataclass(frozen=True)
+class _StepUser:
+    """Nobody is asked in multi-step tasks: upstream's execution role gives the same answer to all that is no call."""
+
+    answer: str
+
+    @classmethod
+    def of(cls, clone: Clone) -> Self:
+        respond = method(clone.tree(STEP_ROLE), "EXECUTION_STEP", "respond")
+        for node in ast.walk(respond) if respond is not None else ():
+            if isinstance(node, ast.ExceptHandler):
+                for one in ast.walk(node):
+                    if isinstance(one, ast.Assign) and isinstance(one.value, ast.Constant):
+                        return cls(str(one.value.value))
+        raise clone.trouble(STEP_ROLE, "has no answer to what is no call")
+
+    def user(self, _row: dict[str, Any]) -> UpstreamUser:
+        return UpstreamUser(greeting=self.answer, stop=STOP)
+
+
 def _tool(row: dict[str, Any]) -> Tool:
     return Tool(
         name=row["name"],
@@ -155,7 +215,7 @@ def _schema(told: Any) -> Any:
     return {**found, "type": types.get(kind, kind)} if isinstance(kind, str) else found
 
 
-def _scenario(row: dict[str, Any], truth: dict[str, Any]) -> Scenario:
+def _scenario(row: dict[str, Any], truth: dict[str, Any], user: UpstreamUser) -> Scenario:
     number = str(row["id"]).rsplit("_", 1)[1]
     config = json.dumps(row["initial_config"], ensure_ascii=False)
     told = (number, truth["kind"], truth["language"], json.dumps(row["involved_classes"]), config)
@@ -164,6 +224,7 @@ def _scenario(row: dict[str, Any], truth: dict[str, Any]) -> Scenario:
         id=f"task_{number}",
         title=question if len(question) <= LONGEST_TITLE else f"{question[:LONGEST_TITLE]}…",
         task=question,
+        user=user,
         setup=f"INSERT INTO task VALUES ({', '.join(map(sql_literal, told))});\n",
         tools={one["name"]: 0 for one in row["function"]},
         tags=("acebench", truth["kind"], truth["language"]),

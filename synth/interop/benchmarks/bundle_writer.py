@@ -112,7 +112,8 @@ def _files(bundle: BenchmarkBundle) -> dict[str, str]:
         clock=CLOCK,
         tools=bundle.tools,
         provenance=Provenance(
-            source=f"{bundle.benchmark.name} ({bundle.benchmark.version}), {bundle.benchmark.part}",
+            source=f"{bundle.benchmark.name} ({bundle.benchmark.version}), {bundle.benchmark.part};"
+            f" checker {bundle.benchmark.checker}",
             licence=bundle.licence,
             date=datetime.now(UTC).date().isoformat(),
             notes="Imported by `farm import`: a public benchmark, for evaluation and not for training.",

@@ -3,7 +3,7 @@
 import ast
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -132,4 +132,47 @@ def assigned(tree: ast.Module, name: str) -> ast.expr | None:
     return None
 
 
-Progress = Callable[[str], None]
+def method(tree: ast.Module, kind: str, name: str) -> ast.FunctionDef | None:
+    """A method of a class of a module."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == kind:
+            return next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == name), None)
+    return None
+
+
+def composed(node: ast.expr, names: Mapping[str, str]) -> str:
+    """The text of an expression of literals and names: a sum, an f-string, or a choice, whose first branch counts.
+
+    Raises:
+        ValueError: it is made in another way.
+    """
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.Name(id=name) if name in names:
+            return names[name]
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return composed(left, names) + composed(right, names)
+        case ast.JoinedStr(values=parts):
+            return "".join(composed(one, names) for one in parts)
+        case ast.FormattedValue(value=inner):
+            return composed(inner, names)
+        case ast.IfExp(body=body):
+            return composed(body, names)
+        case _:
+            raise ValueError(f"line {node.lineno}: cannot be read as a text: {ast.unparse(node)[:60]}")
+
+
+def texts_of(node: ast.AST, role: str) -> list[str]:
+    """The contents of the messages of a role that are written out below a node."""
+    found: list[str] = []
+    for one in ast.walk(node):
+        if not isinstance(one, ast.Dict):
+            continue
+        pairs = {
+            key.value: value for key, value in zip(one.keys, one.values, strict=True) if isinstance(key, ast.Constant)
+        }
+        said, content = pairs.get("role"), pairs.get("content")
+        if isinstance(said, ast.Constant) and said.value == role and isinstance(content, ast.Constant):
+            found.append(str(content.value))
+    return found

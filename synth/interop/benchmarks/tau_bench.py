@@ -4,12 +4,12 @@ import ast
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, Self, cast, get_args
 
 from servers.bundle.description import BenchmarkOrigin, Tool
 from servers.errors import RequestError
 from servers.scenario.checkpoints.official import QUESTION, OfficialCheckpoint
-from servers.scenario.scenario import PlannedCall, Scenario, Solution
+from servers.scenario.scenario import PlannedCall, Scenario, Solution, UpstreamUser
 from synth.interop.benchmarks.bundle_writer import (
     RESULT,
     UPSTREAM_TABLE,
@@ -18,7 +18,7 @@ from synth.interop.benchmarks.bundle_writer import (
     entity_table,
     upstream_rows,
 )
-from synth.interop.benchmarks.clone import DIGITS, Clone, assigned, literal
+from synth.interop.benchmarks.clone import DIGITS, Clone, assigned, composed, literal, method, texts_of
 
 TauDomain = Literal["retail", "airline"]
 TauSplit = Literal["test", "train", "dev"]
@@ -38,7 +38,11 @@ TASKS = {
     ("airline", "test"): ("tasks_test.py", "TASKS"),
 }
 CHECKER = "tau_bench/envs/base.py"
-CODE = (CHECKER, "tau_bench/envs/tool.py", "tau_bench/envs/user.py", "tau_bench/types.py")
+USER = "tau_bench/envs/user.py"
+CODE = (CHECKER, "tau_bench/envs/tool.py", USER, "tau_bench/types.py")
+STRATEGY = "LLMUserSimulationEnv"
+"""Upstream's default way to simulate the user."""
+STOP = "###STOP###"
 READERS = ("calculate", "find_", "get_", "list_", "search_", "think", "transfer_to_human_agents")
 """How the names of tools begin that change no entity."""
 LONGEST_TITLE = 72
@@ -98,20 +102,21 @@ def tau_bench(clone: Clone, domain: TauDomain, split: TauSplit, *, any_version: 
     tables = {name: _entities(clone, f"{folder}/data/{name}.json") for name in TABLES[domain]}
     wiki = clone.text(f"{folder}/wiki.md")
     rows = _tasks(clone, folder, *TASKS[domain, split])
+    speaking = UserReader.of(clone)
     notice = clone.text("LICENSE")
     version = clone.version(KNOWN, COMMIT, any_version=any_version)
     places = {tool.name: [tool.module, tool.kind] for tool in tools}
     return BenchmarkBundle(
         id=f"tau_bench_{domain}_{split}",
         title=f"tau-bench {domain} ({split})",
-        about=f"The public benchmark tau-bench, {domain}, split {split}. A user is simulated by a model.",
+        about=f"The public benchmark tau-bench, {domain}, split {split}. A model plays the user in upstream's words.",
         policy=wiki,
         tools=tuple(_tool(one) for one in tools),
         source=_source(domain, tools),
         schema=UPSTREAM_TABLE + "".join(map(entity_table, tables)),
         seed=upstream_rows(files) + "".join(entity_rows(name, texts) for name, texts in tables.items()),
         scenarios=[
-            _scenario(number, row, domain, split, {"tables": list(tables), "tools": places})
+            _scenario(number, row, domain, split, {"tables": list(tables), "tools": places}, speaking)
             for number, row in enumerate(rows)
         ],
         benchmark=BenchmarkOrigin(
@@ -203,12 +208,48 @@ def _source(domain: str, tools: list[UpstreamTool]) -> str:
     return head + "".join(TOOL.format(name=one.name, how="_write" if one.writes else "_read") for one in tools)
 
 
-def _scenario(number: int, row: dict[str, Any], domain: str, split: str, places: dict[str, Any]) -> Scenario:
+@dataclass(frozen=True)
+class UserReader:
+    """The words of upstream's simulated user, as its code composes them."""
+
+    clone: Clone
+    prompt: ast.FunctionDef
+    greeting: str
+
+    @classmethod
+    def of(cls, clone: Clone) -> Self:
+        """Read them. Raises RequestError."""
+        tree = clone.tree(USER)
+        prompt, reset = method(tree, STRATEGY, "build_system_prompt"), method(tree, STRATEGY, "reset")
+        greetings = texts_of(reset, "user") if reset is not None else []
+        if prompt is None or not greetings:
+            raise clone.trouble(USER, f"has no prompt and greeting in {STRATEGY}")
+        return cls(clone, prompt, greetings[0])
+
+    def user(self, instruction: str) -> UpstreamUser:
+        """The user of a task."""
+        names = {"instruction": instruction}
+        try:
+            for node in self.prompt.body:
+                if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                    names[node.targets[0].id] = composed(node.value, names)
+                if isinstance(node, ast.Return) and node.value is not None:
+                    told = composed(node.value, names)
+                    return UpstreamUser(instructions=told, greeting=self.greeting, stop=STOP)
+        except ValueError as error:
+            raise self.clone.trouble(USER, str(error)) from None
+        raise self.clone.trouble(USER, "build_system_prompt returns nothing")
+
+
+def _scenario(
+    number: int, row: dict[str, Any], domain: str, split: str, places: dict[str, Any], speaking: UserReader
+) -> Scenario:
     instruction: str = row["instruction"]
     return Scenario(
         id=f"task_{number}",
         title=instruction if len(instruction) <= LONGEST_TITLE else f"{instruction[:LONGEST_TITLE]}…",
         task=instruction,
+        user=speaking.user(instruction),
         tags=("tau-bench", domain, split),
         checkpoints=(
             OfficialCheckpoint(

@@ -1,5 +1,6 @@
 """The role that answers an agent's calls."""
 
+import ast
 from typing import Any
 
 from model_inference.multi_step.multi_step_utils import called, objects_of
@@ -13,6 +14,12 @@ class EXECUTION_STEP:  # noqa: N801 - the interface
     def respond(self, history: list[dict[str, Any]]) -> tuple[dict[str, Any], list[Any]]:
         """The message to the agent, and the objects. A wrong argument is told, and any other mistake is raised."""
         text = history[-1]["message"]
+        told = {"sender": "execution", "recipient": "agent"}
+        try:
+            ast.parse(text, mode="eval")
+        except SyntaxError:
+            told["message"] = "Nobody is here to talk to; go on."
+            return told, {}
         try:
             results = called(text, self.objects)
         except TypeError as error:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tau_bench.envs.tool import Tool
-from tau_bench.envs.user import ModelUser
+from tau_bench.envs.user import LLMUserSimulationEnv
 from tau_bench.types import Action, DatabaseInfo, OutputInfo, RewardResult, Task
 
 SAID = "respond"
@@ -19,7 +19,7 @@ class Env:
         self.tools_map = {tool.get_info()["function"]["name"]: tool for tool in tools}
         self.terminate_tools: list[str] = []
         self.task = task
-        self.user = ModelUser("", task.instruction)
+        self.user = LLMUserSimulationEnv("")
         self.actions: list[Action] = []
 
     def step(self, action: Action) -> str:

@@ -1,0 +1,1 @@
+"""Public benchmarks, played as their own harnesses play them."""
