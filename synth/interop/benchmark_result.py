@@ -5,7 +5,7 @@ from typing import Any, get_args
 from rich.table import Table
 
 from evals.benchmarks.harness import Checker
-from evals.benchmarks.official_number import REFERENCES, PartNumber, part_numbers, whole
+from evals.report.official_number import REFERENCES, PartNumber, part_numbers, whole
 from evals.report.tables import estimate
 from evals.runs.folder import RunFolder
 from evals.runs.suite import Suite

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from evals.benchmarks.official_number import part_numbers
+from evals.report.official_number import part_numbers
 from evals.runs.folder import RunFolder
 from tests.benchmarks.test_acebench import STAND_IN as ACE
 from tests.benchmarks.test_acebench import imported as acebench
