@@ -79,6 +79,19 @@ async def test_a_page_has_runs_rollouts_and_subjects_by_name(tmp_path: Path) -> 
         watched.subject(runs[0], "shop/nothing")
 
 
+async def test_a_result_of_five_megabytes_does_not_reach_a_page(tmp_path: Path) -> None:
+    async with shop(tmp_path / "shelf") as farm:
+        run = (await write_evaluation(farm, tmp_path / "one")).path
+    told = json.loads((run / "rollouts.jsonl").read_text().splitlines()[0])
+    told["rollout"]["trace"]["turns"][0]["results"][0]["text"] = "w" * 5_000_000
+    (run / "rollouts.jsonl").write_text(json.dumps(told) + "\n")
+    [found] = found_runs([run])
+    [name] = [one.key for one in WatchedRun(run).report(found)[0].rollouts]
+    page = json.dumps(WatchedRuns().rollout(found, name))
+    assert len(page) < 50_000
+    assert "4,980,000 more characters" in page
+
+
 async def test_a_run_too_large_for_a_browser_is_told(tmp_path: Path) -> None:
     async with shop(tmp_path / "shelf") as farm:
         run = (await write_evaluation(farm, tmp_path / "one")).path

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,8 @@ import pytest_asyncio
 from playwright.async_api import Browser, Page, expect
 
 from agent_client.toolbox import connect
+from registry.client import FarmClient
+from registry.farm import Options, running
 from tests.bundles import SOUND_SCENARIO, with_description, write_bundle
 from tests.evals.run_folders import write_evaluation, write_synthesis, write_training
 from tests.registry.web.browsers import NEEDS_BROWSER, Visitor, chromium, entered, in_one_task, noted
@@ -309,6 +311,25 @@ async def test_the_api_is_tried_from_its_page(stage: Stage) -> None:
     await route.locator("text=Send").click()
     await expect(route.locator("pre")).to_contain_text("worker-1")
     await page.close()
+
+
+async def test_a_page_stays_through_a_restart_of_the_farm(stage: Stage, tmp_path: Path) -> None:
+    await write_bundle(tmp_path / "library" / "shop")
+    options = Options(library=(tmp_path / "library",), state=tmp_path / "state", port=0)
+    async with running(options) as address, FarmClient(address.url, address.token) as client:
+        [lease] = await client.launch("shop", "dearer")
+        context = await entered(stage.browser, address)
+        page = await context.new_page()
+        await page.goto(f"{address.url}/instances/{lease.instance}")
+        await page.fill("#answer", "half a sentence")
+    await expect(page.locator(".pulse .away")).to_be_visible()
+    async with running(replace(options, port=int(address.url.rpartition(":")[2]))):
+        async with connect(*lease.address()) as toolbox:
+            await toolbox.call("price", {"id": "t2", "cents": 250})
+        await expect(page.locator("#call-1")).to_contain_text("price")
+        await expect(page.locator(".pulse .here")).to_be_visible()
+        assert await page.input_value("#answer") == "half a sentence"
+        await context.close()
 
 
 async def test_a_link_lets_in_once_and_the_page_says_so(stage: Stage) -> None:
