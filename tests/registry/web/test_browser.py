@@ -23,8 +23,13 @@ PAYLOAD = "\"'><script>window.pwned=1</script><img src=x onerror=window.pwned=1>
 LINK = "[x](javascript:window.pwned=1) {{7*7}} ${7*7} \x1b[31mred\u202egnp\x07 ไทย العربية"
 HOSTILE = f"{PAYLOAD} {LINK}"
 LONG_WORD = "w" * 100_000
+SHIFTS = """window.shifted = 0; new PerformanceObserver((list) => {
+  for (const one of list.getEntries()) if (!one.hadRecentInput) window.shifted += one.value;
+}).observe({ type: "layout-shift", buffered: true });"""
 WATCH = "window.pwned = 0; window.alert = window.confirm = () => { window.pwned = 2; return true; };"
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+LEAST_SHIFT = 0.01
+"""A layout shift that nobody sees. One of 0.1 is called good."""
 SERIOUS = ("serious", "critical")
 HOSTILE_TOOLS = f'''
 def speak(db: Database, *, text: str = "") -> dict:
@@ -163,11 +168,14 @@ async def test_a_page_follows_an_agent_and_the_end_of_its_instance(stage: Stage)
     page = await noted(context, troubles := [])
     await page.goto(f"{stage.visitor.address.url}/instances/{lease.instance}?tool=make")
     await page.fill("[name='arg.name']", "half a wo")
+    await page.evaluate(SHIFTS)
+    before = await page.evaluate("window.shifted")
     async with connect(*lease.address()) as toolbox:
         await toolbox.call("price", {"id": "t2", "cents": 250})
         await expect(page.locator("#call-1")).to_contain_text("price")
         await expect(page.locator("#tables td.changed")).to_contain_text("250")
     assert await page.input_value("[name='arg.name']") == "half a wo"  # live updates leave the form alone
+    assert await page.evaluate("window.shifted") - before < LEAST_SHIFT
     await stage.visitor.client.close(lease.instance)
     await expect(page.locator("h1")).to_contain_text("closed")
     assert troubles == []
