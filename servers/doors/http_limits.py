@@ -180,6 +180,9 @@ class BoundedHttp(HttpToolsProtocol):
             self._under_way.disconnected = True
             self._under_way.message_event.set()
         super().connection_lost(exc)
+        self.pipeline.clear()
+        if self._is_answered:
+            self._forget_last()
 
     def data_received(self, data: bytes) -> None:
         if self._piece:
@@ -368,17 +371,27 @@ class BoundedHttp(HttpToolsProtocol):
         super()._start_asgi_task(cycle, app)
 
     def on_response_complete(self) -> None:
+        answered = self._under_way
+        if answered is not None:  # nothing of it refers to itself, so it is freed at once, and not by thousands later
+            cast("dict[str, Any]", answered.scope).pop(WHOLE, None)
+            answered.transport = self.transport
         self._starts_next = True
         super().on_response_complete()
         self._starts_next = False
         self._count_waiting()
         if self.transport.is_closing():
+            self._forget_last()
             return
         if self.cycle.response_complete and self.cycle.more_body:
             self._linger()
         self._hold_unread()
         if not self.pipeline:
             self._connections.idle[self] = None
+
+    def _forget_last(self) -> None:
+        """Free the last request of a closed connection, which refers to its connection."""
+        self._under_way = None
+        self.cycle = None  # type: ignore[assignment]
 
     def _count_waiting(self) -> None:
         self._connections.waiting += len(self.pipeline) - self._waiting

@@ -2,12 +2,14 @@
 
 import asyncio
 import functools
+import gc
 import shutil
 import socket
 import struct
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
@@ -25,6 +27,7 @@ from registry.farm import Options, running
 from servers.bundle_library import Library
 from servers.doors.http_limits import SMALL_PIECE, ServerConnections
 from servers.doors.server import ACCEPTED_A_TURN, listen, serving, url_of
+from servers.doors.whole_exchange import WHOLE
 from servers.errors import BundleError
 from servers.guest.sqlite.start_image import build
 from servers.limits.fair_pool import MOST_THREADS_EACH
@@ -436,6 +439,30 @@ async def test_only_so_many_requests_of_all_connections_wait_for_the_answer_to_a
             for _ in range(answers):
                 assert (await one.readuntil(b"fine")).startswith(ANSWER)
         assert connections.waiting == 0
+
+
+async def test_an_answered_request_and_a_closed_connection_are_freed_at_once() -> None:
+    """The garbage collector would free thousands of them in one step, in which nobody is served."""
+    exchanges: list[weakref.ref[object]] = []
+    connections = ServerConnections()
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        exchanges.append(weakref.ref(scope[WHOLE]))
+        await fine(scope, receive, send)
+
+    gc.disable()
+    try:
+        async with hasty(app, connections=connections, seconds=60) as connection:
+            reader, writer = await connection()
+            writer.write(GET * 3)
+            for _ in range(3):
+                await reader.readuntil(b"fine")
+            [kept] = map(weakref.ref, connections.idle)
+            await until(lambda: [one() for one in exchanges] == [None] * 3, "requests are freed")
+            writer.close()
+            await until(lambda: kept() is None, "the connection is freed")
+    finally:
+        gc.enable()
 
 
 async def test_what_was_answered_before_it_was_sent_whole_is_read_no_further_and_its_connection_ends() -> None:
