@@ -45,7 +45,8 @@ def clean(text: str) -> str:
     """A text without control characters: each is replaced by its number."""
     if text.isascii() and text.isprintable():
         return text
-    return text.translate({ord(one): _told(one) for one in obeyed_in(text)})
+    obeyed = obeyed_in(text)
+    return text.translate({ord(one): _told(one) for one in obeyed}) if obeyed else text
 
 
 def obeyed_in(text: str) -> set[str]:
