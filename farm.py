@@ -65,6 +65,9 @@ from servers.errors import FarmError, RequestError
 from servers.telemetry.logs import to_stderr
 from servers.text.terminal import clean
 
+USAGE_ERROR: Any = typer.BadParameter.__base__
+"""Misuse of a command line as a whole. typer has no public name for it."""
+
 
 class Listed(NamedTuple):
     """A command as `farm --help` lists it, and the module whose `app` has it."""
@@ -153,9 +156,12 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             hidden=True,
         ),
         "worker": Listed(
-            "Run one worker of a farm, started by `farm up --workers N` with its settings on standard input.",
-            "servers.serve_commands",
-            hidden=True,
+            "Serve instances for the registry of another process or machine, which it joins with a token.",
+            "servers.worker_command",
+        ),
+        "drain": Listed(
+            "Launch nothing more on a worker of the running farm. One that joined ends when its last lease has ended.",
+            "registry.state_command",
         ),
     },
     "Write and prove": {
@@ -199,7 +205,8 @@ COMMANDS: dict[str, dict[str, Listed]] = {
         ),
         "audit": Listed(
             "Run imported environments: which tools work, what the checks are worth, what is not repeatable.",
-            "synth.interop.commands",
+            "synth.interop.audit_command",
+            interrupted="with --out the same command goes on where it stopped",
         ),
     },
     "Evaluate and train": {
@@ -209,7 +216,7 @@ COMMANDS: dict[str, dict[str, Listed]] = {
             interrupted=GOES_ON,
         ),
         "benchmark": Listed(
-            "Play a public benchmark as its own harness does, and print its number. The same command continues.",
+            "Play public benchmarks as their own harnesses do, and print their numbers. The same command continues.",
             "synth.interop.benchmark_run_command",
             interrupted=GOES_ON,
         ),
@@ -251,12 +258,21 @@ class CommandLine(TyperGroup):
                 self.add_command(TyperCommand(name, help=listed.help, hidden=listed.hidden, rich_help_panel=heading))
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command that was called. What typer's validator says of an option is told in our words."""
+        """Run the command that was called. What typer says of an option is told in our words, with the help of it."""
         try:
             return super().invoke(ctx)
         except typer.BadParameter as error:
             if isinstance(error.__cause__, ValueError) and _is_validation_error(error.__cause__):
                 error.message = importlib.import_module("servers.validation").first_reason(error.__cause__)
+            if error.param is None or error.param.callback is None:  # a callback says all that there is
+                about = getattr(error.param, "help", None)
+                error.message = ". ".join(filter(None, (error.message.rstrip("."), about)))
+            raise
+        except USAGE_ERROR as error:
+            if "unexpected extra argument" in error.message and any(
+                "--scenario" in one.opts for one in _options(error)
+            ):
+                error.message += ". A scenario is named by --scenario ID"
             raise
         except KeyboardInterrupt:
             _tell_interrupted(LISTED[ctx.invoked_subcommand])
@@ -271,6 +287,11 @@ class CommandLine(TyperGroup):
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, _interrupt)
         return name, command, rest
+
+
+def _options(error: Any) -> list[Any]:
+    """The options and arguments of the command that was misused."""
+    return error.ctx.command.params if error.ctx else []
 
 
 def loaded(name: str) -> Any:

@@ -20,16 +20,22 @@ class ScriptedCall(TraceRecord):
 class ScriptedModel:
     """Reads its position from the conversation, so it can continue any of its own."""
 
-    def __init__(self, calls: Sequence[ScriptedCall], answer: str = "", *, name: str = "scripted") -> None:
+    def __init__(
+        self, calls: Sequence[ScriptedCall], answer: str = "", *, name: str = "scripted", again_after: str = ""
+    ) -> None:
+        """`again_after` is the text of a result after which the same call is made again."""
         self.name = name
+        self._again_after = again_after
         self._calls = tuple(calls)
         self._answer = answer
 
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """The next call, or the answer. Raises AgentError if a reference leads nowhere."""
-        results = [message.result for message in messages if isinstance(message, CallReply)]
+        made = [message.result for message in messages if isinstance(message, CallReply)]
+        results = [result for result in made if not self._again_after or result.text != self._again_after]
         if len(results) == len(self._calls):
             return Reply(text=resolve_text(self._answer, results), final=True)
-        number = len(results) + 1
-        call = self._calls[number - 1]
-        return Reply(calls=(ToolCall(id=f"call_{number}", tool=call.tool, arguments=resolve(call.arguments, results)),))
+        call = self._calls[len(results)]
+        return Reply(
+            calls=(ToolCall(id=f"call_{len(made) + 1}", tool=call.tool, arguments=resolve(call.arguments, results)),)
+        )

@@ -23,9 +23,13 @@ LONGEST_RESULT = 300
 LONGEST_THINKING = 600
 END_STYLES = {"finished": "green", "infra_error": "magenta"}
 
+Cut = Callable[[str, int], str]
+"""Cuts a text to the most characters."""
 
-def show(console: Console) -> Callable[[Event], None]:
-    """A callback for `play` that prints each event on a console."""
+
+def show(console: Console, *, is_full: bool = False) -> Callable[[Event], None]:
+    """A callback for `play` that prints each event on a console. Long texts are cut, unless `is_full`."""
+    cut = _whole if is_full else shortened
 
     def tell(event: Event) -> None:
         match event:
@@ -33,9 +37,9 @@ def show(console: Console) -> Callable[[Event], None]:
                 said = f"task for {model}, {_counted(tools, 'tool')}"
                 console.print(Panel(Text(task), title=Text(said), title_align="left"))
             case Replied(number, turn):
-                _show_reply(console, number, turn)
+                _show_reply(console, number, turn, cut)
             case CallAnswered(call, result):
-                _show_call(console, call, result)
+                _show_call(console, call, result, cut)
             case Spoke(text):
                 console.print(Text.assemble(("user ", "bold magenta"), text))
             case Ended(trace):
@@ -44,23 +48,23 @@ def show(console: Console) -> Callable[[Event], None]:
     return tell
 
 
-def _show_reply(console: Console, number: int, turn: Turn) -> None:
+def _show_reply(console: Console, number: int, turn: Turn, cut: Cut) -> None:
     console.print(Text(f"turn {number}", style="bold dim"))
     if turn.thinking:
-        console.print(Text(shortened(turn.thinking.strip(), LONGEST_THINKING), style="dim italic"))
+        console.print(Text(cut(turn.thinking.strip(), LONGEST_THINKING), style="dim italic"))
     if turn.text.strip() and turn.calls:
         console.print(Text(turn.text.strip()))
 
 
-def _show_call(console: Console, call: ToolCall, result: ToolResult) -> None:
-    asked = call.malformed or ", ".join(f"{name}={_argument(value)}" for name, value in call.arguments.items())
+def _show_call(console: Console, call: ToolCall, result: ToolResult, cut: Cut) -> None:
+    asked = call.malformed or ", ".join(f"{name}={_argument(value, cut)}" for name, value in call.arguments.items())
     console.print(Text.assemble(("→ ", "cyan"), (call.tool, "bold cyan"), f"({asked})"))
     sign, style = ("✗", "red") if result.is_error else ("←", "dim")
-    console.print(Text(f"  {sign} {shortened(' '.join(result.text.split()), LONGEST_RESULT)}", style=style))
+    console.print(Text(f"  {sign} {cut(' '.join(result.text.split()), LONGEST_RESULT)}", style=style))
 
 
-def _argument(value: Any) -> str:
-    return shortened(json.dumps(value, ensure_ascii=False), LONGEST_ARGUMENT)
+def _argument(value: Any, cut: Cut) -> str:
+    return cut(json.dumps(value, ensure_ascii=False), LONGEST_ARGUMENT)
 
 
 def _show_end(console: Console, trace: Trace) -> None:
@@ -87,3 +91,7 @@ def _counted(number: int, noun: str) -> str:
 
 def shortened(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def _whole(text: str, _: int) -> str:
+    return text

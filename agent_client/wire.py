@@ -87,7 +87,9 @@ class Wire:
             raise FarmUnreachable(f"no answer from {self.url}: the worker is overloaded or hangs") from None
         except (httpx2.RequestError, httpx2.InvalidURL) as error:
             what = str(error) or type(error).__name__
-            raise FarmUnreachable(f"cannot reach {self.url} ({what}): is the farm up, and the URL right?") from error
+            raise FarmUnreachable(
+                f"cannot reach {self.url} ({what}): is the farm up, and the URL right? `farm up` starts one and says it"
+            ) from error
 
     def _complain(self, response: httpx2.Response) -> None:
         """Raise for an HTTP error status. A client error with a JSON-RPC body is an answer, and passes."""

@@ -16,6 +16,7 @@ from evals.rollout import Rollout, rollout
 from registry.client import FarmClient
 from registry.messages import EnvironmentDetail
 from servers.errors import BundleError
+from servers.perturb.tool_view import TRANSIENT
 from servers.scenario.scenario import Scenario, Solution
 
 AT_ONCE = 8
@@ -90,8 +91,8 @@ async def _shown(
 
 
 def gold_model(solution: Solution, *, name: str = "gold") -> ScriptedModel:
-    """A model that plays the reference solution, or another one."""
-    return ScriptedModel(_calls(solution, len(solution.calls)), solution.answer, name=name)
+    """A model that plays the reference solution, or another one. A call that failed by a perturbation is repeated."""
+    return ScriptedModel(_calls(solution, len(solution.calls)), solution.answer, name=name, again_after=TRANSIENT)
 
 
 def idle_model() -> ScriptedModel:
@@ -103,7 +104,7 @@ def sabotaged_model(solution: Solution, writers: set[str]) -> ScriptedModel:
     """A model that plays the reference solution up to its last writing call, and then claims to be done."""
     writing = [number for number, call in enumerate(solution.calls) if call.tool in writers]
     end = writing[-1] if writing else len(solution.calls)
-    return ScriptedModel(_calls(solution, end), "All done, as you asked.", name="sabotaged")
+    return ScriptedModel(_calls(solution, end), "All done, as you asked.", name="sabotaged", again_after=TRANSIENT)
 
 
 def _calls(solution: Solution, end: int) -> list[ScriptedCall]:

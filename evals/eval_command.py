@@ -9,7 +9,7 @@ import typer
 from evals.runs.command_agent import Answers, Command, CommandReads, CommandWalls, command_agent
 from evals.runs.suite import ChatAgent, CommandAgent, ModelEndpoint, ScenarioChoice, Suite, SuiteOrder, read_suite
 from servers.bundle_library import OWN_LIBRARY
-from servers.cli.command_options import AsJson, BaseUrl, shelves
+from servers.cli.command_options import AsJson, BaseUrl, PerturbOption, shelves
 from servers.cli.secret_options import ApiKey, Token, TokenFile, UserApiKey, token_from
 from servers.errors import RequestError
 from servers.records import OPENAI, AnswerFormat
@@ -21,7 +21,9 @@ app = typer.Typer()
 def evaluate(
     suite: Annotated[Path | None, typer.Argument(help="A suite (TOML). With --agent it may be left out.")] = None,
     *,
-    run: Annotated[Path, typer.Option("--out", help="The run's folder; one that was begun is gone on with.")],
+    run: Annotated[
+        Path, typer.Option("--out", help="The run's folder, such as runs/first; one that was begun is gone on with.")
+    ],
     agent: Command = None,
     agent_walls: CommandWalls = False,
     agent_read: CommandReads = None,
@@ -38,12 +40,15 @@ def evaluate(
     api_key: ApiKey = "",
     user_api_key: UserApiKey = "",
     answers: Answers = None,
+    perturb: PerturbOption = None,
     prompt_price: Annotated[float, typer.Option(min=0, help="What a million tokens of prompts cost.")] = 0.0,
     completion_price: Annotated[float, typer.Option(min=0, help="What a million tokens of answers cost.")] = 0.0,
     as_json: AsJson = False,
 ) -> None:
     """Play a suite and write its run. After an interruption the same command continues."""
-    told = _suite(suite, command_agent(agent, agent_walls, agent_read), environment or [], scenario or [], answers)
+    told = _suite(
+        suite, command_agent(agent, agent_walls, agent_read), environment or [], scenario or [], answers, perturb
+    )
     if farm is not None and (library or workers > 1):
         raise RequestError("--farm is a farm that runs already: --library and --workers are for a farm of its own")
     given = token_from(token, token_file) or ""
@@ -72,14 +77,15 @@ def _suite(
     environments: Sequence[str],
     scenarios: Sequence[str],
     answers: AnswerFormat | None,
+    perturb: str | None,
 ) -> Suite:
     """The suite of a file, with the agent of the command line if there is one. Or one of that agent alone."""
     if path is not None:
         if environments or scenarios:
             raise RequestError("--environment and --scenario go without a suite, whose [scenarios] says which")
-        return read_suite(path, agent=agent, answers=answers)
+        return read_suite(path, agent=agent, answers=answers, perturb=perturb)
     if agent is None:
         raise RequestError("give a suite, or an agent with --agent COMMAND")
     choice = ScenarioChoice(environments=tuple(environments), ids=tuple(scenarios))
     told = CommandAgent.model_validate(agent)
-    return Suite(name=told.called, agent=told, scenarios=choice, answers=answers or "text")
+    return Suite(name=told.called, agent=told, scenarios=choice, answers=answers or "text", perturb=perturb or "")

@@ -57,6 +57,7 @@ class Rollout(Record):
     environment_digest: str = ""
     timings: Timings | None = None
     effects: tuple[Effect, ...] | None = None
+    perturb: str = ""
 
 
 async def rollout(
@@ -72,6 +73,7 @@ async def rollout(
     with_effects: bool = False,
     on_event: Callable[[Event], None] | None = None,
     answers: AnswerFormat = "text",
+    perturb: str = "",
 ) -> Rollout:
     """Play one scenario once: lease, play, score, close.
 
@@ -79,7 +81,8 @@ async def rollout(
 
     With a `person` it is a conversation. `rules` are those of a benchmark. `with_effects` records the rows that each
     call changed. An agent that plays by itself is an `AgentProgram` or an `AgentFunction`. Of the limits, `seconds`
-    alone bounds it. With `answers` of "json" the keys of a submitted answer stand behind the task.
+    alone bounds it. With `answers` of "json" the keys of a submitted answer stand behind the task. `perturb` says how
+    the tools differ from the environment's.
     """
     episode = Episode(rules)
     error = ""
@@ -88,6 +91,7 @@ async def rollout(
         scenario.scenario.id,
         seed=seed,
         ttl_seconds=min(LONGEST_LEASE, math.ceil(limits.seconds) + SECONDS_TO_SPARE),
+        perturb=perturb,
         http_client=http_client,
     )
     try:
@@ -109,7 +113,7 @@ async def rollout(
             raise asyncio.CancelledError from trouble  # somebody wants us to stop, and the connection broke over it
         broken_before = episode.trace.error if episode.trace is not None else ""  # what broke first caused the rest
         error = broken_before or f"{type(trouble).__name__}: {trouble}"
-    return _record(scenario, seed, episode, error, rules)
+    return _record(scenario, seed, episode, error, rules).model_copy(update={"perturb": perturb})
 
 
 async def _task(farm: FarmClient, detail: ScenarioDetail, answers: AnswerFormat) -> str:

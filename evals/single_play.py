@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import sys
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import NamedTuple
@@ -9,6 +10,7 @@ from typing import NamedTuple
 import typer
 from rich.text import Text
 
+from agent_client.models.human_model import HumanModel, InputLines
 from agent_client.show import show
 from evals.benchmarks.harness import limits_of, rules_of
 from evals.effects import made
@@ -16,9 +18,10 @@ from evals.report.rollout_view import changed_rows, verdicts_of
 from evals.rollout import Rollout, rollout
 from evals.runs.command_agent import FOLDERS_OF_TOKENS
 from evals.runs.folder import RunFolder
+from evals.runs.perturbed import seen_subject, view_at
 from evals.runs.players import players
 from evals.runs.records import Header, RolloutRecord, Subject
-from evals.runs.suite import ChatAgent, ModelEndpoint, Suite
+from evals.runs.suite import ChatAgent, HumanAgent, ModelEndpoint, Suite
 from evals.runs.suite_run import reference_of
 from registry.client import FarmClient
 from registry.farm import private
@@ -37,10 +40,10 @@ class PlayEpisode(NamedTuple):
     run: Rollout
 
 
-def play_once(suite: Suite, folder: Path, endpoint: ModelEndpoint, save: Path | None) -> None:
+def play_once(suite: Suite, folder: Path, endpoint: ModelEndpoint, save: Path | None, *, is_full: bool = False) -> None:
     """Play a suite of one scenario, show it, and keep it if a folder is given. Exit code 1 if a checkpoint fails."""
     saved = None if save is None else _new_run(save)
-    episode = asyncio.run(_played(suite, folder, endpoint, is_kept=saved is not None))
+    episode = asyncio.run(_played(suite, folder, endpoint, is_kept=saved is not None, is_full=is_full))
     _show_faults(episode.run, folder)
     _show_end(episode.run)
     if saved is not None:
@@ -63,37 +66,41 @@ def _new_run(path: Path) -> RunFolder:
         return folder
 
 
-async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kept: bool) -> PlayEpisode:
+async def _played(suite: Suite, folder: Path, endpoint: ModelEndpoint, *, is_kept: bool, is_full: bool) -> PlayEpisode:
     [scenario_id] = suite.scenarios.ids
     async with AsyncExitStack() as stack:
         address = await stack.enter_async_context(private((folder.parent,)))
         farm = await stack.enter_async_context(FarmClient(address.url, address.token))
         detail = await farm.scenario(folder.name, scenario_id)
         _check_user(suite, detail)
+        human = _human() if isinstance(suite.agent, HumanAgent) else None
         playing = await stack.enter_async_context(
-            players(suite, endpoint, on_retry=_show_retry, hidden=FOLDERS_OF_TOKENS)
+            players(suite, endpoint, on_retry=_show_retry, hidden=FOLDERS_OF_TOKENS, human=human)
         )
-        await _make_sure_it_starts(farm, detail, suite.run.seed)
-        reference = await reference_of(farm, detail, seed=suite.run.seed) if is_kept else None
+        await _make_sure_it_starts(farm, detail, suite)
+        seed, perturb = suite.run.seed, suite.perturb
+        reference = await reference_of(farm, detail, seed=seed, perturb=perturb) if is_kept else None
         subject = Subject(detail=detail, writers=(), reference=reference)
         run = await rollout(
             farm,
             detail,
-            playing.agent_at(subject),
+            playing.agent_at(seen_subject(subject, await view_at(farm, detail.environment, perturb))),
             limits=limits_of(detail.scenario, suite.limits_of, suite.limits),
             person=playing.person_at(subject),
             rules=rules_of(detail.scenario, suite.limits_of),
-            seed=suite.run.seed,
+            seed=seed,
+            perturb=perturb,
             with_effects=True,
-            on_event=show(out),
+            on_event=show(out, is_full=is_full),
             answers=suite.answers,
         )
         return PlayEpisode(subject, run)
 
 
-async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, seed: int) -> None:
+async def _make_sure_it_starts(farm: FarmClient, detail: ScenarioDetail, suite: Suite) -> None:
     """Launch an instance and close it. Raises BundleError if a file of the bundle prevents the start."""
-    async with farm.leased(detail.environment, detail.scenario.id, seed=seed):
+    name = detail.scenario.id
+    async with farm.leased(detail.environment, name, seed=suite.run.seed, perturb=suite.perturb):
         pass
 
 
@@ -101,8 +108,20 @@ def _check_user(suite: Suite, detail: ScenarioDetail) -> None:
     has_persona = detail.scenario.persona is not None
     if suite.user is not None and not has_persona:
         raise RequestError(f"--user: scenario {detail.scenario.id!r} has no persona, so nobody plays its user")
-    if suite.user is None and has_persona and isinstance(suite.agent, ChatAgent):
-        out.print("The model is told the task outright; with --user NAME it is a conversation with a user.")
+    if suite.user is None and has_persona and isinstance(suite.agent, ChatAgent | HumanAgent):
+        out.print("The task is told outright; with --user NAME it is a conversation with a user.")
+
+
+def _human() -> HumanModel:
+    """The person at the terminal, whose lines are read from now on."""
+    lines = InputLines(sys.stdin.fileno())
+    lines.start()
+
+    async def next_line() -> str | None:
+        out.print("> ", end="")
+        return await lines.next_line()
+
+    return HumanModel(next_line, lambda text: out.print(Text(text)))
 
 
 def _show_retry(trouble: str) -> None:

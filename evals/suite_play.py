@@ -3,17 +3,22 @@
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 from evals.report.report import read_report
-from evals.report.report_data import report_data
+from evals.report.report_data import benchmark_data, report_data
+from evals.report.tables import show_benchmarks
 from evals.runs.command_agent import FOLDERS_OF_TOKENS
 from evals.runs.folder import RunFolder
 from evals.runs.players import players, program_of
 from evals.runs.progress import SuiteProgress, TokenPrices
+from evals.runs.scenario_choice import check_names
 from evals.runs.suite import CommandAgent, SuiteOrder
 from evals.runs.suite_run import Evaluation
 from registry.client import FarmClient, WrongToken
 from registry.farm import Address, Options, private, running
+from servers.bundle_library import Library
 from servers.doors.server import run_served
 from servers.errors import InfraError, RequestError
 from servers.files.scratch_folder import scratch_folder
@@ -33,7 +38,10 @@ def play_suite(wanted: SuiteOrder, *, tell: Callable[[RunFolder], None] | None =
     """
     if isinstance(wanted.suite.agent, CommandAgent):
         program_of(wanted.suite.agent, FOLDERS_OF_TOKENS)  # what is wrong with it is told before a farm is started
+    if wanted.farm is None:
+        check_names(wanted.suite.scenarios, Library(list(wanted.library)))
     folder = RunFolder(wanted.run)
+    folder.check_suite(wanted.suite)
     prices = TokenPrices(wanted.prompt_price, wanted.completion_price)
     progress = SuiteProgress(err if wanted.as_json else out, wanted.suite.name, prices)
     with folder.writing():
@@ -51,6 +59,9 @@ def play_suite(wanted: SuiteOrder, *, tell: Callable[[RunFolder], None] | None =
 async def _played(wanted: SuiteOrder, folder: RunFolder, progress: SuiteProgress) -> None:
     suite, farm = wanted.suite, wanted.farm
     async with AsyncExitStack() as stack:
+        playing = await stack.enter_async_context(
+            players(suite, wanted.endpoint, hidden=FOLDERS_OF_TOKENS, ask_models=True)
+        )
         if farm is None:
             progress.say(f"Starting a farm for {suite.name}.")
         address = (
@@ -60,9 +71,6 @@ async def _played(wanted: SuiteOrder, folder: RunFolder, progress: SuiteProgress
         )
         client = await stack.enter_async_context(FarmClient(address.url, address.token))
         await _make_sure_of(client, has_token=address.token != NO_TOKEN)
-        playing = await stack.enter_async_context(
-            players(suite, wanted.endpoint, hidden=FOLDERS_OF_TOKENS, ask_models=True)
-        )
         stack.enter_context(progress.live())
         await Evaluation(client, suite, playing, folder, progress).run()
         progress.state = "done"
@@ -88,6 +96,9 @@ def _tell_end(progress: SuiteProgress, folder: RunFolder) -> None:
     out.print(f"\nWritten: {folder.path}. Look at it with `farm report {folder.path}` and `farm show {folder.path}`.")
     if progress.total.tokens:
         out.print(f"The agent's models{progress.cost().replace(',', ' took', 1)}.")
+    if progress.agent_error:
+        failed = counted(progress.total.agent_errors, "rollout")
+        out.print(f"In {failed} the agent made an error that ended it. The last one: {progress.agent_error}")
     if progress.total.broken:
         broken = progress.total.broken
         out.print(
@@ -99,3 +110,27 @@ def _tell_end(progress: SuiteProgress, folder: RunFolder) -> None:
             f"the same command plays {noun(broken, 'it', 'them')} again.",
         )
         out.print(f"The last one broke by: {progress.trouble}")
+
+
+class BenchmarkResults:
+    """The numbers of the runs of one command. As JSON they are one document, which is printed at the end."""
+
+    def __init__(self, *, as_json: bool, is_one: bool) -> None:
+        self._as_json = as_json
+        self._is_one = is_one
+        self._data: list[dict[str, Any]] = []
+
+    def add(self, folder: RunFolder) -> None:
+        """Print the numbers of a run. Raises RequestError if it cannot be read."""
+        told = read_report(folder)
+        if self._as_json:
+            self._data.append(benchmark_data(told))
+        else:
+            show_benchmarks(out, told)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
+        if self._data:
+            out.print_data(self._data[0] if self._is_one else self._data)

@@ -56,6 +56,8 @@ class Catalogue:
             except BundleError as error:
                 broken[environment_id] = self.without_folders(str(error))
                 continue
+            except NotFound:  # it was deleted meanwhile
+                continue
             if _has(search, card.id, card.title, card.description):
                 cards.append(card)
         shown = cards[page.offset : page.offset + page.limit]
@@ -116,7 +118,7 @@ class Catalogue:
 def digest(scenario: Scenario) -> str:
     """The digest of one version of a scenario. Certificate, proof and pass rates do not count."""
     absent = {name for name, value in (("turns", scenario.turns), ("tools", scenario.tools)) if not value}
-    content = scenario.model_dump_json(exclude={"certificate", "played", "provenance", *absent})
+    content = scenario.model_dump_json(exclude={"certificate", "played", "provenance", "witness", *absent})
     return hashlib.sha256(content.encode()).hexdigest()
 
 

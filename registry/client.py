@@ -18,6 +18,7 @@ from agent_client.toolbox import Toolbox, connect
 from registry.messages import (
     LARGEST_ANSWER,
     Diff,
+    DrainRequest,
     EnvironmentDetail,
     EnvironmentPart,
     Error,
@@ -106,6 +107,10 @@ class FarmClient:
     async def workers(self) -> Workers:
         return await self._get("/workers", Workers)
 
+    async def drain(self, worker: str, *, drains: bool = True) -> None:
+        """Launch nothing more on a worker, or launch on it again. Raises NotFound."""
+        await self._ask("POST", _path("workers", worker, "drain"), order=_order(DrainRequest, drains=drains))
+
     async def environments(self, *, search: str = "", offset: int = 0, limit: int = 100) -> EnvironmentPart:
         return await self._get("/environments", EnvironmentPart, search=search, offset=offset, limit=limit)
 
@@ -129,14 +134,21 @@ class FarmClient:
         count: int = 1,
         ttl_seconds: int = 3600,
         seed: int = 0,
+        perturb: str = "",
     ) -> list[Lease]:
         """Launch and lease `count` new instances, all or none.
 
-        A lease ends after `ttl_seconds` without a heartbeat. The same `seed` and calls give the same rows.
-        Raises NotFound, BundleError or CapacityError.
+        A lease ends after `ttl_seconds` without a heartbeat. The same `seed` and calls give the same rows. `perturb`
+        says in a line how the tools differ from the environment's. Raises NotFound, BundleError or CapacityError.
         """
         order = _order(
-            LaunchRequest, environment=environment, scenario=scenario, count=count, ttl_seconds=ttl_seconds, seed=seed
+            LaunchRequest,
+            environment=environment,
+            scenario=scenario,
+            count=count,
+            ttl_seconds=ttl_seconds,
+            seed=seed,
+            perturb=perturb,
         )
         return list((await self._post("/instances", order, Launched)).items)
 
@@ -148,13 +160,14 @@ class FarmClient:
         *,
         seed: int = 0,
         ttl_seconds: int = 3600,
+        perturb: str = "",
         http_client: httpx2.AsyncClient | None = None,
     ) -> AsyncGenerator["LeasedInstance"]:
         """Lease one instance, and close it on exit, also on cancellation.
 
         Agents reach it through `http_client`, which many instances may share. If closing fails, its lease ends it.
         """
-        launching = self.launch(environment, scenario, ttl_seconds=ttl_seconds, seed=seed)
+        launching = self.launch(environment, scenario, ttl_seconds=ttl_seconds, seed=seed, perturb=perturb)
         [lease] = await _kept_through_cancellation(launching, self._close_all)
         try:
             yield LeasedInstance(self, lease.instance, *lease.address(), http_client, environment)

@@ -12,29 +12,26 @@ from contextlib import contextmanager
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from registry.client import FarmClient, WrongToken, every_item
 from registry.client_file import configuration, keep_out_of_git, merge, refuse_tracked
-from registry.farm import TOKEN_FILE, URL_FILE, Options, address_of, running
-from registry.leases import KEEP_SECONDS
-from registry.messages import Lease, LeaseStatus
-from registry.web.session import one_time_link
+from registry.messages import KEEP_SECONDS, Lease, LeaseStatus
 from servers.bundle.card import hidden_in
 from servers.bundle_library import OWN_LIBRARY, Library
-from servers.cli.command_options import AsJson, bundle_of, shelves
-from servers.cli.secret_options import Token, TokenFile, token_from, without_password
-from servers.doors.server import run_served
-from servers.doors.worker_process import until_told_to_stop
+from servers.cli.command_options import AsJson, PerturbOption, bundle_of, shelves
+from servers.cli.secret_options import Token, TokenFile, join_token_from, readable, token_from, without_password
 from servers.errors import FarmError, RequestError
 from servers.limits.garbage_collection import settle
+from servers.messages import INSTANCE_ID
 from servers.telemetry.logs import Level, to_stderr
 from servers.text.terminal import Listing, Terminal, marked
 from servers.text.wording import counted
-from servers.worker.settings import WorkerSettings
-from servers.worker.worker import INSTANCE_ID
+
+if TYPE_CHECKING:  # importing these takes two seconds
+    from registry.client import FarmClient
+    from registry.farm import Options
 
 app = typer.Typer()
 out = Terminal()
@@ -73,7 +70,10 @@ def up(
     port: Annotated[
         int, typer.Option(min=0, max=65_535, help="The port; workers take the next ones. 0: any free one.")
     ] = 8700,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Worker processes. 1: everything in this process.")] = 1,
+    workers: Annotated[
+        int,
+        typer.Option(min=0, max=64, help="Worker processes. 1: everything in this process. 0: those that join alone."),
+    ] = 1,
     library: Annotated[list[Path] | None, typer.Option(help="Folders of bundles, beside the farm's own.")] = None,
     state: State = DEFAULT_STATE,
     ledger: Annotated[
@@ -99,6 +99,13 @@ def up(
         float | None,
         typer.Option(min=0.001, help="The most calls a second that one instance takes. Default: no limit."),
     ] = None,
+    join_token_file: Annotated[
+        Path | None,
+        typer.Option(help="A file with the token of workers that join. Default: `join-token` in the state folder."),
+    ] = None,
+    authority: Annotated[
+        Path | None, typer.Option(help="Certificates (PEM) of which one signed those of workers with an https URL.")
+    ] = None,
     public_host: Annotated[str | None, typer.Option(help="The name under which agents reach this machine.")] = None,
     web: Annotated[bool, typer.Option(help="Serve pages for a browser, which `farm open` opens.")] = True,
     runs: Annotated[
@@ -117,6 +124,10 @@ def up(
     ] = None,
 ) -> None:
     """Start a farm: the registry and its workers. Ctrl-C ends it, and the next start has its instances again."""
+    from registry.farm import Options
+    from servers.doors.server import run_served
+    from servers.worker.settings import WorkerSettings
+
     for secret in SECRETS:  # no child of the farm needs them
         os.environ.pop(secret, None)
     to_stderr(log_level, process="farm", otel=otel)
@@ -128,6 +139,8 @@ def up(
         workers=workers,
         ledger=ledger,
         token=token_from(token, token_file),
+        join_token=join_token_from(join_token_file),
+        authority=readable(authority),
         public_host=public_host,
         worker=WorkerSettings(
             walls_required=None if walls is None else walls is Walls.required,
@@ -155,7 +168,10 @@ def _shelves_of_runs(given: list[Path] | None) -> tuple[Path, ...]:
     return tuple(given)
 
 
-async def _up(options: Options) -> None:
+async def _up(options: "Options") -> None:
+    from registry.farm import running
+    from servers.doors.worker_process import until_told_to_stop
+
     async with running(options) as address:
         settle()
         bundles = len(Library(list(options.library)).ids())
@@ -187,6 +203,9 @@ def open_(
     token_file: TokenFile = None,
 ) -> None:
     """Open the pages of the running farm in a browser, with a link that lets it in once, within two minutes."""
+    from registry.farm import address_of
+    from registry.web.session import one_time_link
+
     address = address_of(state, token_from(token, token_file))
     asyncio.run(asked(state, token_from(token, token_file), _make_sure_of_pages))
     link = one_time_link(address.url, address.token)
@@ -197,7 +216,7 @@ def open_(
         out.print(link, markup=False, soft_wrap=True)
 
 
-async def _make_sure_of_pages(farm: FarmClient) -> None:
+async def _make_sure_of_pages(farm: "FarmClient") -> None:
     """Refuse a farm without pages, or another token. Raises RequestError or InfraError."""
     await farm.workers()
     if not await farm.has_pages():
@@ -211,8 +230,11 @@ def launch(
         str | None, typer.Option(help="A scenario's id; without one there is nothing to score.")
     ] = None,
     count: Annotated[int, typer.Option(min=1, max=1000, help="How many instances.")] = 1,
-    ttl: Annotated[int, typer.Option(min=10, max=604_800, help="Seconds without a heartbeat until they end.")] = 3600,
+    ttl: Annotated[
+        int, typer.Option(min=10, max=604_800, help="Seconds without a heartbeat until they end, such as 7200.")
+    ] = 3600,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the ids that the instances make.")] = 0,
+    perturb: PerturbOption = None,
     state: State = DEFAULT_STATE,
     token: Token = None,
     token_file: TokenFile = None,
@@ -221,7 +243,10 @@ def launch(
 
     The task, and how an instance is scored, go to standard error.
     """
-    launching = partial(_launched, environment=environment, scenario=scenario, count=count, ttl=ttl, seed=seed)
+    line = perturb or ""
+    launching = partial(
+        _launched, environment=environment, scenario=scenario, count=count, ttl=ttl, seed=seed, perturb=line
+    )
     control = token_from(token, token_file)
     launched = asyncio.run(asked(state, control, launching))
     with _handed_over(launched, state, control):
@@ -237,19 +262,22 @@ class LaunchedLeases(NamedTuple):
 
 
 async def _launched(
-    farm: FarmClient, *, environment: str, scenario: str | None, count: int, ttl: int, seed: int
+    farm: "FarmClient", *, environment: str, scenario: str | None, count: int, ttl: int, seed: int, perturb: str
 ) -> LaunchedLeases:
-    leases = await farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed)
+    leases = await farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed, perturb=perturb)
     task = None if scenario is None else (await farm.scenario(environment, scenario)).scenario.task
     return LaunchedLeases(leases, task)
 
 
 @contextmanager
 def _handed_over(launched: LaunchedLeases | None, state: Path, token: str | None) -> Generator[None]:
-    """End leases that their user does not get, as on a full disk: nobody else knows their tokens."""
+    """End leases that their user does not get, as on a full disk: nobody else knows their tokens.
+
+    SystemExit is what a pipe brings that nobody reads any more.
+    """
     try:
         yield
-    except (FarmError, OSError):
+    except (FarmError, OSError, SystemExit, KeyboardInterrupt):
         if launched is not None:
             instances = [lease.instance for lease in launched.leases]
             asyncio.run(asked(state, token, lambda farm: _closed(farm, instances)))
@@ -326,8 +354,10 @@ def instances(
         out.print(table)
 
 
-async def _leases(farm: FarmClient, environment: str | None, status: LeaseStatus | None) -> list[Lease]:
+async def _leases(farm: "FarmClient", environment: str | None, status: LeaseStatus | None) -> list[Lease]:
     """All leases of a farm, page by page. Raises NotFound for an unknown environment or instance."""
+    from registry.client import every_item
+
     leases = await every_item(
         lambda offset: farm.leases(status=status, environment=environment, offset=offset, limit=PART)
     )
@@ -341,7 +371,7 @@ def make_sure_of(instance: str) -> None:
         raise RequestError(f"{instance}: not the id of an instance; `farm launch` prints it as `instance`")
 
 
-async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
+async def _closed(farm: "FarmClient", instances: list[str]) -> list[FarmError]:
     """Close every instance that can be closed. Returns the errors of the others."""
     failures: list[FarmError] = []
     for instance in instances:
@@ -353,7 +383,10 @@ async def _closed(farm: FarmClient, instances: list[str]) -> list[FarmError]:
     return failures
 
 
-async def asked(state: Path, token: str | None, ask: Callable[[FarmClient], Awaitable[T]]) -> T:
+async def asked(state: Path, token: str | None, ask: Callable[["FarmClient"], Awaitable[T]]) -> T:
+    from registry.client import FarmClient, WrongToken
+    from registry.farm import TOKEN_FILE, URL_FILE, address_of
+
     address = address_of(state, token)
     async with FarmClient(address.url, address.token) as farm:
         try:
@@ -374,7 +407,10 @@ class Client(StrEnum):
 @app.command()
 def connect(
     client: Annotated[
-        Client, typer.Argument(help="claude: .mcp.json here; desktop: Claude Desktop's file; json: one entry.")
+        Client,
+        typer.Argument(
+            help="claude: .mcp.json here; desktop: Claude Desktop's file; json: one entry, for any other client."
+        ),
     ],
     environment: Annotated[str, typer.Argument(help="A bundle's folder, or the id of one of the farm's own.")],
     scenario: Annotated[str | None, typer.Option(help="Start from this scenario's setup.")] = None,
@@ -404,7 +440,9 @@ def connect(
     launched = None
     control = token_from(token, token_file) if lease else None
     if lease:
-        launching = partial(_launched, environment=environment, scenario=scenario, count=1, ttl=A_DAY, seed=0)
+        launching = partial(
+            _launched, environment=environment, scenario=scenario, count=1, ttl=A_DAY, seed=0, perturb=""
+        )
         launched = asyncio.run(asked(state, control, launching))
     entry = _own_entry(environment, scenario) if launched is None else _leased_entry(launched.leases[0])
     with _handed_over(launched, state, control):

@@ -21,6 +21,7 @@ class RegistryEvents:
             "farm_score_seconds", "How long a score took.", registry=counters, buckets=SCORE_SECONDS
         )
         self._expired = Counter("farm_leases_expired", "Orphans: leases that ended by their time.", registry=counters)
+        self._lost = Counter("farm_leases_lost", "Leases that ended with their worker.", registry=counters)
         self._strangers = Counter("farm_strangers_closed", "Instances closed that had no lease.", registry=counters)
         self._dropped = Counter("farm_leases_dropped", "Leases closed that had no instance.", registry=counters)
         self._errors = Counter("farm_registry_errors", "Requests that the farm failed at.", ["kind"], registry=counters)
@@ -51,6 +52,15 @@ class RegistryEvents:
     def forgotten(self, instances: list[str]) -> None:
         if instances:
             log.info("states deleted", extra={"instances": instances})
+
+    def lost(self, worker: str, instances: list[str]) -> None:
+        """A worker was given up on, with the leases that it had."""
+        self._lost.inc(len(instances))
+        log.error("worker is lost", extra={"worker": worker, "instances": instances})
+
+    def came_back(self, worker: str, leases: int) -> None:
+        if leases:
+            log.info("lost leases live again", extra={"worker": worker, "leases": leases})
 
     def reconciled(self, worker: str, *, closed: int, dropped: int) -> None:
         if closed or dropped:

@@ -1,16 +1,14 @@
 """A running farm: the registry and its workers, from start to Ctrl-C.
 
-One worker shares this process and port. With more, each worker is a process with a port of its own. Agents talk to it
-directly, and it is restarted when it dies.
+One worker shares this process and port. With more, each worker is a process with a port of its own, which joins as
+workers of other machines do. Agents talk to it directly, and it is restarted when it dies.
 """
 
 import asyncio
-import logging
 import os
 import re
 import secrets
 import socket
-import sys
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -18,46 +16,49 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
-from registry.fleet import EmbeddedWorker, Fleet, FleetMember
 from registry.http.app import control_app
-from registry.leases import KEEP_SECONDS, Registry
+from registry.http.join_door import JoinDoor
+from registry.joining import Joining
+from registry.leases import Registry
 from registry.ledger.farm_identity import claim
 from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import Ledger
-from registry.messages import HEALTH
-from registry.remote_worker import RemoteWorker
+from registry.messages import HEALTH, KEEP_SECONDS
 from registry.site import site
-from registry.watchdog import Watchdog, WatchedWorker
 from registry.web.app import Pages
+from registry.workers.fleet import EmbeddedWorker, Fleet, FleetMember
+from registry.workers.watchdog import Watchdog
+from registry.workers.worker_process import WorkerProcess, end_all
 from servers.bundle_library import Library
 from servers.doors.http_limits import ServerConnections
 from servers.doors.mcp import no_instances
-from servers.doors.operations import IDS, EmptyOrder
-from servers.doors.server import SECONDS_TO_DRAIN, listen, serving, url_of
+from servers.doors.server import listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
-from servers.errors import CapacityError, InfraError, NotFound, RequestError, StateError
+from servers.errors import InfraError, NotFound, RequestError, StateError
 from servers.files.private_files import kept_secret, write_private
 from servers.files.scratch_folder import scratch_folder
 from servers.files.trouble import trouble
 from servers.guest.walls import WALLS
 from servers.telemetry.logs import Level
-from servers.worker.settings import ORDINARY, WorkerOrder, WorkerSettings
+from servers.worker.settings import ORDINARY, JoinSettings, WorkerOrder, WorkerSettings
+from servers.worker.worker import Worker
 
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - this is read, not bound
 START_SECONDS = 30.0
-END_SECONDS = 2.0 * SECONDS_TO_DRAIN
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
+JOIN_FILE = "join-token"
 URL_FILE = "url"
-FILES = re.compile(r"lock|url|token|farm|ledger\.db.*|worker-\d+|.*\.part")
+FILES = re.compile(r"lock|url|token|join-token|farm|ledger\.db.*|worker-\d+|.*\.part")
 """The files of a farm in its state folder."""
-RESTART_SECONDS = 0.2
-log = logging.getLogger("farm.up")
 
 
 @dataclass(frozen=True)
 class Options:
-    """The options of a farm. Without a `token`, one is made and kept in the state folder."""
+    """The options of a farm. Without a `token` or `join_token`, one is made and kept in the state folder.
+
+    With no workers of its own, the farm has those that join it.
+    """
 
     library: tuple[Path, ...]
     state: Path
@@ -66,6 +67,9 @@ class Options:
     workers: int = 1
     ledger: str | None = None
     token: str | None = None
+    join_token: str | None = None
+    authority: Path | None = None
+    """Certificates of which one signed those of workers that join with an https URL."""
     public_host: str | None = None
     worker: WorkerSettings = ORDINARY
     log_level: Level = "info"
@@ -117,7 +121,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(_listening(options))
         stack.enter_context(sole_user(options.state, FILES))
-        token = options.token or kept_token(options.state)
+        token = options.token or kept_secret_of(options.state / TOKEN_FILE)
         library = Library(list(options.library))
         ledger = Ledger.open(options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}")
         stack.callback(ledger.close)
@@ -127,37 +131,86 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         url = _public(options, url_of(listening))
         others: ASGIApp = control
         pages: Pages | None = None
+        worker: Worker | None = None
         if options.web:
             found = await stack.enter_async_context(
                 site(registry, control, token=token, loopback_only=options.loopback_only, runs=options.runs)
             )
             others, pages = found.app, found.pages
+        joining = Joining(
+            registry, options.join_token or kept_secret_of(options.state / JOIN_FILE), authority=options.authority
+        )
+        stack.push_async_callback(joining.aclose)
+        opened_door = asyncio.Event()
+        processes: list[WorkerProcess] = []
         if options.workers == 1:
             worker, agents = await stack.enter_async_context(
                 opened(library, options.state / "worker-1", options.settings, loopback_only=options.loopback_only)
             )
-            await registry.join(FleetMember("worker-1", url, EmbeddedWorker(worker)))
+            await registry.join(FleetMember("worker-1", url, EmbeddedWorker(worker), identity=worker.identity))
             root: ASGIApp = Doors(agents, others)
         else:
             root = Doors(no_instances, others)
-            watched: list[WatchedWorker] = []
-            for process in await _worker_processes(options, stack):
-                door, probe = (RemoteWorker(process.url, process.token) for _ in range(2))
-                stack.push_async_callback(door.aclose)
-                stack.push_async_callback(probe.aclose)
-                seat = FleetMember(process.name, _public(options, process.url), door)
-                await registry.join(seat)
-                watched.append(WatchedWorker(seat, probe, process.kill))
-            await stack.enter_async_context(Watchdog(watched))
+            stack.push_async_callback(end_all, processes)
+            home = url_of(listening)
+            processes.extend(_child(options, joining, number, home) for number in range(1, options.workers + 1))
+        root = JoinDoor(root, joining, opened_door, loopback_only=options.loopback_only)
+        await stack.enter_async_context(Watchdog(registry.fleet, registry.lose))
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening, ServerConnections(at_once=frozenset({HEALTH}))))
+        for process in processes:
+            process.start()
+        await _joined(registry.fleet, [process.name for process in processes])
+        opened_door.set()
         if pages is not None:
             stack.callback(pages.stop)  # before the server ends: live pages would keep it waiting
+        if worker is not None:
+            stack.callback(worker.tool_changes.end_all)  # so would streams
         stack.callback(asyncio.create_task(registry.catalogue.read_ahead()).cancel)
         _leave_url(options.state / URL_FILE, url)
         standing = [seat.walls for seat in registry.fleet.seats.values()]
         missing = tuple(wall for wall in WALLS if any(wall not in walls for walls in standing))
         yield Address(url, token, missing)
+
+
+def _child(options: Options, joining: Joining, number: int, registry: str) -> WorkerProcess:
+    """A worker process of this farm, which is not started yet. It joins the registry as any other worker does."""
+    name = f"worker-{number}"
+    listening = listen(options.host, options.port + number if options.port else 0)
+    order = WorkerOrder(
+        state=options.state / name,
+        library=options.library,
+        join=JoinSettings(
+            registry=registry,
+            token=joining.key.decode(),
+            name=name,
+            advertise=_public(options, url_of(listening)),
+            reached_at=url_of(listening),
+        ),
+        loopback_only=options.loopback_only,
+        log_level=options.log_level,
+        otel=options.otel,
+        settings=options.settings,
+        parent=os.getpid(),
+    )
+    process = WorkerProcess(order, listening)
+    joining.children[name] = process.kill
+    return process
+
+
+async def _joined(fleet: Fleet, names: Sequence[str]) -> None:
+    """Wait until the farm's own workers have joined.
+
+    Raises:
+        InfraError: one does not.
+    """
+    for name in names:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                while name not in fleet.seats:  # noqa: ASYNC110 - what is waited for is in another process
+                    await asyncio.sleep(0.02)
+        except TimeoutError:
+            raise InfraError(f"{name} has not joined after {START_SECONDS:g} s; its own output says why") from None
 
 
 def _listening(options: Options) -> socket.socket:
@@ -214,121 +267,8 @@ def _public(options: Options, url: str) -> str:
     return f"http://{options.public_host}:{url.rpartition(':')[2]}"
 
 
-class WorkerProcess:
-    """A worker in a process of its own. This process owns its socket, so agents' connections wait during a restart."""
-
-    def __init__(self, options: Options, name: str, listening: socket.socket) -> None:
-        self.name = name
-        self.url = url_of(listening)
-        self.token = secrets.token_urlsafe(24)
-        self._options = options
-        self._listening = listening
-        self._process: asyncio.subprocess.Process | None = None
-        self._keeping: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Run the process until `end`, and restart it when it dies."""
-        self._keeping = asyncio.create_task(self._keep())
-
-    async def end(self) -> None:
-        """End the process. Calls under way may finish."""
-        with self._listening:
-            if self._keeping is not None:
-                self._keeping.cancel()
-                await asyncio.gather(self._keeping, return_exceptions=True)
-            if self._process is not None and self._process.returncode is None:
-                await _end(self._process)
-
-    def kill(self) -> None:
-        """Kill the process with SIGKILL. It is restarted."""
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-
-    async def _keep(self) -> None:
-        while True:
-            self._process = await self._start()
-            code = await self._process.wait()
-            log.error("worker process ended", extra={"worker": self.name, "code": code})
-            await asyncio.sleep(RESTART_SECONDS)
-
-    async def _start(self) -> asyncio.subprocess.Process:
-        command = [sys.executable, "-m", "farm", "worker", "--fd", str(self._listening.fileno())]
-        process = await asyncio.create_subprocess_exec(
-            *command, pass_fds=[self._listening.fileno()], stdin=asyncio.subprocess.PIPE, start_new_session=True
-        )
-        log.info("worker process started", extra={"worker": self.name, "pid": process.pid})
-        if process.stdin is not None:
-            process.stdin.write(self._order().model_dump_json().encode())
-            process.stdin.close()
-        return process
-
-    def _order(self) -> WorkerOrder:
-        return WorkerOrder(
-            state=self._options.state / self.name,
-            library=self._options.library,
-            parent=os.getpid(),
-            token=self.token,
-            loopback_only=self._options.loopback_only,
-            log_level=self._options.log_level,
-            otel=self._options.otel,
-            settings=self._options.settings,
-        )
-
-    async def answers(self) -> None:
-        """Wait for its first answer.
-
-        Raises:
-            InfraError: it does not answer.
-        """
-        door = RemoteWorker(self.url, self.token)
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                while True:
-                    try:
-                        await door.ask(IDS, EmptyOrder())
-                        return
-                    except CapacityError:
-                        await asyncio.sleep(0.02)
-        except TimeoutError:
-            raise InfraError(
-                f"{self.name} does not answer after {START_SECONDS:g} s; its own output says why"
-            ) from None
-        finally:
-            await door.aclose()
-
-
-async def _worker_processes(options: Options, stack: AsyncExitStack) -> list[WorkerProcess]:
-    """Start all worker processes concurrently, wait until each answers, and end them concurrently."""
-    processes: list[WorkerProcess] = []
-    stack.push_async_callback(_end_all, processes)
-    for number in range(1, options.workers + 1):
-        port = options.port + number if options.port else 0
-        processes.append(WorkerProcess(options, f"worker-{number}", listen(options.host, port)))
-        processes[-1].start()
-    for process in processes:
-        await process.answers()
-    return processes
-
-
-async def _end_all(processes: Sequence[WorkerProcess]) -> None:
-    """End worker processes concurrently: this takes as long as the slowest one."""
-    await asyncio.gather(*(process.end() for process in processes))
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End a worker process. Calls under way may finish."""
-    process.terminate()
-    try:
-        async with asyncio.timeout(END_SECONDS):
-            await process.wait()
-    except TimeoutError:
-        process.kill()
-        await process.wait()
-
-
-def kept_token(state: Path) -> str:
-    """The control token of a state folder, made on first use. Only its owner can read it."""
-    path = state / TOKEN_FILE
+def kept_secret_of(path: Path) -> str:
+    """A token in a state folder, made on first use. Only its owner can read it."""
     try:
         return kept_secret(path, f"{secrets.token_urlsafe(24)}\n".encode()).decode().strip()
     except (OSError, UnicodeDecodeError) as error:

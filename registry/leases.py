@@ -7,24 +7,33 @@ from typing import NamedTuple
 
 from registry.catalogue import Catalogue
 from registry.events import RegistryEvents
-from registry.fleet import (
+from registry.ledger.database import LedgerError
+from registry.ledger.lease_clock import LeaseClock, dated
+from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
+from registry.messages import KEEP_SECONDS, LaunchRequest, Lease, LeasePart, Score, WorkerCard
+from registry.scoring import judged
+from registry.workers.fleet import (
     Fleet,
     FleetMember,
     WorkerDoor,
     abandon,
 )
-from registry.ledger.database import LedgerError
-from registry.ledger.lease_clock import LeaseClock, dated
-from registry.ledger.store import HELD, KeptLease, KeptWorker, Ledger, Status
-from registry.messages import LaunchRequest, Lease, LeasePart, Score, WorkerCard
-from registry.scoring import judged
 from servers.bundle_library import Library
-from servers.doors.operations import CLOSE, FORK, RESUME, SUSPEND, TICKET, WALLS, EmptyOrder, ForkOrder, InstanceOrder
-from servers.errors import CapacityError, Conflict, FarmError, NotFound
+from servers.doors.operations import (
+    CLOSE,
+    FORK,
+    IDS,
+    RESUME,
+    SUSPEND,
+    TICKET,
+    WALLS,
+    EmptyOrder,
+    ForkOrder,
+    InstanceOrder,
+)
+from servers.errors import CapacityError, Conflict, FarmError, InfraError, NotFound
 from servers.messages import Launch, Page, Ticket
-
-KEEP_SECONDS = 3600
-"""Seconds for which the state of an expired lease is kept: one hour, unless `farm up --keep` changes it."""
+from servers.text.wording import suggestion
 
 
 class NewLease(NamedTuple):
@@ -53,15 +62,61 @@ class Registry:
         self.clock = clock or LeaseClock(time.time())
         self.keep_seconds = keep_seconds
         self.watch = RegistryEvents()
+        self._membership = asyncio.Lock()  # a worker that is given up on, and comes back, does so in this order
 
     async def join(self, seat: FleetMember) -> None:
-        """Add a worker to the fleet, or let it come back under its name."""
+        """Add a worker to the fleet, or let it come back under its name. Its lost leases are live again."""
         now = self.clock.wall()
-        await asyncio.to_thread(self.ledger.enrol, KeptWorker(seat.name, seat.url, now, now))
-        with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
-            seat.walls = tuple(await seat.door.ask(WALLS, EmptyOrder()))
-        seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
-        self.fleet.seats[seat.name] = seat
+        async with self._membership:
+            await asyncio.to_thread(
+                self.ledger.enrol,
+                KeptWorker(seat.name, seat.url, now, now, seat.identity, seat.session, seat.reached_at, seat.capacity),
+            )
+            with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
+                seat.walls = tuple(await seat.door.ask(WALLS, EmptyOrder()))
+                present = await seat.door.ask(IDS, EmptyOrder())
+                self.watch.came_back(seat.name, await asyncio.to_thread(self.ledger.revive, seat.name, present))
+            kept = await asyncio.to_thread(self.ledger.worker, seat.name)
+            seat.drains = kept is not None and kept.drains
+            seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
+            seat.lost, seat.answers = False, True
+            self.fleet.seats[seat.name] = seat
+
+    async def lose(self, seat: FleetMember) -> None:
+        """Give up on a worker that is silent: its live leases end as lost. Those that it comes back with live again."""
+        async with self._membership:
+            if seat.silence == 0.0 and seat.session:
+                return  # it has come back meanwhile
+            seat.lost, seat.answers = True, False
+            try:
+                lost = await asyncio.to_thread(self.ledger.lose, seat.name, at=self.clock.wall())
+            except LedgerError:
+                seat.lost = False
+                raise
+            seat.live = 0
+            self.watch.lost(seat.name, lost)
+
+    async def drain(self, name: str, *, drains: bool = True) -> None:
+        """Launch nothing more on a worker, or launch on it again. A lost one is forgotten.
+
+        Raises:
+            NotFound: there is no such worker.
+        """
+        seat = self.fleet.seats.get(name)
+        known = {worker.name for worker in await asyncio.to_thread(self.ledger.workers)}
+        if name not in known:
+            raise NotFound(f"there is no worker {name!r}; {suggestion(name, sorted(known), lister='farm ps')}")
+        if drains and seat is not None and seat.lost:
+            await self.dismiss(seat)
+            return
+        await asyncio.to_thread(self.ledger.drain, name, drains=drains)
+        if seat is not None:
+            seat.drains = drains
+
+    async def dismiss(self, seat: FleetMember) -> None:
+        """Forget a worker that has left."""
+        self.fleet.seats.pop(seat.name, None)
+        await asyncio.to_thread(self.ledger.dismiss, seat.name)
 
     async def launch(self, request: LaunchRequest) -> list[Lease]:
         """Launch instances and lease them.
@@ -82,6 +137,7 @@ class Registry:
             seed=request.seed,
             count=request.count,
             tools=scenario.tools if scenario else None,
+            perturb=request.perturb,
         )
         placed = await self.fleet.launch(order)
         now, at = self.clock.now(), self.clock.wall()
@@ -261,6 +317,8 @@ class Registry:
                 url=worker.url,
                 instances=seat.live if seat else 0,
                 answers=seat is not None and seat.answers,
+                drains=worker.drains,
+                capacity=worker.capacity,
                 walls=seat.walls if seat else (),
                 registered_at=dated(worker.registered_at),
                 seen_at=dated(worker.seen_at),
@@ -277,6 +335,9 @@ class Registry:
             raise
         for lease in new:
             lease.seat.live += 1
+        for seat in {lease.seat.name: lease.seat for lease in new}.values():
+            if seat.lost:  # it was given up on before the ledger knew these
+                await self.lose(seat)
         return [self._shown(lease.kept, lease.ticket) for lease in new]
 
     async def _kept(self, instance: str) -> KeptLease:
@@ -298,6 +359,11 @@ class Registry:
     async def _there(self, instance: str) -> KeptLease:
         """A lease whose state exists: a live one, or an expired one that is kept."""
         kept = await self._kept(instance)
+        if kept.status == "lost":
+            raise InfraError(
+                f"the lease of instance {instance} is lost: its worker {kept.worker} has stopped answering; launch a"
+                " new one"
+            )
         if not self._is_there(kept):
             raise Conflict(f"the lease of instance {instance} is {kept.standing(self.clock.now())}; launch a new one")
         return kept

@@ -3,7 +3,6 @@
 Light to import, because clients import it too.
 """
 
-from importlib.metadata import version
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
@@ -11,11 +10,14 @@ from pydantic import AwareDatetime, BeforeValidator, ConfigDict, Field
 from servers.bundle.description import Provenance, Tool
 from servers.errors import InfraError
 from servers.messages import CallRecord, InstanceId, TableRows, Verdict
+from servers.perturb.perturbation import PerturbLine
 from servers.records import Clock, Name, Record
 from servers.scenario.scenario import Scenario
 from servers.state.rows import RowChange
 
-VERSION = version("envfarm")
+KEEP_SECONDS = 3600
+"""Seconds for which the state of an expired lease is kept: one hour, unless `farm up --keep` changes it."""
+
 HEALTH = "/v1/health"
 """The one path that answers without the token, to HEAD as to GET."""
 
@@ -41,7 +43,7 @@ def _as_integer(value: Any) -> Any:
 
 AsInteger = BeforeValidator(_as_integer)
 Item = TypeVar("Item")
-LeaseStatus = Literal["live", "closed", "expired"]
+LeaseStatus = Literal["live", "closed", "expired", "lost"]
 ErrorKind = Literal[
     "invalid",
     "unauthorized",
@@ -164,6 +166,9 @@ class LaunchRequest(Order):
     count: Count = Field(default=1, description="How many instances.")
     ttl_seconds: Ttl = 3600
     seed: Annotated[Seed, Field(le=LARGEST_NUMBER), AsInteger] = 0
+    perturb: PerturbLine = Field(
+        default="", description="How the tools differ from the environment's.", examples=["names,faults=0.1"]
+    )
 
 
 class Lease(Record):
@@ -280,6 +285,7 @@ class Score(Record):
     reward: float | None = Field(description="All guards hold ? weighted share of the goals that hold : 0.")
     success: bool | None = Field(description="Whether every checkpoint holds.")
     verdicts: tuple[Verdict, ...]
+    probes: tuple[Verdict, ...] = Field(default=(), description="The answers of its probes, which earn nothing.")
     calls: int | None = Field(description="How many calls had been made.")
     environment_digest: Digest | None
     scenario_digest: Digest
@@ -292,7 +298,9 @@ class WorkerCard(Record):
     name: str = Field(examples=["local"])
     url: str = Field(description="Where agents reach it.", examples=["http://127.0.0.1:8700"])
     instances: int = Field(description="How many leases it has.")
-    answers: bool = Field(description="Whether it did when it was last asked.")
+    answers: bool = Field(description="Whether it does: one that is silent gets no instances.")
+    drains: bool = Field(description="Whether it gets no new instances, and ends when its last lease has ended.")
+    capacity: int = Field(description="How many instances it takes at most.", examples=[4000])
     walls: tuple[str, ...] = Field(
         description="The walls that stand around its guests.",
         examples=[["uid", "privileges", "network", "files", "syscalls", "limits"]],
@@ -305,6 +313,12 @@ class Workers(Record):
     """All workers."""
 
     items: tuple[WorkerCard, ...]
+
+
+class DrainRequest(Order):
+    """Whether a worker is to get no new instances."""
+
+    drains: bool = True
 
 
 class Health(Record):

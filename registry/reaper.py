@@ -9,9 +9,9 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
-from registry.fleet import FleetMember
 from registry.leases import Registry
 from registry.ledger.store import KeptLease
+from registry.workers.fleet import FleetMember
 from servers.doors.operations import CLOSE, IDS, SUSPEND, SUSPENDED, EmptyOrder, InstanceOrder
 from servers.errors import FarmError, NotFound
 
@@ -103,6 +103,8 @@ class Reaper:
         return Reconciled(closed, dropped)
 
     async def _reconcile(self, seat: FleetMember) -> Reconciled:
+        if seat.lost:
+            return Reconciled(0, 0)
         ledger, at = self.registry.ledger, self.registry.clock.wall()
         leased = await asyncio.to_thread(ledger.instances_on, seat.name)  # first: what is leased then, is there already
         counted = seat.live
@@ -112,8 +114,11 @@ class Reaper:
         except FarmError:
             seat.answers = False
             return Reconciled(0, 0)
-        seat.answers = True
-        live = {instance for instance, status in leased.items() if status == "live"}
+        if not seat.session:  # others say by heartbeats whether they answer
+            seat.answers = True
+        await asyncio.to_thread(ledger.revive, seat.name, [one for one in present if leased.get(one) == "lost"])
+        leased = {one: status for one, status in leased.items() if status != "lost" or one in present}
+        live = {instance for instance, status in leased.items() if status in ("live", "lost")}
         seat.live += len(live & present) - counted  # what was launched or closed meanwhile still counts
         await asyncio.to_thread(ledger.saw, seat.name, at=at)
         dropped = await asyncio.to_thread(ledger.close_leases, leased.keys() - present, at=at)

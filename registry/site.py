@@ -50,7 +50,7 @@ async def site(
         **RunPages(reader).routes(),
         "POST /logout": log_out,
     }
-    app = web_app(pages, routes, loopback_only=loopback_only)
+    app = web_app(pages, routes, api, loopback_only=loopback_only)
     async with series.running():
         try:
             yield Site(WebOrApi(app, api), pages)

@@ -5,12 +5,11 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 from rich.text import Text
 
-from registry.client import FarmClient, every_item
 from registry.commands import DEFAULT_STATE, State, asked, make_sure_of
 from registry.messages import Lease, Tables, WorkerCard
 from servers.cli.command_options import AsJson
@@ -20,6 +19,9 @@ from servers.state.rows import RowChange
 from servers.text.json_values import is_object
 from servers.text.terminal import Listing, Terminal
 from servers.text.wording import counted
+
+if TYPE_CHECKING:  # importing it takes a second
+    from registry.client import FarmClient
 
 app = typer.Typer()
 out = Terminal()
@@ -35,8 +37,9 @@ def ps(
     as_json: AsJson = False, state: State = DEFAULT_STATE, token: Token = None, token_file: TokenFile = None
 ) -> None:
     """List the workers of the running farm, and its live instances by environment."""
+    from registry.client import every_item
 
-    async def ask(farm: FarmClient) -> tuple[tuple[WorkerCard, ...], list[Lease]]:
+    async def ask(farm: "FarmClient") -> tuple[tuple[WorkerCard, ...], list[Lease]]:
         leases = await every_item(lambda offset: farm.leases(status="live", offset=offset, limit=PART))
         return (await farm.workers()).items, leases
 
@@ -47,13 +50,30 @@ def ps(
         return
     table = Listing("worker", "answers", "instances", "address")
     for one in workers:
-        table.add(one.name, "yes" if one.answers else "no", str(one.instances), one.url)
+        answers = "no" if not one.answers else "drains" if one.drains else "yes"
+        table.add(one.name, answers, f"{one.instances} of {one.capacity}", one.url)
     out.print(table)
     if live:
         listing = Listing("instances", "environment")
         for name, count in live.most_common():
             listing.add(str(count), name)
         out.print(listing)
+
+
+@app.command()
+def drain(
+    worker: Annotated[str, typer.Argument(help="A worker's name; `farm ps` lists them.")],
+    undo: Annotated[bool, typer.Option("--undo", help="Launch on it again.")] = False,
+    state: State = DEFAULT_STATE,
+    token: Token = None,
+    token_file: TokenFile = None,
+) -> None:
+    """Launch nothing more on a worker of the running farm. One that joined ends when its last lease has ended."""
+    asyncio.run(asked(state, token_from(token, token_file), lambda farm: farm.drain(worker, drains=not undo)))
+    if undo:
+        out.print(f"{worker} gets instances again.", markup=False)
+    else:
+        out.print(f"{worker} gets no more instances. `farm ps` shows what it still has.", markup=False)
 
 
 @app.command()
@@ -115,7 +135,9 @@ def history(
 ) -> None:
     """Print the calls of an instance, oldest first, with their results and the rows that they changed."""
 
-    def ask(farm: FarmClient) -> Awaitable[list[CallRecord]]:
+    def ask(farm: "FarmClient") -> Awaitable[list[CallRecord]]:
+        from registry.client import every_item
+
         return every_item(lambda offset: farm.history(instance, offset=offset, limit=PART))
 
     calls = _of(instance, ask, state, token_from(token, token_file))
@@ -146,7 +168,7 @@ def sql(
         out.print(f"There are more than {counted(limit, 'row')}.")
 
 
-def _of(instance: str, ask: Callable[[FarmClient], Awaitable[T]], state: Any, token: str | None) -> T:
+def _of(instance: str, ask: Callable[["FarmClient"], Awaitable[T]], state: Any, token: str | None) -> T:
     make_sure_of(instance)
     return asyncio.run(asked(state, token, ask))
 

@@ -40,6 +40,7 @@ class FarmAgentLoop(AgentLoopBase):
     Args:
         farm_url, farm_token: the registry, and what opens it. All that a worker needs to know.
         ttl_seconds: how long a lease lives without a heartbeat, so how long a crashed worker holds its instances.
+        perturb: how the tools differ from those of the environments, in one line.
         turns, turn_tokens, seconds: where an episode ends; the tokens of all turns are bounded by response_length.
         longest_result: characters of a tool's result that the model reads; the middle of longer ones is left out.
         on_infra_failure: what becomes of an episode when the farm broke on a second instance too. `raise` lets verl's
@@ -56,6 +57,7 @@ class FarmAgentLoop(AgentLoopBase):
         farm_url: str,
         farm_token: str,
         ttl_seconds: int = 120,
+        perturb: str = "",
         turns: int = 40,
         turn_tokens: int = 4096,
         seconds: float = 1800.0,
@@ -69,7 +71,7 @@ class FarmAgentLoop(AgentLoopBase):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self.farm = Farm(farm_url, farm_token, ttl_seconds)
+        self.farm = Farm(farm_url, farm_token, ttl_seconds, perturb)
         self.limits = Limits(turns=turns, seconds=seconds)
         self.turn_tokens = turn_tokens
         self.longest_result = longest_result

@@ -6,24 +6,21 @@ import os
 import statistics
 import time
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from registry.client import FarmClient
-from registry.farm import Address, private
-from rl_training.config import TrainConfig, config_path, load_config
-from rl_training.data.prepare import Collected, Measure, Packed, collected, write_data
 from rl_training.data.selection import Band, ScenarioSelection
-from rl_training.demo.demo import DemoPlan, run_demo
-from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
-from rl_training.verl.trainer import command_of, environment_of, log_kept, need_verl, run_trainer, write_loop
 from servers.bundle_library import OWN_LIBRARY
 from servers.cli.command_options import shelves
 from servers.errors import RequestError
 from servers.records import AnswerFormat
 from servers.text.terminal import Terminal
 from servers.text.wording import counted
+
+if TYPE_CHECKING:  # importing these takes two seconds
+    from rl_training.config import TrainConfig
+    from rl_training.data.prepare import Collected, Packed
 
 app = typer.Typer()
 rl = typer.Typer(no_args_is_help=True, help="Train agents on the farm with verl.")
@@ -64,7 +61,6 @@ def prepare(
     shelf = _shelf(farm, library)
     if max_prompt_tokens is not None and not tokenizer:
         raise RequestError("--max-prompt-tokens needs --tokenizer, to measure by")
-    need_verl()
     selection = ScenarioSelection(
         environments=tuple(environment or ()),
         tag=tag,
@@ -77,6 +73,10 @@ def prepare(
         validation_share=validation_share,
         seed=seed,
     )
+    from rl_training.data.prepare import Measure, write_data
+    from rl_training.verl.trainer import need_verl
+
+    need_verl()
     data = asyncio.run(_collected(farm, shelf, selection, answers))
     done = write_data(folder, data, Measure(tokenizer, max_prompt_tokens))
     out.print(f"train: {_told(done.train)}\nvalidation: {_told(done.validation)}\nnot selected: {done.left_out}")
@@ -94,6 +94,9 @@ def train(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show verl's command, and start nothing.")] = False,
 ) -> None:
     """Train with verl, with a farm started beside it or one that runs elsewhere."""
+    from rl_training.config import config_path, load_config
+    from rl_training.verl.trainer import command_of, need_verl
+
     settings = load_config(config_path(config, "grpo"))
     shelf = _shelf(farm or settings.farm.url, library) or shelves([Path(folder) for folder in settings.farm.library])
     more: dict[str, str | int] = {"trainer.project_name": "farm", "trainer.experiment_name": run.name}
@@ -122,6 +125,10 @@ def sft(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show verl's command, and start nothing.")] = False,
 ) -> None:
     """Warm a model up on exported data with verl's SFT trainer."""
+    from rl_training.config import config_path
+    from rl_training.verl.sft import load_sft, model_of, sft_command, sft_environment
+    from rl_training.verl.trainer import log_kept, need_verl, run_trainer
+
     settings = load_sft(config_path(config, "sft"))
     command = sft_command(settings, run.resolve(), data / "train.parquet", model, steps)
     if dry_run:
@@ -145,6 +152,9 @@ def demo(
     test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
+    from rl_training.demo.demo import DemoPlan, run_demo
+    from rl_training.verl.trainer import need_verl
+
     need_verl()
     plan = DemoPlan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
     begun = time.monotonic()
@@ -170,7 +180,11 @@ FILES = (("train", "train"), ("val", "validation"))
 """verl's name for each file, and ours."""
 
 
-async def _train(settings: TrainConfig, command: list[str], run: Path, url: str | None, shelf: list[Path]) -> None:
+async def _train(settings: "TrainConfig", command: list[str], run: Path, url: str | None, shelf: list[Path]) -> None:
+    from registry.client import FarmClient
+    from registry.farm import Address, private
+    from rl_training.verl.trainer import environment_of, log_kept, run_trainer, write_loop
+
     write_loop(run, settings)
     with log_kept(run) as log:
         if url is not None:
@@ -184,7 +198,11 @@ async def _train(settings: TrainConfig, command: list[str], run: Path, url: str 
 
 async def _collected(
     url: str | None, shelf: list[Path], selection: ScenarioSelection, answers: AnswerFormat
-) -> Collected:
+) -> "Collected":
+    from registry.client import FarmClient
+    from registry.farm import private
+    from rl_training.data.prepare import collected
+
     if url is not None:
         async with FarmClient(url, _token()) as farm:
             return await collected(farm, selection, answers=answers)
@@ -215,6 +233,6 @@ def _band(option: str, text: str | None) -> Band | None:
         raise RequestError(f"{option} is LOW..HIGH, as in 2..8, not {text!r}") from None
 
 
-def _told(packed: Packed) -> str:
+def _told(packed: "Packed") -> str:
     longest = counted(packed.longest_prompt, "token")
     return f"{counted(packed.rows, 'row')}, the longest prompt {longest}, {packed.too_long} left out as too long"

@@ -14,6 +14,7 @@ from rl_training.errors import TrainingError
 from servers.errors import RequestError
 from servers.files.named_file import text_named
 from servers.files.trouble import trouble
+from servers.perturb.perturbation import PerturbLine
 from servers.records import Record
 from servers.text.json_values import is_list, is_object
 from servers.validation import problems
@@ -44,6 +45,7 @@ class Episodes(Record):
     seconds: float = Field(default=1800.0, gt=0)
     longest_result: int = Field(default=20_000, ge=2)
     ttl_seconds: int = Field(default=120, ge=10)
+    perturb: PerturbLine = ""
     on_infra_failure: Literal["raise", "mask"] = "raise"
     retry_seconds: float = Field(default=3.0, ge=0)
 

@@ -8,7 +8,7 @@ from threading import Lock
 from typing import Any, Generic, TypeVar
 
 from servers.bundle.card import bundles_in
-from servers.bundle.environment import Environment, load
+from servers.bundle.environment import Environment, digest_of_bundle, load
 from servers.bundle.files import PACKAGED, SERVED_FILES, Stamp, opened
 from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
@@ -135,6 +135,11 @@ class Library:
         """The ids of all bundles, from the names of their folders. Nothing is read."""
         return list(bundles_in(self.folders))
 
+    def digests(self) -> dict[str, str]:
+        """The digest of each bundle whose files are all there, by id. Nothing is checked or kept."""
+        found = {name: digest_of_bundle(self._folder(name)) for name in self.ids()}
+        return {name: digest for name, digest in found.items() if digest is not None}
+
     def environment(self, environment_id: str) -> Environment:
         """An environment.
 
@@ -224,7 +229,9 @@ class Library:
             for folder in self.folders:
                 if os.path.lexists(folder / environment_id / "environment.json"):
                     return folder / environment_id
-        found = suggestion(environment_id, self.ids(), lister="farm environments")
+        if environment_id in (ids := self.ids()):
+            raise BundleError(f"{environment_id}: the name of its folder is no id: lower case letters, digits and _")
+        found = suggestion(environment_id, ids, lister="farm environments")
         raise NotFound(f"no environment {environment_id!r} in the library; {found}")
 
 

@@ -146,7 +146,7 @@ def _show(environment: Environment, scenario: Scenario) -> None:
     out.print(marked("[bold]{}[/]  {}", scenario.id, _plain(scenario.title)))
     _field("task", scenario.task)
     _field("tags", ", ".join(scenario.tags))
-    for checkpoint in scenario.checkpoints:
+    for checkpoint in scenario.questions:
         _field(checkpoint.role, f"{checkpoint.id} ({checkpoint.kind}): {checkpoint.question}")
     for number, call in enumerate(scenario.solution.calls if scenario.solution else (), start=1):
         given = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())

@@ -29,6 +29,9 @@ def environments(
     if as_json:
         out.print_data([card._asdict() for card in cards])
         return
+    if benchmarks and not cards:
+        out.print("There are none here: `farm import --help` lists what can be imported. --library names its folder.")
+        return
     table = Listing("environment", "tools", "scenarios", "what it is")
     for card in cards:
         told = card.problem or (card.description if long else card.title)

@@ -1,14 +1,18 @@
 """The messages of the control door between a registry and a worker."""
 
+import re
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from servers.perturb.perturbation import PerturbLine
 from servers.records import Clock, Moment, Name, Record
+from servers.scenario.checkpoints.checkpoint import Role
 from servers.scenario.checkpoints.kinds import Checkpoint
 from servers.state.rows import RowChange
 
-InstanceId = Annotated[str, Field(pattern=r"^[a-z0-9]{8,40}$")]
+INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
+InstanceId = Annotated[str, Field(pattern=rf"^{INSTANCE_ID.pattern}$")]
 OutcomeKind = Literal["ok", "refused", "invalid", "failed", "timeout", "died"]
 
 
@@ -23,6 +27,7 @@ class Launch(Record):
     count: int = Field(default=1, ge=1, le=1000)
     tools: dict[str, int] | None = None
     """The tools of the scenario, by the turn from which the agent sees each."""
+    perturb: PerturbLine = ""
 
 
 class Ticket(Record):
@@ -113,7 +118,7 @@ class Verdict(Record):
     """The result of one checkpoint on a final state. `error` says why a broken one does not hold."""
 
     checkpoint: str
-    role: Literal["goal", "guard"]
+    role: Role
     question: str
     weight: float
     holds: bool

@@ -24,7 +24,10 @@ LATEST_YEAR = 9899
 
 def _is_date(text: str) -> str:
     """Refuse a text in the form of a date that is not one. Raises ValueError with the reason."""
-    if datetime.fromisoformat(text).year > LATEST_YEAR:
+    moment = datetime.fromisoformat(text)
+    if moment.isoformat(sep=" ") != text:  # from Python 3.13 on, 24:00 is the next day
+        raise ValueError("hour must be in 0..23")
+    if moment.year > LATEST_YEAR:
         raise ValueError(f"year must be in 1..{LATEST_YEAR}, so that there is time for the calls")
     return text
 

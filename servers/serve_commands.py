@@ -1,7 +1,6 @@
-"""The commands that answer requests: `farm serve`, and `farm worker`, which `farm up --workers N` starts."""
+"""The command `farm serve`, which serves one instance."""
 
 import asyncio
-import socket
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,12 +13,11 @@ from servers.cli.command_options import Bundle, bundle_of
 from servers.doors.mcp import AgentDoor, serve_stdio
 from servers.doors.server import listen, run_served, serving, url_of
 from servers.doors.stdio import standard_streams
-from servers.doors.worker_process import die_with_parent, serve_worker, until_told_to_stop
+from servers.doors.worker_process import until_told_to_stop
 from servers.files.scratch_folder import scratch_folder
 from servers.messages import Launch, Ticket
-from servers.telemetry.logs import to_stderr
 from servers.text.terminal import Terminal
-from servers.worker.settings import WorkerOrder, WorkerSettings
+from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 
 app = typer.Typer()
@@ -70,12 +68,3 @@ async def _serve(
         async with Worker(library, state, WorkerSettings(gated=True)) as worker:
             [ticket] = await worker.launch(launch)
             await serve_it(worker, ticket)
-
-
-@app.command(hidden=True)
-def worker(fd: Annotated[int, typer.Option(help="The listening socket, inherited from `farm up`.")]) -> None:
-    """Run one worker of a farm, started by `farm up --workers N` with its settings on standard input."""
-    order = WorkerOrder.model_validate_json(sys.stdin.read())
-    die_with_parent(order.parent)
-    to_stderr(order.log_level, process=order.state.name, otel=order.otel)
-    run_served(serve_worker(order, socket.socket(fileno=fd)))

@@ -38,11 +38,6 @@ class Database:
             raise RuntimeError("the call that this database belongs to has ended")
         return self._open
 
-    @property
-    def connection(self) -> apsw.Connection:
-        """SQLite's own connection, for code from elsewhere that needs DB-API."""
-        return self._connection
-
     def close(self) -> None:
         """End the call: whoever still has this handle reads and writes nothing more."""
         self._open = None

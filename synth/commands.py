@@ -6,15 +6,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
-import uvloop
 
 from servers.cli.command_options import well_formed
 from servers.cli.secret_options import ApiKey
 from servers.text.terminal import Terminal
-from synth.environments.stages import MINING, STAGES
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.plan import RunPlan
-from synth.runner.launch import RunSettings
 
 app = typer.Typer()
 synth = typer.Typer(no_args_is_help=True, help="Write environments with a language model, and prove them.")
@@ -91,4 +88,9 @@ def run(
     if plan.engine == "ray":
         arguments = [sys.executable, "-m", "synth.runner.ray_process", plan.model_dump_json()]
         os.execve(sys.executable, arguments, {**os.environ, "OPENAI_API_KEY": api_key})  # noqa: S606
+    import uvloop
+
+    from synth.environments.stages import MINING, STAGES
+    from synth.runner.launch import RunSettings
+
     raise typer.Exit(uvloop.run(RunSettings(STAGES, MINING, api_key, out).run(plan)))

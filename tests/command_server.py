@@ -2,6 +2,7 @@
 
 A command has a process of its own, as a user's has: its arguments, environment, folder, files 0 to 2 and exit code.
 What the start of Python decides stays as it was here: variables named PYTHON…, and what is first on the import path.
+Every command has one processor core, so what takes a process a core does without, unless it is told a number of them.
 Call this file with the path of a socket to listen on. It ends when its parent closes its stdin.
 """
 
@@ -16,18 +17,21 @@ import signal
 import socket
 import struct
 import sys
+import tempfile
 import threading
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple, NoReturn
 
 NUMBER = struct.Struct("!i")
 FILES = 3
 
-WORK = ("evals.judging_again", "evals.single_play", "evals.suite_play")
-"""What commands import after their checks."""
+WORK = ("evals.judging_again", "evals.single_play", "evals.suite_play", "envfarm")
+"""What commands import after their checks, and scripts at their beginning."""
 
 
 class Command(NamedTuple):
@@ -36,6 +40,10 @@ class Command(NamedTuple):
     arguments: list[str]
     environment: dict[str, str]
     folder: str
+    leads: bool = False
+    """Whether it leads a process group of its own, as what is typed at a terminal does."""
+    script: bool = False
+    """Whether it is no command of `farm` but a Python script, `-` for standard input, and its arguments."""
 
 
 @dataclass
@@ -68,6 +76,8 @@ class CommandServer:
             return command
         for file in files:
             os.close(file)
+        with suppress(OSError):
+            connection.sendall(NUMBER.pack(pid))
         self.running[pid] = connection
         end = os.pidfd_open(pid)
         self.selector.register(end, selectors.EVENT_READ, lambda: self._reap(pid, end))
@@ -104,23 +114,46 @@ def _received(connection: socket.socket) -> tuple[Command, list[int]]:
 
 
 def send(connection: socket.socket, command: Command, files: list[int]) -> None:
-    """Ask for a command. The answer is its exit code, as NUMBER packs it. Whoever hangs up before kills the command."""
+    """Ask for a command. The answer is its pid, and at its end its exit code, as NUMBER packs them.
+
+    Whoever hangs up before kills the command.
+    """
     text = json.dumps(command).encode()
     socket.send_fds(connection, [NUMBER.pack(len(text))], files)
     connection.sendall(text)
 
 
+def _place() -> int:
+    """Which of the processes that run tests side by side has started this one."""
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
+
 def _become(command: Command) -> None:
     """Make a fork what a new process is that is to run a command."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if command.leads:
+        os.setsid()
     sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
     sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
     sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
     os.environ.clear()
     os.environ.update(command.environment)
+    tempfile.tempdir = None  # looked up in the old environment, if at all
     os.chdir(command.folder)
     sys.argv = ["farm", *command.arguments]
     random.seed()
+    tempfile.tempdir = None  # it is looked up anew
+
+
+def _run_script() -> None:
+    """Run a script as Python does."""
+    del sys.argv[0]
+    [name, *_] = sys.argv
+    text = sys.stdin.read() if name == "-" else Path(name).read_text(encoding="utf-8")
+    sys.path.insert(0, "" if name == "-" else str(Path(name).parent))
+    main = ModuleType("__main__")
+    sys.modules["__main__"] = main
+    exec(compile(text, name, "exec"), main.__dict__)  # noqa: S102 - scripts of ours
 
 
 def _code_of(command: Callable[[], None]) -> int:
@@ -154,8 +187,11 @@ def main() -> None:
         farm.loaded(name)
     for name in WORK:
         importlib.import_module(name)
+    importlib.import_module("registry.http.app").document()  # that every farm reads
     gc.freeze()  # what forks share stays shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[_place() % len(cores)]})
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(sys.argv[1])
     listening.listen()
@@ -165,7 +201,7 @@ def main() -> None:
     if command is not None:
         _become(command)
         sys.modules["__main__"] = farm  # for processes that the command starts
-        _end(_code_of(farm.main))
+        _end(_code_of(_run_script if command.script else farm.main))
 
 
 if __name__ == "__main__":

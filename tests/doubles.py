@@ -169,7 +169,7 @@ def refused(status: int, message: str, *, code: str | None = None, **headers: st
 
 
 @dataclass
-class Endpoint:
+class StubEndpoint:
     """A chat completions endpoint that gives prepared answers in order; `None` never comes."""
 
     answers: list[dict[str, Any] | Response | None]

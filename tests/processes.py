@@ -36,6 +36,9 @@ AS_ANYBODY = pytest.mark.skipif(
 )
 """For tests of what may not be written."""
 
+XDIST = {name: os.environ[name] for name in ("PYTEST_XDIST_WORKER",) if name in os.environ}
+"""Which of the processes that run tests side by side this one is."""
+
 FORKED = """\
 #!{python} -IS
 import os, socket, sys
@@ -43,7 +46,8 @@ sys.path.insert(0, {root!r})
 from tests.command_server import NUMBER, Command, send
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect({socket!r})
-    send(connection, Command(sys.argv[1:], dict(os.environ), os.getcwd()), [0, 1, 2])
+    send(connection, Command(sys.argv[1:], dict(os.environ), os.getcwd(), script={script}), [0, 1, 2])
+    connection.recv(NUMBER.size)
     [code] = NUMBER.unpack(connection.recv(NUMBER.size))
 sys.exit(code)
 """
@@ -66,71 +70,123 @@ class Done(NamedTuple):
 class Started:
     """A process of `farm`. What it logs goes into a file, for a pipe that nobody reads would stop it."""
 
-    process: asyncio.subprocess.Process
+    pid: int
+    out: asyncio.StreamReader
     err: IO[bytes]
+    end: asyncio.Task[int]
 
     @property
-    def pid(self) -> int:
-        return self.process.pid
+    def runs(self) -> bool:
+        return not self.end.done()
 
     def send(self, number: signal.Signals) -> None:
         """Send a signal. Not through asyncio, which would take the exit code of a process that has just ended."""
         with suppress(ProcessLookupError):
-            if self.process.returncode is None:
+            if self.runs:
                 os.kill(self.pid, number)
 
     async def ended(self) -> Done:
         """Wait for the end."""
         async with asyncio.timeout(LONG):
-            out, _ = await self.process.communicate()
-        assert self.process.returncode is not None
+            out = await self.out.read()
+            code = await self.end
         with self.err as err:
             err.seek(0)
-            return Done(self.process.returncode, out.decode(), err.read().decode())
+            return Done(code, out.decode(), err.read().decode())
 
 
-async def started(*arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str) -> Started:
-    """Start `farm` in a home of its own, and wait for nothing."""
+async def started(
+    *arguments: str | Path,
+    home: Path,
+    launcher: tuple[str, ...] = (),
+    cold: bool = False,
+    leads: bool = False,
+    **environment: str,
+) -> Started:
+    """Start `farm` in a home of its own, and wait for nothing. See `farm` for `cold`.
+
+    One that leads has a process group of its own, unless it is `cold`.
+    """
     err = tempfile.TemporaryFile()  # noqa: SIM115 - it is read when the process has ended
+    command = Command([*map(str, arguments)], {**environment_of(home), **environment}, str(home), leads)
+    if cold or launcher:
+        return await _executed(command, launcher, err)
+    reading, writing = os.pipe()
+    out = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(out), os.fdopen(reading, "rb", buffering=0)
+    )
+    with tempfile.TemporaryFile() as nothing, os.fdopen(writing, "wb") as ours:
+        connection = _asked(command, [nothing.fileno(), ours.fileno(), err.fileno()])
+    pid = await _number(connection)
+    return Started(pid, out, err, asyncio.create_task(_code(connection)))
+
+
+async def _executed(command: Command, launcher: tuple[str, ...], err: IO[bytes]) -> Started:
     process = await asyncio.create_subprocess_exec(
-        *launcher,
-        sys.executable,
-        "-m",
-        "farm",
-        *map(str, arguments),
-        cwd=home,
-        env={**environment_of(home), **environment},
+        *(*launcher, sys.executable, "-m", "farm", *command.arguments),
+        cwd=command.folder,
+        env=command.environment,
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.PIPE,
         stderr=err,
     )
-    return Started(process, err)
+    assert process.stdout is not None
+    return Started(process.pid, process.stdout, err, asyncio.create_task(process.wait()))
 
 
 async def farm(
-    *arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), cold: bool = False, **environment: str
+    *arguments: str | Path,
+    home: Path,
+    launcher: tuple[str, ...] = (),
+    cold: bool = False,
+    typed: str = "",
+    **environment: str,
 ) -> Done:
     """Run `farm` to its end, in a fork of a process that has imported everything.
 
-    `cold` starts Python for it, as a shell does: for tests of what is imported, or of Python's own start.
+    `cold` starts Python for it, as a shell does: for tests of what is imported, or of Python's own start. `typed` is
+    its standard input, unless it is `cold`.
     """
     if cold or launcher:
-        return await (await started(*arguments, home=home, launcher=launcher, **environment)).ended()
+        return await (
+            await started(*arguments, home=home, launcher=launcher, cold=True, leads=False, **environment)
+        ).ended()
     command = Command([*map(str, arguments)], {**environment_of(home), **environment}, str(home))
     with (
         tempfile.TemporaryFile() as out,
         tempfile.TemporaryFile() as err,
-        tempfile.TemporaryFile() as nothing,
-        socket.socket(socket.AF_UNIX) as connection,
+        tempfile.TemporaryFile() as given,
     ):
-        connection.connect(str(command_server().socket))
-        send(connection, command, [nothing.fileno(), out.fileno(), err.fileno()])
-        connection.setblocking(False)
+        given.write(typed.encode())
+        given.seek(0)
+        connection = _asked(command, [given.fileno(), out.fileno(), err.fileno()])
         async with asyncio.timeout(LONG):
-            [code] = NUMBER.unpack(await asyncio.get_running_loop().sock_recv(connection, NUMBER.size))
+            await _number(connection)
+            code = await _code(connection)
         for one in (out, err):
             one.seek(0)
         return Done(code, out.read().decode(), err.read().decode())
+
+
+def _asked(command: Command, files: list[int]) -> socket.socket:
+    """Ask the server for a command."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.connect(str(command_server().socket))
+    send(connection, command, files)
+    connection.setblocking(False)
+    return connection
+
+
+async def _code(connection: socket.socket) -> int:
+    """The exit code of a command. Who does not wait for it any more kills the command."""
+    with connection:
+        return await _number(connection)
+
+
+async def _number(connection: socket.socket) -> int:
+    [number] = NUMBER.unpack(await asyncio.get_running_loop().sock_recv(connection, NUMBER.size))
+    return int(number)
 
 
 def environment_of(home: Path) -> dict[str, str]:
@@ -152,7 +208,7 @@ def command_server() -> Server:
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.command_server", folder / "socket"],
         cwd=ROOT,
-        env=environment_of(folder),
+        env={**environment_of(folder), **XDIST},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
@@ -163,11 +219,18 @@ def command_server() -> Server:
     return Server(process.pid, folder / "socket")
 
 
-def write_forked_farm(path: Path) -> None:
-    """Write a program `farm` that has the server run its command, for shells that have it first on their PATH."""
-    path.parent.mkdir(parents=True)
-    path.write_text(FORKED.format(python=sys.executable, root=str(ROOT), socket=str(command_server().socket)))
-    path.chmod(0o755)
+def write_forked_programs(folder: Path) -> None:
+    """Write programs `farm` and `python` that have the server run what they are told to.
+
+    They are for shells that have the folder first on their PATH. The `python` runs scripts, and what it is typed.
+    """
+    folder.mkdir(parents=True)
+    for name in ("farm", "python"):
+        text = FORKED.format(
+            python=sys.executable, root=str(ROOT), socket=str(command_server().socket), script=name == "python"
+        )
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
 
 
 def _stop(process: subprocess.Popen[bytes], folder: Path) -> None:
@@ -214,10 +277,17 @@ class Running:
 
 @asynccontextmanager
 async def farm_up(
-    state: Path, *arguments: str | Path, home: Path, launcher: tuple[str, ...] = (), **environment: str
+    state: Path,
+    *arguments: str | Path,
+    home: Path,
+    launcher: tuple[str, ...] = (),
+    cold: bool = False,
+    **environment: str,
 ) -> AsyncGenerator[Running]:
     """A farm that answers while inside; on leaving it is killed, if it has not ended."""
-    one = await started("up", "--state", state, *arguments, home=home, launcher=launcher, **environment)
+    one = await started(
+        "up", "--state", state, *arguments, home=home, launcher=launcher, cold=cold, leads=False, **environment
+    )
     try:
         yield Running(one, await _told_url(one), state)
     finally:
@@ -227,9 +297,8 @@ async def farm_up(
 
 
 async def _told_url(one: Started) -> str:
-    assert one.process.stdout is not None
     async with asyncio.timeout(LONG):
-        line = (await one.process.stdout.readline()).decode()
+        line = (await one.out.readline()).decode()
     told = TELLS_ITS_URL.match(line)
     if told is None:
         raise AssertionError(f"no farm has started: {line}{await one.ended()}")

@@ -27,7 +27,7 @@ from servers.doors.http_limits import LARGEST_HEAD
 from servers.doors.mcp import MOST_VALUES
 from servers.messages import CallRecord, Launch
 from servers.sandbox.guest_pool import CALL_SECONDS
-from servers.worker.instance import LARGEST_STATE, MOST_WAITING
+from servers.worker.instance import LARGEST_HISTORY, MOST_WAITING
 from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.library import of_each_environment
@@ -577,12 +577,14 @@ async def test_an_instance_cannot_grow_without_end(
         texts.append(last)
         if failed:
             break
-    assert texts[-1] == f"this instance has used up its {LARGEST_STATE // 1024 // 1024} MiB; it takes no more calls"
+    assert texts[-1] == (
+        f"the history of this instance has used up its {LARGEST_HISTORY // 1024 // 1024} MiB; it takes no more calls"
+    )
     calls = len(await history(registry, adversary.lease))
     assert (await adversary.outcome("find"))[0]
     assert len(await history(registry, adversary.lease)) == calls
     size = sum(path.stat().st_size for path in farm.state.rglob(f"{adversary.lease.instance}*"))
-    assert size < 2 * LARGEST_STATE
+    assert size < 2 * LARGEST_HISTORY
     assert memory(farm.pid) < 600
     assert all(memory(guest.pid) < 400 for guest in guests(farm.pid))
     assert (await registry.score(adversary.lease.instance)).outcome == "scored"

@@ -72,9 +72,7 @@ async def test_a_bundle_that_hides_another_is_told_once(tmp_path: Path) -> None:
     done = await farm("check", mine, home=tmp_path)
     assert f"advice: {hides.replace('mine/', f'{tmp_path}/mine/')}" in done.out
     async with farm_up(tmp_path / "state", "--port", "0", "--library", "mine", home=tmp_path) as running:
-        said = running.started.process.stdout
-        assert said is not None
-        assert hides in (await said.readline()).decode()
+        assert hides in (await running.started.out.readline()).decode()
 
 
 def first_paragraph(command: Any) -> str:
@@ -204,3 +202,35 @@ def test_the_public_names_are_all_there_and_are_what_type_checkers_take_them_for
 def test_a_public_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="module 'envfarm' has no attribute 'Farm'"):
         getattr(envfarm, "Farm")  # noqa: B009 - a type checker knows that it is not there
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "connect --help",
+        "score",
+        "score NOT-AN-ID",
+        "launch --count 0 library_loans",
+        "close",
+        "up --port 99999",
+        "ps --help",
+        "state NOT-AN-ID",
+        "history NOT-AN-ID",
+        "synth --help",
+        "synth run --out none",
+        "synth backward library_loans --level 2 --tool renew_card",
+        "synth forward library_loans",
+        "synth retell none",
+        "certify --help",
+        "certify none",
+        "hack none",
+        "rl --help",
+        "rl prepare --out none --pass-rate much",
+        "rl train",
+    ],
+)
+def test_commands_tell_their_help_and_refuse_misuse_before_anything_heavy_is_imported(words: str) -> None:
+    done = subprocess.run([sys.executable, "-c", IMPORTED, *words.split()], capture_output=True, text=True, check=False)
+    assert done.returncode == (0 if "--help" in words else 2), done.stderr
+    imported = done.stderr[done.stderr.rindex('["') :].splitlines()[0]
+    assert not HEAVY & set(json.loads(imported))

@@ -26,7 +26,7 @@ from registry.farm import Options, running
 from registry.messages import Lease, Score
 from servers.bundle_library import OWN_LIBRARY, Library
 from tests.bundles import SOUND_SCENARIO, write_bundle
-from tests.doubles import Endpoint, refused, said
+from tests.doubles import StubEndpoint, refused, said
 from tests.processes import Done, farm, side_by_side, started, until, watching_for_orphans
 
 ROOT = Path(__file__).parent.parent
@@ -67,9 +67,10 @@ def misused(done: Done, *words: str) -> bool:
 async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(shop: Path, tmp_path: Path) -> None:
     gold = ("play", shop, "--gold", "--scenario")
     model = ("play", shop, "--scenario", "dearer", "--model", "m")
+    choose = "choose one: --gold, --me, --solution FILE, --model NAME, or --agent COMMAND"
     asked: dict[tuple[str | Path, ...], str] = {
-        ("play", shop, "--scenario", "dearer"): "choose one: --gold, --solution FILE, --model NAME, or --agent COMMAND",
-        (*gold, "dearer", "--model", "m"): "choose one: --gold, --solution FILE, --model NAME, or --agent COMMAND",
+        ("play", shop, "--scenario", "dearer"): choose,
+        (*gold, "dearer", "--model", "m"): choose,
         ("play", "zoo", "--scenario", "x", "--gold"): "`farm environments` lists those that there are",
         (*gold, "cheaper"): "shop has no scenario 'cheaper'; did you mean 'dearer'?",
         (*gold, "derer"): "shop has no scenario 'derer'; did you mean 'dearer'?",
@@ -81,7 +82,7 @@ async def test_what_is_asked_wrongly_is_told_in_a_line_that_says_what_there_is(s
             shop / "tools.py",
         ): "tools.py: cannot be written: it is a file",
         (*gold, "dearer", "--save", "/proc/x"): "/proc/x: cannot be written: No such file or directory",
-        (*gold, "dearer", "--user", "m"): "--user NAME plays the user of a conversation with --model NAME",
+        (*gold, "dearer", "--user", "m"): "--user NAME plays the user of a conversation with --model NAME or --me",
         (*model, "--base-url", "127.0.0.1:8000/v1"): "--base-url: '127.0.0.1:8000/v1' is no URL of an endpoint",
         (*model, "--base-url", "http://[::1/v1"): "--base-url: 'http://[::1/v1' is no URL: Invalid IPv6 URL",
         (*model, "--base-url", "http:///v1"): "one looks like http://127.0.0.1:8000/v1",
@@ -131,6 +132,7 @@ async def test_the_version_is_said(tmp_path: Path) -> None:
     assert await farm("--version", home=tmp_path) == (0, f"envfarm {metadata.version('envfarm')}\n", "")
 
 
+@pytest.mark.library
 async def test_the_demo_plays_the_first_scenarios_of_every_environment_three_ways(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     with watching_for_orphans() as left:
@@ -227,7 +229,7 @@ async def test_play_says_what_a_checkpoint_saw_that_does_not_hold(shop: Path, tm
 
 
 async def test_play_with_a_model_asks_its_endpoint(shop: Path, tmp_path: Path) -> None:
-    endpoint = Endpoint([said("I look.", calls=[PRICE]), said("It costs 2.50 now.")])
+    endpoint = StubEndpoint([said("I look.", calls=[PRICE]), said("It costs 2.50 now.")])
     async with endpoint.serve() as url:
         done = await farm(
             "play",
@@ -250,7 +252,7 @@ async def test_play_with_a_model_asks_its_endpoint(shop: Path, tmp_path: Path) -
 
 
 async def test_play_with_a_model_that_fails_exits_1(shop: Path, tmp_path: Path) -> None:
-    endpoint = Endpoint([said("I will not.")])
+    endpoint = StubEndpoint([said("I will not.")])
     async with endpoint.serve() as url:
         done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
     assert (done.code, done.err) == (1, "")
@@ -258,7 +260,7 @@ async def test_play_with_a_model_that_fails_exits_1(shop: Path, tmp_path: Path) 
 
 
 async def test_play_tells_each_retry_of_its_endpoint(shop: Path, tmp_path: Path) -> None:
-    endpoint = Endpoint([refused(429, "slow down", retry_after="0"), said("I will not.")])
+    endpoint = StubEndpoint([refused(429, "slow down", retry_after="0"), said("I will not.")])
     async with endpoint.serve() as url:
         done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
     assert f"the endpoint: {url} answered HTTP 429" in done.out
@@ -268,20 +270,55 @@ async def test_play_tells_each_retry_of_its_endpoint(shop: Path, tmp_path: Path)
 async def test_play_plays_a_conversation(tmp_path: Path) -> None:
     shop = tmp_path / "shop"
     await write_bundle(shop, scenarios=[{**SOUND_SCENARIO, "persona": "You own the shop."}])
-    endpoint = Endpoint([said("The bell is too cheap."), said("I will see to it."), said("Good.\n[END]")])
+    endpoint = StubEndpoint([said("The bell is too cheap."), said("I will see to it."), said("Good.\n[END]")])
     what = ("play", shop, "--scenario", "dearer", "--model", "m")
     async with endpoint.serve() as url:
         done = await farm(*what, "--user", "u", "--base-url", url, home=tmp_path)
     assert [request["model"] for request in endpoint.requests] == ["u", "m", "u"]
     assert "The bell is too cheap." in done.out
     assert "outcome scored, reward 0.00" in done.out
-    async with Endpoint([said("No.")]).serve() as url:
+    async with StubEndpoint([said("No.")]).serve() as url:
         done = await farm(*what, "--base-url", url, home=tmp_path)
-    assert "The model is told the task outright; with --user NAME it is a conversation with a user." in done.out
+    assert "The task is told outright; with --user NAME it is a conversation with a user." in done.out
+
+
+async def test_a_person_plays_at_the_terminal(shop: Path, tmp_path: Path) -> None:
+    typed = "? price\nprice id=t2\nprise id=t2 cents=250\nprice id=t2 cents=250\n= It costs 2.50 now.\n"
+    what = ("play", shop, "--scenario", "dearer", "--me")
+    done = await farm(*what, "--save", "mine", home=tmp_path, typed=typed)
+    assert (done.code, done.err) == (0, "")
+    assert "  cents: integer. The price." in done.out
+    assert "No tool is called 'prise'. Did you mean price?" in done.out
+    assert '→ price(id="t2")\n  ✗ ' in done.out  # the environment refuses the call without a price
+    assert "outcome scored, reward 1.00" in done.out
+    [run] = [at.played.rollout for at in RunFolder(tmp_path / "mine").rollouts()]
+    assert run.trace is not None
+    assert (run.trace.model, run.trace.calls, run.trace.answer) == ("human", 2, "It costs 2.50 now.")
+
+
+async def test_a_person_who_stops_is_judged_by_what_was_done(shop: Path, tmp_path: Path) -> None:
+    what = ("play", shop, "--scenario", "dearer", "--me")
+    for typed in ("price id=t2 cents=250\nquit\n", "price id=t2 cents=250"):
+        done = await farm(*what, home=tmp_path, typed=typed)
+        assert "the person who plays stopped without an answer" in done.out
+        assert "outcome agent_error" in done.out
+
+
+async def test_a_person_plays_in_a_conversation(tmp_path: Path) -> None:
+    shop = tmp_path / "shop"
+    await write_bundle(shop, scenarios=[{**SOUND_SCENARIO, "persona": "You own the shop."}])
+    endpoint = StubEndpoint([said("The bell is too cheap."), said("2.50, please."), said("Good.\n[END]")])
+    typed = "= What is it to cost?\nprice id=t2 cents=250\n= Done.\n"
+    what = ("play", shop, "--scenario", "dearer", "--me", "--user", "u")
+    async with endpoint.serve() as url:
+        done = await farm(*what, "--base-url", url, home=tmp_path, typed=typed)
+    assert [request["model"] for request in endpoint.requests] == ["u", "u", "u"]
+    assert "user 2.50, please." in done.out
+    assert (done.code, done.err) == (0, "")
 
 
 async def test_an_endpoint_that_refuses_is_no_zero(shop: Path, tmp_path: Path) -> None:
-    async with Endpoint([refused(401, "no such key")]).serve() as url:
+    async with StubEndpoint([refused(401, "no such key")]).serve() as url:
         done = await farm("play", shop, "--scenario", "dearer", "--model", "m", "--base-url", url, home=tmp_path)
     assert (done.code, done.err) == (1, "")
     assert done.out.endswith("outcome infra_error, no reward\n")
@@ -336,6 +373,14 @@ async def test_a_lease_that_cannot_be_printed_ends(shelf: Path, tmp_path: Path, 
         done = await one.ended()
         assert (done.code, done.err) == (1, "farm: the output cannot be written: No space left on device\n")
         assert ((await client.leases()).total, (await client.leases(status="live")).total) == (count, 0)
+
+
+async def test_leases_that_are_printed_into_a_pipe_that_nobody_reads_end(shelf: Path, tmp_path: Path) -> None:
+    to_nobody = ("/bin/sh", "-c", '"$@" | true', "sh")
+    async with running_farm(shelf, tmp_path) as client:
+        one = await started("launch", "--count", "2", "shop", home=tmp_path, launcher=to_nobody)
+        assert (await one.ended()).err == ""
+        assert ((await client.leases()).total, (await client.leases(status="live")).total) == (2, 0)
 
 
 async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: Path) -> None:
@@ -514,7 +559,7 @@ async def test_connect_looks_at_the_file_before_it_leases(shelf: Path, tmp_path:
 
 
 async def test_a_ctrl_c_while_a_command_is_loaded_ends_it_quietly(tmp_path: Path) -> None:
-    one = await started("doctor", home=tmp_path)
+    one = await started("doctor", home=tmp_path, cold=True)
     maps = Path(f"/proc/{one.pid}/maps")
     await until(lambda: "pydantic_core" in maps.read_text(), "it is importing")
     one.send(signal.SIGINT)

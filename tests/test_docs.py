@@ -13,16 +13,16 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import pytest
 from pydantic import BaseModel
 
+import agent_client.errors
 import farm
-from agent_client import errors as client_errors
+import servers.errors
 from agent_client.trace import End
 from evals.rollout import Outcome, Rollout
-from registry.fleet import Fleet
 from registry.http.app import control_app
 from registry.leases import Registry
 from registry.ledger.store import Ledger
 from registry.messages import ErrorKind
-from servers import errors
+from registry.workers.fleet import Fleet
 from servers.bundle.description import (
     BenchmarkOrigin,
     Description,
@@ -40,7 +40,7 @@ from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.checkpoints.sql import Comparison, SqlCheckpoint
 from servers.scenario.scenario import PlannedCall, Scenario, Solution
 from tests.library import SAMPLE
-from tests.processes import LONG, farm_up, write_forked_farm
+from tests.processes import LONG, farm_up, write_forked_programs
 from tests.test_floors import FLOORS
 
 ROOT = Path(__file__).parent.parent
@@ -141,7 +141,7 @@ async def run(running: list[Block], home: Path, seconds: float) -> None:
     """Run blocks one after another in one shell, as a reader who copies them, and compare what they answer."""
     (home / "said").mkdir()
     (home / "tests").symlink_to(ROOT / "tests")
-    write_forked_farm(home / "bin" / "farm")
+    write_forked_programs(home / "bin")
     process = await asyncio.create_subprocess_exec(
         *("bash", "-euo", "pipefail", "-c", "\n".join(as_shell(block, home) for block in running)),
         cwd=home,
@@ -276,7 +276,7 @@ def test_every_route_of_the_api_has_its_place() -> None:
 
 
 def test_every_kind_of_error_and_outcome_has_its_place() -> None:
-    ours = [*vars(errors).values(), *vars(client_errors).values()]
+    ours = [*vars(servers.errors).values(), *vars(agent_client.errors).values()]
     classes = [one.__name__ for one in ours if isinstance(one, type) and issubclass(one, Exception)]
     assert missing(classes, "errors.md") == []
     assert missing(get_args(ErrorKind), "api.md", "errors.md") == []

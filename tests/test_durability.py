@@ -93,9 +93,9 @@ VICTIMS: dict[str, Callable[[int], list[Process]]] = {"guest": guests, "zygote":
 @pytest.mark.parametrize(
     ("victim", "count", "cycles"),
     [
-        ("guest", 1, 6),
-        ("zygote", 1, 5),
-        ("worker", 2, 3),
+        ("guest", 1, 3),
+        ("zygote", 1, 3),
+        ("worker", 2, 2),
         pytest.param("guest", 2, 40, marks=pytest.mark.slow),
         pytest.param("zygote", 2, 40, marks=pytest.mark.slow),
         pytest.param("worker", 2, 12, marks=pytest.mark.slow),
@@ -224,7 +224,9 @@ async def test_a_farm_on_a_full_disk_says_so_and_goes_on_once_there_is_room(
         found = [path.name for path in state.rglob("*.history") if path.parent.name == "instances"]
         assert len(found) == 5
         assert list(state.rglob("*.part*")) == []
-        assert (await client.health()).status == "ok"
+        async with asyncio.timeout(30):
+            while (await client.health()).status != "ok":  # noqa: ASYNC110 - it is another process
+                await asyncio.sleep(0.1)  # a worker is well again with its next heartbeat
 
 
 async def test_a_farm_that_cannot_begin_on_a_full_disk_begins_once_there_is_room(

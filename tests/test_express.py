@@ -37,6 +37,8 @@ LONG = 30.0
 MODERN = "2026-07-28"
 META = "io.modelcontextprotocol/"
 ABSENT = object()
+RECORDED = Path(__file__).parent / "clients" / "recorded_calls.jsonl"
+"""One `tools/call` of each client, as it came over the wire when tests/clients/scripts ran with its packages."""
 
 
 class Counted(Express):
@@ -275,7 +277,19 @@ ODD_METAS: Anything = st.sampled_from(
         modern_meta(**{f"{META}clientInfo": {"name": "a test"}}),
         modern_meta(**{f"{META}clientInfo": {"name": "a test", "version": 1}}),
         modern_meta(**{f"{META}clientInfo": {"name": "a test", "version": "1", "title": "A test"}}),
+        {"progressToken": None},
+        {"progressToken": True},
+        {"progressToken": 1.5},
+        {"progressToken": "p", "own/note": "x"},
+        {"own/note": {"deep": 1}},
+        {f"{META}related-task": {"taskId": "t"}},
+        {f"{META}protocolVersion": MODERN},
         modern_meta(**{f"{META}logLevel": "debug"}),
+        modern_meta(**{f"{META}logLevel": "loud"}),
+        modern_meta(**{f"{META}logLevel": 7}),
+        modern_meta(**{f"{META}subscriptionId": "s"}),
+        modern_meta(progressToken=1.0),
+        modern_meta(progressToken=[]),
         modern_meta(more=1),
     ]
 )
@@ -363,6 +377,17 @@ MORE_HEADERS = [
     ("Content-Encoding", "gzip"),
     ("X-Forwarded-For", "10.0.0.1"),
     ("Traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"),
+    ("Mcp-Method", "tools/call"),
+    ("Mcp-Method", "tools/list"),
+    ("Mcp-Name", "make"),
+    ("Mcp-Odd", "1"),
+    ("Accept-Language", "*"),
+    ("Sec-Fetch-Mode", "cors"),
+    ("Cookie", "a=b"),
+    ("Prefer", "respond-async"),
+    ("Range", "bytes=0-1"),
+    ("If-None-Match", "*"),
+    ("X-HTTP-Method-Override", "DELETE"),
 ]
 ODD_BODIES: dict[str, Callable[[bytes], bytes]] = {
     "byte order mark": lambda body: b"\xef\xbb\xbf" + body,
@@ -451,6 +476,24 @@ def test_what_our_own_client_calls_goes_the_short_way(doors: Doors) -> None:
     assert doors.express.answered == before + 2
 
 
+def recorded_calls() -> dict[str, Request]:
+    """The calls of clients in the words of this test's environment."""
+    told: dict[str, Request] = {}
+    for line in RECORDED.read_text(encoding="utf-8").splitlines():
+        one = json.loads(line.replace("find_members", "find").replace('{\\"name\\":\\"Ada', '{\\"text\\":\\"Ada'))
+        headers = tuple((name, value) for name, value in one["headers"])
+        told[one["client"]] = Request(headers, one["body"].encode())
+    return told
+
+
+@pytest.mark.parametrize("client", recorded_calls())
+def test_what_a_client_of_others_calls_goes_the_short_way_and_gets_the_sdk_s_answer(doors: Doors, client: str) -> None:
+    before = doors.express.answered
+    short, long = doors.both(recorded_calls()[client])
+    assert short == long
+    assert (short.status, '"isError": false' in short.body, doors.express.answered) == (200, True, before + 1)
+
+
 def test_both_ways_keep_a_connection_and_close_it_when_they_are_asked_to(doors: Doors) -> None:
     kept = call(number=1, tool="nothing")
     last = call(number=2, tool="nothing")
@@ -505,6 +548,12 @@ def test_a_call_without_a_name_in_its_headers_gets_the_sdk_s_answer(doors: Doors
 
 def test_a_name_in_base64_gets_the_sdk_s_answer(doors: Doors) -> None:
     check(doors, call(tool="=?base64?ZmluZA==?="))
+
+
+@pytest.mark.parametrize(("method", "tool"), [("tools/list", "find"), ("tools/call", "make"), ("", "")])
+def test_headers_of_the_modern_version_mean_nothing_in_an_earlier_one(doors: Doors, method: str, tool: str) -> None:
+    request = call("2025-11-25")
+    check(doors, replace(request, headers=(*request.headers, ("Mcp-Method", method), ("Mcp-Name", tool))))
 
 
 @pytest.mark.parametrize("method", ["DELETE", "PUT", "post"])
@@ -613,7 +662,7 @@ class _OneByOne(Server[Any]):
         return ListToolsResult(tools=[])
 
 
-@pytest.mark.parametrize(("header", "made"), [("Accept", 1), ("X-Odd", 20)])
+@pytest.mark.parametrize(("header", "made"), [("Accept", 1), ("X-Odd", 1), ("Mcp-Odd", 20)])
 def test_the_tools_are_listed_one_request_after_another(doors: Doors, header: str, made: int) -> None:
     """In the plain form they are listed once. The SDK answers odd requests, in turn with others of their kind."""
     server = _OneByOne()

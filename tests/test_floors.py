@@ -28,7 +28,7 @@ ALONE = {
 }
 GATE = {path.relative_to(ROOT).as_posix() for path in (ROOT / "servers" / "gate").glob("*.py")}
 """What inspects the text of Python: in guests for bundles, and nothing of it executes any."""
-TELL_THE_VERSION = {"registry/messages.py"}  # by importlib.metadata
+TELL_THE_VERSION = {"servers/joining/messages.py"}  # by importlib.metadata
 BESIDE_THEM = {"apsw", "docstring_parser", "fastapi", "mpmath", "sqlalchemy", "starlette"}
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -50,13 +51,13 @@ async def over_stdio() -> AsyncGenerator[Ask]:
 
 @asynccontextmanager
 async def over_http(home: Path) -> AsyncGenerator[Ask]:
-    serving = await started("serve", "library_loans", "--port", "0", home=home)
+    serving = await started("serve", "library_loans", "--port", "0", home=home, cold=True)
     try:
         url, token = await _told(serving.err.fileno())
         async with at(url, token) as ask:
             yield ask
     finally:
-        serving.process.kill()
+        serving.send(signal.SIGKILL)
         await serving.ended()
 
 
@@ -74,7 +75,7 @@ async def _told(standard_error: int) -> tuple[str, str]:
 @asynccontextmanager
 async def leased(home: Path) -> AsyncGenerator[Ask]:
     async with (
-        farm_up(home / "state", "--port", "0", home=home) as up,
+        farm_up(home / "state", "--port", "0", home=home, cold=True) as up,
         FarmClient(up.url, up.token) as farm,
     ):
         [lease] = await farm.launch("library_loans", "renew_before_trip", ttl_seconds=3600)

@@ -17,9 +17,9 @@ from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import connect
 from registry.client import FarmClient
 from registry.farm import Address, Options, running
-from registry.fleet import FleetMember
 from registry.messages import LARGEST_BODY, Lease
-from registry.remote_worker import RemoteWorker
+from registry.workers.fleet import FleetMember
+from registry.workers.remote_worker import RemoteWorker
 from servers.bundle_library import Library
 from servers.errors import FarmError
 from servers.guest.walls import WALLS
@@ -29,8 +29,8 @@ from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 from tests.frail import write_frail
 from tests.processes import LONG, guests, until
+from tests.registry import farms
 from tests.registry.farms import TOKEN, Clock
-from tests.registry.farms import running as registry_running
 
 CALLS: list[tuple[str, dict[str, Any], str]] = [
     ("find", {}, "ok"),
@@ -124,7 +124,7 @@ async def test_what_was_done_is_what_was_counted(frail: Path, tmp_path: Path, co
         assert figures.sum("farm_rewinds_total") == 1
         assert figures.sum("farm_closes_total") == 1
         assert figures.sum("farm_instances") == 6
-        assert figures.by("farm_leases", "status") == {"live": 6, "closed": 1, "expired": 0}
+        assert figures.by("farm_leases", "status") == {"live": 6, "closed": 1, "expired": 0, "lost": 0}
 
         outcomes = Counter(outcome for _, _, outcome in CALLS)
         assert figures.by("farm_calls_total", "outcome") == {kind: 4 * times for kind, times in outcomes.items()}
@@ -201,7 +201,7 @@ async def test_leases_that_nobody_closed_and_instances_that_nobody_holds_are_cou
     shelf: Path, tmp_path: Path
 ) -> None:
     clock = Clock()
-    async with registry_running(Library([shelf]), tmp_path / "farm", clock, keep_seconds=60) as farm:
+    async with farms.running(Library([shelf]), tmp_path / "farm", clock, keep_seconds=60) as farm:
         [late, lost, _] = await farm.client.launch("shop", count=3)
         await farm.worker.launch(Launch(environment="shop"))
         await farm.worker.close(lost.instance)
@@ -212,7 +212,7 @@ async def test_leases_that_nobody_closed_and_instances_that_nobody_holds_are_cou
         clock.now += late.ttl_seconds - 50
         await farm.reaper.reap()
         figures = await scraped(farm.url, TOKEN)
-        assert figures.by("farm_leases", "status") == {"live": 1, "closed": 1, "expired": 1}
+        assert figures.by("farm_leases", "status") == {"live": 1, "closed": 1, "expired": 1, "lost": 0}
         assert figures.sum("farm_leases_expired_total") == 1
         assert figures.sum("farm_leases_dropped_total") == 1
         assert figures.sum("farm_strangers_closed_total") == 1
@@ -223,7 +223,7 @@ async def test_leases_that_nobody_closed_and_instances_that_nobody_holds_are_cou
 
 
 async def test_a_worker_that_does_not_answer_is_told_and_the_others_are_there(shelf: Path, tmp_path: Path) -> None:
-    async with registry_running(Library([shelf]), tmp_path / "farm", Clock()) as farm:
+    async with farms.running(Library([shelf]), tmp_path / "farm", Clock()) as farm:
         gone = RemoteWorker("http://127.0.0.1:1", "t")
         farm.registry.fleet.seats["gone"] = FleetMember("gone", gone.url, gone)
         figures = await scraped(farm.url, TOKEN)
@@ -256,15 +256,15 @@ def figures_of(worker: Worker) -> Figures:
 async def test_every_figure_is_in_the_documentation(shelf: Path, tmp_path: Path) -> None:
     page = (Path(__file__).parent.parent / "docs" / "how-to" / "operating.md").read_text(encoding="utf-8")
     listed = {name for row in re.findall(r"^\| (`farm_[^|]*)", page, re.MULTILINE) for name in re.findall(r"\w+", row)}
-    async with registry_running(Library([shelf]), tmp_path / "farm", Clock()) as farm:
+    async with farms.running(Library([shelf]), tmp_path / "farm", Clock()) as farm:
         text = (await farm.http.get("/metrics")).text
     assert listed == {name for name in re.findall(r"^# TYPE (\w+)", text, re.MULTILINE) if name.startswith("farm_")}
 
 
 async def test_two_farms_in_one_process_count_each_for_itself(shelf: Path, tmp_path: Path) -> None:
     async with (
-        registry_running(Library([shelf]), tmp_path / "one", Clock()) as one,
-        registry_running(Library([shelf]), tmp_path / "other", Clock()) as other,
+        farms.running(Library([shelf]), tmp_path / "one", Clock()) as one,
+        farms.running(Library([shelf]), tmp_path / "other", Clock()) as other,
     ):
         instance = await one.launched("dearer")
         await one.call(instance, "find")

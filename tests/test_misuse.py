@@ -26,7 +26,10 @@ MISUSES: dict[str, tuple[str, ...]] = {
     f"scenarios {OWN} --add folder": ("--add folder: is a folder",),
     f"play {OWN} --scenario renew_card --gold --seed x": ("'--seed'", "must be a whole number"),
     f"play {OWN} --scenario renew_card --solution folder": ("cannot be read: it is a folder",),
-    f"connect cursor {OWN}": ("'cursor' is not one of 'claude', 'desktop', 'json'",),
+    f"connect cursor {OWN}": (
+        "'cursor' is not one of 'claude', 'desktop', 'json'",
+        "json: one entry, for any other client",
+    ),
     f"serve {OWN} --scenario nobody": ("has no scenario 'nobody'",),
     f"serve {OWN} --port x": ("'--port'", "must be a whole number"),
     "up --port 99999": ("'--port'", "must be at most 65535"),
@@ -38,8 +41,13 @@ MISUSES: dict[str, tuple[str, ...]] = {
     "launch x --token-file nofile": ("--token-file nofile: cannot be read: No such file",),
     "launch x --token-file folder": ("--token-file folder: cannot be read: it is a folder",),
     "launch x --token-file bytes": ("--token-file bytes: cannot be read: not UTF-8 at byte 0",),
-    "launch x --count many": ("'--count'", "must be a whole number"),
+    "launch x --count many": ("'--count'", "must be a whole number. How many instances."),
+    "launch x --ttl 1h": ("'--ttl'", "must be a whole number. Seconds without", "such as 7200"),
     "instances --state nodir": ("no farm was started on nodir",),
+    "score": ("Missing argument 'instance'. An instance's id.",),
+    f"play {OWN} --gold": ("Missing option '--scenario'. A scenario's id; `farm scenarios ENVIRONMENT` lists them.",),
+    f"launch {OWN} renew_card": ("unexpected extra argument(s) (renew_card). A scenario is named by --scenario ID",),
+    "check folder": ("folder: no bundle: it has no environment.json; `farm new NAME` makes one",),
     "score abc": ("not the id of an instance",),
     "doctor extra": ("extra",),
     "new Bad": ("'Bad' is no name of an environment",),
@@ -52,6 +60,7 @@ MISUSES: dict[str, tuple[str, ...]] = {
     f"hack {OWN} --out file": ("file: cannot keep what is found",),
     "synth run": ("--out DIR is needed",),
     "synth run --out nothing": ("nothing holds no run to go on with", "--topic"),
+    "synth run --out nothing --model m": ("nothing to make: give --topic or --tasks",),
     "synth run nofile.toml": ("nofile.toml: cannot be read",),
     "synth run folder": ("folder: cannot be read: it is a folder",),
     "synth run bytes": ("bytes: no TOML: not UTF-8 at byte 0",),
@@ -74,6 +83,7 @@ MISUSES: dict[str, tuple[str, ...]] = {
     "show file": ("file: not a run",),
     f"judge folder --with {OWN}": ("folder: not a run",),
     "export sft x --out y --format parquet": ("'parquet' is not one of 'chat'",),
+    "export sft --reference bundle --out y": ("--reference bundle: is a bundle; give the folder that it lies in",),
     "rl train nofile --run run": ("nofile",),
     "bench extra": ("extra",),
     "demo extra": ("extra",),
@@ -83,11 +93,13 @@ MISUSES: dict[str, tuple[str, ...]] = {
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with a file of no use, one that is no text, and an empty folder."""
+    """A folder with a file of no use, one that is no text, an empty folder, and one that looks like a bundle."""
     home = tmp_path_factory.mktemp("home")
     (home / "file").write_text("x")
     (home / "bytes").write_bytes(b"\xff\xfe")
     (home / "folder").mkdir()
+    (home / "bundle").mkdir()
+    (home / "bundle" / "environment.json").write_text("{}")
     return home
 
 

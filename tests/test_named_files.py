@@ -8,7 +8,7 @@ import pytest
 
 from servers.bundle.files import PACKAGED
 from servers.errors import RequestError
-from servers.files.named_file import LARGEST_NAMED, bytes_named, opened_by_name, text_found, text_named
+from servers.files.named_file import LARGEST_NAMED, bytes_named, names_found, opened_by_name, text_found, text_named
 from synth.interop.benchmarks.clone import Clone
 from tests.processes import farm
 
@@ -115,6 +115,35 @@ async def test_a_licence_that_is_a_link_to_a_private_file_reaches_no_bundle(tmp_
     assert (await farm(*command, "--licence", "private.txt", home=tmp_path)).code == 0
 
 
+def test_a_listing_of_a_folder_of_others_follows_no_link_and_has_an_end(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    (theirs / "deep" / "deeper").mkdir(parents=True)
+    (tmp_path / "private.json").write_text("{}")
+    (theirs / "linked.json").symlink_to("../private.json")
+    (theirs / "folder").symlink_to("..")
+    os.mkfifo(theirs / "pipe.json")
+    for name in ("b.json", "a.json", "deep/deeper/c.json", "d.txt"):
+        (theirs / name).write_text("{}")
+    assert names_found(theirs, "", (".json",)) == ["a.json", "b.json"]
+    assert names_found(theirs, "", (".json",), deep=True) == ["a.json", "b.json", "deep/deeper/c.json"]
+    assert names_found(theirs, "none", (".json",)) == []
+    with pytest.raises(OSError, match="a link leads out of its folder"):
+        names_found(theirs, "folder", (".json",))
+    with pytest.raises(OSError, match="more than 3 files and folders"):
+        names_found(theirs, "", (".json",), most=3)
+
+
 def test_a_file_that_grows_is_read_up_to_its_bound(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="larger than 1 KiB"):
         bytes_named(Path("/proc/self/smaps"), largest=1024)  # whose size is told as 0
+
+
+def test_json_of_a_clone_that_is_nested_deep_is_refused(tmp_path: Path) -> None:
+    deep = "[" * 500 + "]" * 500
+    (tmp_path / "deep.json").write_text(deep)
+    (tmp_path / "rows.json").write_text(f'{{"a": {deep}}}\n')
+    clone = Clone(tmp_path, "a benchmark")
+    with pytest.raises(RequestError, match=r"deep.json: is not JSON: nested deeper than 100 levels"):
+        clone.json("deep.json")
+    with pytest.raises(RequestError, match=r"row 1: is not JSON: nested deeper than 100 levels"):
+        clone.rows("rows.json")

@@ -1,4 +1,4 @@
-"""The rooms of the product: their sizes, their words, no two that import each other, one meaning for a class name."""
+"""The rooms of the product: their sizes, their words, no two that import each other, one meaning for a name."""
 
 import ast
 from collections import Counter, defaultdict
@@ -70,7 +70,11 @@ def imports_of_rooms() -> Graph:
     found: Graph = defaultdict(set[str])
     for name, path in modules.items():
         for node in ast.walk(tree(path)):
-            if isinstance(node, ast.ImportFrom) and node.module:
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.name in modules and room_of(alias.name) != room_of(name):
+                        found[room_of(name)].add(room_of(alias.name))
+            elif isinstance(node, ast.ImportFrom) and node.module:
                 for alias in node.names:
                     whole = f"{node.module}.{alias.name}"
                     other = whole if whole in modules else node.module
@@ -105,3 +109,21 @@ def test_a_class_name_stands_for_one_thing() -> None:
         if isinstance(node, ast.ClassDef)
     )
     assert {name: count for name, count in names.items() if count > 1} == {}
+
+
+def test_nothing_of_ours_is_imported_under_another_name() -> None:
+    """Two things of one name in one file: one of them is named wrongly, and is renamed where it stands."""
+    python = [
+        *ROOT.glob("*.py"),
+        *(path for part in (*PARTS, "bench", "tests") for path in (ROOT / part).rglob("*.py")),
+    ]
+    ours = {*PARTS, "bench", "tests", *(path.stem for path in ROOT.glob("*.py"))}
+    renamed = [
+        f"{named(path)}:{node.lineno}: {alias.name} as {alias.asname}"
+        for path in python
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for alias in node.names
+        if alias.asname and (getattr(node, "module", None) or alias.name).split(".")[0] in ours
+    ]
+    assert renamed == []

@@ -225,8 +225,7 @@ async def test_a_library_of_200_bundles_is_served(shelf: Path, tmp_path: Path) -
         assert "anvil" in await called(lease, "find")
 
 
-@pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("number", "count"), [(signal.SIGINT, 1), (signal.SIGTERM, 2)])
 async def test_a_signal_ends_a_farm_cleanly(tmp_path: Path, number: signal.Signals, count: int) -> None:
     with watching_for_orphans() as left:
         async with farm_up(tmp_path / "state", "--port", "0", "--workers", str(count), home=tmp_path) as up:

@@ -207,7 +207,8 @@ class Endpoint:
             raise EndpointRefused(message, status=HTTPStatus.FOUND) from error
 
     def _unreachable(self, error: APIConnectionError) -> str:
-        return f"cannot reach {self.base_url}: {SYSTEMS_NUMBER.sub('', str(error.__cause__ or '')) or error}"
+        why = SYSTEMS_NUMBER.sub("", str(error.__cause__ or "")) or error
+        return f"cannot reach {self.base_url}: {why}; is a model's server running there, and the base URL right?"
 
     def _refusal(self, error: APIStatusError) -> EndpointDown | EndpointRefused | ConversationTooLong:
         status, said = error.status_code, f"{self.base_url} answered HTTP {error.status_code}: {error.message[:300]}"

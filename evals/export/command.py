@@ -17,9 +17,9 @@ from evals.export.chat_template import ChatTemplate, lost
 from evals.export.formats import FORMS, Format, losses
 from evals.export.selection import RolloutSelection, condition
 from evals.export.training_example import TrainingExample
-from evals.reference_runs import references
 from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
+from servers.cli.command_options import shelves
 from servers.errors import FarmError, RequestError
 from servers.files.trouble import trouble
 from servers.scenario.checkpoints.official import CONTAMINATED, QUESTION
@@ -40,7 +40,9 @@ def exported() -> None:
 
 @exports.command()
 def sft(
-    folder: Annotated[Path, typer.Option("--out", help="The folder for the data and the report of it.")],
+    folder: Annotated[
+        Path, typer.Option("--out", help="The folder for the data and the report of it, such as data/sft.")
+    ],
     runs: Annotated[list[Path] | None, typer.Argument(help="Folders of runs.")] = None,
     reference: Annotated[
         list[Path] | None, typer.Option(help="A folder of bundles whose reference solutions are played and taken.")
@@ -71,9 +73,7 @@ def sft(
         with_thinking=thinking,
         errors_in_loss=errors_in_loss,
     )
-    for library in reference or []:
-        if not library.is_dir():
-            raise RequestError(f"--reference {library}: no such folder")
+    libraries = shelves(reference, "--reference")
     shown = ChatTemplate(template) if template is not None else None
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,7 +83,7 @@ def sft(
     rows = folder / "train.jsonl"
     taken = 0
     with rows.open("w", encoding="utf-8", errors="replace") as file:
-        for example in selection.taken(_rollouts(runs or [], reference or [])):
+        for example in selection.taken(_rollouts(runs or [], libraries)):
             file.write(json.dumps(FORMS[form](example), ensure_ascii=False) + "\n")
             lacking.update(_lacking(form, shown, example))
             taken += 1
@@ -107,6 +107,8 @@ def _rollouts(runs: Iterable[Path], libraries: Iterable[Path]) -> Iterator[tuple
             _refuse_benchmark(f"{run}/{name}", played.rollout)
             yield f"{run}/{name}", played.agent, played.rollout
     for library in libraries:
+        from evals.reference_runs import references  # which imports a farm
+
         for one in asyncio.run(references(library)):
             _refuse_benchmark(f"{library}/{one.environment}", one)
             yield f"{library}/{one.environment}/{one.scenario}", "reference", one

@@ -39,6 +39,7 @@ class _FileRules(ctypes.Structure):
 
 
 class _PathBeneath(ctypes.Structure):
+    _layout_ = "ms"  # from Python 3.14 on, `_pack_` wants it said
     _pack_ = 1
     _fields_ = (("rights", ctypes.c_uint64), ("parent", ctypes.c_int32))
 

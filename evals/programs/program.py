@@ -36,6 +36,8 @@ TOLD = 2_000
 """Bytes of a failed program's errors that are looked at for a reason."""
 TRY_AGAIN = 75
 """The exit code (EX_TEMPFAIL) by which a program says that its model's endpoint broke, and not the agent."""
+NOT_STARTED = (126, 127)
+"""The exit codes of a shell that may not execute a program, or does not find it."""
 STATE_FILES = ("token", "ledger.db")
 """What a farm's state folder has."""
 SHELL = "/bin/sh"
@@ -260,6 +262,8 @@ def _ending(end: dict[str, Any], run: _ProgramRun, answer: Path, seconds: float)
             return Ending("finished", _answer(answer) or run.said.text)
         case {"exit": code} if code == TRY_AGAIN:
             return Ending("infra_error", f"the agent's program gave up with exit code {TRY_AGAIN}{why}")
+        case {"exit": code} if code in NOT_STARTED:
+            return Ending("infra_error", f"the agent's program cannot be started (exit code {code}){why}")
         case {"exit": code}:
             how = f"exit code {code}" if code >= 0 else f"signal {-code}"
             return Ending("agent_error", f"the agent's program ended with {how}{why}")
@@ -281,6 +285,8 @@ def _shell_knows(word: str) -> bool:
     """True if a shell can run the first word of a command, or if it is more than a word."""
     if not PLAIN_WORD.fullmatch(word):
         return True
+    if "/" in word:  # some shells say that they know a file which nobody may execute
+        return shutil.which(word) is not None
     asking = [SHELL, "-c", 'command -v -- "$0"', word]
     return subprocess.run(asking, capture_output=True, check=False, timeout=END_SECONDS).returncode == 0
 

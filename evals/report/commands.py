@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from evals.report.comparison import compared
+from evals.report.comparison import comparisons
 from evals.report.page import MOST_OPENABLE, page
 from evals.report.report import read_report
 from evals.report.report_data import comparison_data, report_data
@@ -23,7 +23,7 @@ err = Terminal(stderr=True)
 
 @app.command()
 def report(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; the others are compared with the first.")],
+    runs: Annotated[list[Path], typer.Argument(help="Folders of runs; those of the same scenarios are compared.")],
     html: Annotated[Path | None, typer.Option(help="Write the report as one HTML file, too.")] = None,
     details: Annotated[
         int, typer.Option(min=0, help="The most rollouts of a run that can be opened in the file.")
@@ -34,18 +34,18 @@ def report(
     if html is not None:
         make_sure_of(html, "--html")
     reports = [read_report(RunFolder(run)) for run in runs]
-    comparisons = [compared(reports[0], other) for other in reports[1:]]
+    beside_each_other = comparisons(reports)
     if as_json:
         out.print_data(
-            {"runs": list(map(report_data, reports)), "comparisons": list(map(comparison_data, comparisons))}
+            {"runs": list(map(report_data, reports)), "comparisons": list(map(comparison_data, beside_each_other))}
         )
     else:
         for told in reports:
             show_report(out, told)
-        for beside in comparisons:
+        for beside in beside_each_other:
             show_comparison(out, beside)
     if html is not None:
-        write_whole(html, page(reports, comparisons, most_openable=details))
+        write_whole(html, page(reports, beside_each_other, most_openable=details))
         (err if as_json else out).print(f"\nWritten: {html} ({html.stat().st_size / 1e6:.1f} MB)", soft_wrap=True)
 
 

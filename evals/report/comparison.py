@@ -1,9 +1,11 @@
 """The comparison of two runs, scenario by scenario."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from evals.report.report import Report, by_scenario, rewards, successes
+from evals.report.report import Report, rewards, successes
 from evals.report.statistics import Paired, paired
+from evals.runs.summary import by_scenario
 
 
 class Beside(NamedTuple):
@@ -25,6 +27,20 @@ class RunComparison(NamedTuple):
     only_first: int
     only_other: int
     changed: list[str]
+
+
+def comparisons(reports: Sequence[Report]) -> list[RunComparison]:
+    """Each run compared with the first one before it that has a scenario in common: runs may be of several suites.
+
+    Of two runs without any the comparison says so. Of more they are left out.
+    """
+    found: list[RunComparison] = []
+    for number, other in enumerate(reports):
+        names = other.subjects.keys()
+        partner = next((one for one in reports[:number] if one.subjects.keys() & names), None)
+        if partner is not None:
+            found.append(compared(partner, other))
+    return found if found or len(reports) != 2 else [compared(*reports)]
 
 
 def compared(first: Report, other: Report) -> RunComparison:

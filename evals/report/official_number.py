@@ -1,21 +1,22 @@
-"""The numbers that a benchmark's own code prints, from a run."""
+"""The numbers that a benchmark's own code prints, from a run, and the figures that others report."""
 
-import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from evals.benchmarks.harness import Checker, checker_of
-from evals.report.report import Report, by_scenario, read_report
 from evals.report.statistics import Cluster, Estimate, mean, pass_hat
-from evals.runs.folder import RunFolder
+from evals.runs.records import Subject
+from evals.runs.summary import RolloutSummary, by_scenario
 
 
 class PartNumber(NamedTuple):
     """The numbers of one part of a benchmark: a domain, a category, or a language and kind.
 
-    `process` is ACEBench's process accuracy. `passing` is pass^k, with more than one trial.
+    `source` tells benchmark, version, split and checker. `process` is ACEBench's process accuracy. `passing` is pass^k,
+    with more than one trial.
     """
 
+    benchmark: str
     environment: str
     source: str
     checker: Checker
@@ -28,44 +29,51 @@ class PartNumber(NamedTuple):
 
 
 class ReferenceLine(NamedTuple):
-    """Figures that others report, with their source."""
+    """Figures that others report, by benchmark, with their source."""
 
     who: str
-    figures: dict[Checker, float]
+    figures: dict[str, float]
     source: str
 
 
 REFERENCES = (
     ReferenceLine(
-        "Qwen3-8B", {"bfcl": 28.9, "tau_bench": 38.2, "acebench": 60.0}, "EnvScaler's paper, before training; BFCL v3"
+        "Qwen3-8B",
+        {"tau_bench": 38.2, "bfcl_v3": 28.9, "acebench": 60.0},
+        "EnvScaler's paper, before training, with the limits `paper`",
     ),
     ReferenceLine(
         "Qwen3-8B + EnvScaler",
-        {"bfcl": 41.9, "tau_bench": 44.8, "acebench": 72.5},
-        "EnvScaler's paper, after SFT and RL",
+        {"tau_bench": 44.8, "bfcl_v3": 41.9, "acebench": 72.5},
+        "EnvScaler's paper, after SFT and RL, with the limits `paper`",
     ),
 )
-"""With the limits of the paper, which a suite has by `limits_of`."""
 
 
-def part_numbers(folder: RunFolder) -> list[PartNumber]:
-    """The numbers of each benchmark's part in a run. Raises RequestError if it cannot be read."""
-    report = read_report(folder)
+def part_numbers(rollouts: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[PartNumber]:
+    """The numbers of each benchmark's part in a run. Empty if nothing in it is of a benchmark."""
     found: list[PartNumber] = []
-    for name in sorted({one.detail.environment for one in report.subjects.values()}):
-        subjects = [one for one in report.subjects.values() if one.detail.environment == name]
-        checker = checker_of(subjects[0].detail.scenario)
+    for name in sorted({one.detail.environment for one in subjects.values()}):
+        members = [one for one in subjects.values() if one.detail.environment == name]
+        checker = checker_of(members[0].detail.scenario)
         if checker is not None:
-            found.append(_part(report, folder, name, subjects[0].source, checker, len(subjects)))
+            own = [one for one in rollouts if one.environment == name]
+            found.append(_part(own, name, members[0].source, checker, len(members)))
     return found
 
 
-def _part(report: Report, folder: RunFolder, name: str, source: str, checker: Checker, tasks: int) -> PartNumber:
-    rollouts = [one for one in report.rollouts if one.environment == name]
+def benchmark_of(environment: str, checker: Checker) -> str:
+    """The benchmark of a part. The versions of BFCL are benchmarks of their own, since half of the questions differ."""
+    version = environment.removeprefix("bfcl_").partition("_")[0]
+    return f"bfcl_{version}" if checker == "bfcl" else checker
+
+
+def _part(rollouts: Sequence[RolloutSummary], name: str, source: str, checker: Checker, tasks: int) -> PartNumber:
     places = by_scenario(rollouts).values()
     most = min((len(ones) for ones in places), default=0)
     counts = [(len(ones), sum(one.success is True for one in ones)) for ones in places]
     return PartNumber(
+        benchmark=benchmark_of(name, checker),
         environment=name,
         source=source,
         checker=checker,
@@ -73,7 +81,7 @@ def _part(report: Report, folder: RunFolder, name: str, source: str, checker: Ch
         played=len(rollouts),
         judged=sum(map(len, places)),
         success=mean([Cluster(won, n) for n, won in counts]),
-        process=_process(folder, name) if checker == "acebench" else None,
+        process=_process(rollouts) if checker == "acebench" else None,
         passing=[(k, _all_of(k, counts)) for k in range(1, most + 1)] if most > 1 else [],
     )
 
@@ -82,18 +90,17 @@ def _all_of(k: int, counts: Sequence[tuple[int, int]]) -> float:
     return sum(pass_hat(k, n, won) for n, won in counts) / len(counts)
 
 
-def _process(folder: RunFolder, environment: str) -> float | None:
+def _process(rollouts: Sequence[RolloutSummary]) -> float | None:
     """The mean of ACEBench's process accuracy, which stands beside the verdict."""
-    last = {at.played.key: at.played.rollout for at in folder.rollouts()}
-    seen = [
-        float(json.loads(run.score.verdicts[0].seen)["process"])
-        for run in last.values()
-        if run.environment == environment and run.success is not None and run.score is not None
-    ]
+    seen = [one.process for one in rollouts if one.success is not None and one.process is not None]
     return sum(seen) / len(seen) if seen else None
 
 
-def whole(parts: Sequence[PartNumber], checker: Checker) -> float | None:
-    """A benchmark's one number in percent: the mean over its parts. tau-bench's domains and ACEBench's kinds too."""
-    rates = [one.success.value for one in parts if one.checker == checker and one.success is not None]
-    return 100 * sum(rates) / len(rates) if rates else None
+def whole_numbers(parts: Sequence[PartNumber]) -> dict[str, float | None]:
+    """Each benchmark's one number in percent: the mean over its parts. None if a part has nothing that was judged."""
+    found: dict[str, float | None] = {}
+    for name in sorted({one.benchmark for one in parts}):
+        rates = [one.success.value if one.success else None for one in parts if one.benchmark == name]
+        known = [one for one in rates if one is not None]
+        found[name] = 100 * sum(known) / len(known) if len(known) == len(rates) else None
+    return found

@@ -4,12 +4,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from evals.report.statistics import Cluster, Estimate, means, pass_at, pass_hat
+from evals.report.official_number import PartNumber, part_numbers
+from evals.report.statistics import Cluster, Estimate, mean, means, pass_at, pass_hat
 from evals.rollout import Outcome
 from evals.runs.causes import Cause
 from evals.runs.folder import RunFolder
 from evals.runs.records import Header, Subject
-from evals.runs.summary import RolloutSummary, summaries
+from evals.runs.summary import RolloutSummary, by_scenario, summaries
 from servers.scenario.scenario import RATINGS, rating_of
 
 MOST_K = 16
@@ -47,6 +48,20 @@ class Failing(NamedTuple):
     failed: int
 
 
+class Probed(NamedTuple):
+    """A probe of an environment, the scenarios and rollouts in which it was answered, and the share in which it holds.
+
+    Probes of one id in several scenarios are one probe.
+    """
+
+    environment: str
+    probe: str
+    question: str
+    scenarios: int
+    rollouts: int
+    holds: Estimate | None
+
+
 class ToolUse(NamedTuple):
     """A tool of an environment, its number of calls, and of errors among them."""
 
@@ -73,6 +88,9 @@ class Report(NamedTuple):
     causes: list[tuple[Cause, list[str]]]
     checkpoints: list[Failing]
     tools: list[ToolUse]
+    benchmarks: list[PartNumber]
+    """The numbers of public benchmarks. Empty if nothing in the run is of one."""
+    probes: list[Probed]
 
     @property
     def missing(self) -> int:
@@ -109,16 +127,9 @@ def report_of(
         causes=_causes(judged),
         checkpoints=_checkpoints(judged, subjects),
         tools=_tools(rollouts),
+        benchmarks=part_numbers(rollouts, subjects),
+        probes=_probes(judged, subjects),
     )
-
-
-def by_scenario(rollouts: Iterable[RolloutSummary]) -> dict[str, list[RolloutSummary]]:
-    """The rollouts that have a reward, by scenario."""
-    found: dict[str, list[RolloutSummary]] = defaultdict(list)
-    for one in rollouts:
-        if one.success is not None:
-            found[one.name].append(one)
-    return found
 
 
 def successes(rollouts: Iterable[RolloutSummary]) -> int:
@@ -188,6 +199,7 @@ def _groups(rollouts: Sequence[RolloutSummary], subjects: dict[str, Subject]) ->
         "environment": lambda one: (one.environment,),
         "difficulty": difficulty,
         "reference calls": length,
+        "failed at turn": lambda one: () if one.failed_turn is None else (str(one.failed_turn),),
         "tag": lambda one: tuple(tag for tag in tags(one) if tag not in RATINGS),
     }
     found: dict[str, list[Group]] = {}
@@ -230,6 +242,30 @@ def _checkpoints(judged: Sequence[RolloutSummary], subjects: dict[str, Subject])
             role, question = (told.role, told.question) if told is not None else ("", "")
             found.append(Failing(name, checkpoint, role, question, len(ones), count))
     return sorted(found, key=lambda one: (-one.failed / one.judged, -one.failed, one.scenario, one.checkpoint))
+
+
+def _probes(judged: Sequence[RolloutSummary], subjects: dict[str, Subject]) -> list[Probed]:
+    """The answers of each probe over all scenarios that have it."""
+    answers: dict[tuple[str, str], dict[str, list[bool]]] = defaultdict(lambda: defaultdict(list))
+    for one in judged:
+        for probe, holds in one.probes:
+            answers[one.environment, probe][one.name].append(holds)
+    questions = {
+        (subject.detail.environment, one.id): one.question
+        for subject in subjects.values()
+        for one in subject.detail.scenario.probes
+    }
+    return [
+        Probed(*place, questions.get(place, ""), len(told), sum(map(len, told.values())), mean(_clusters(told)))
+        for place, told in sorted(answers.items())
+    ]
+
+
+def _clusters(answers: dict[str, list[bool]]) -> list[Cluster]:
+    """A cluster for each scenario. Of a single scenario, each rollout is one."""
+    if len(answers) > 1:
+        return [Cluster(sum(ones), len(ones)) for ones in answers.values()]
+    return [Cluster(holds, 1) for ones in answers.values() for holds in ones]
 
 
 def _tools(rollouts: Sequence[RolloutSummary]) -> list[ToolUse]:

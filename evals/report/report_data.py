@@ -3,6 +3,7 @@
 from typing import Any
 
 from evals.report.comparison import RunComparison
+from evals.report.official_number import REFERENCES, whole_numbers
 from evals.report.report import Report
 
 MOST_LISTED = 200
@@ -23,6 +24,7 @@ def report_data(told: Report) -> dict[str, Any]:
         "suite_digest": header.suite_digest,
         "agent_digest": header.agent_digest,
         "planned": header.rollouts,
+        "left_out": header.left_out,
         "torn": told.torn,
         "all": told.all._asdict(),
         "bounds": told.bounds,
@@ -32,7 +34,25 @@ def report_data(told: Report) -> dict[str, Any]:
         "groups": {name: [group._asdict() for group in groups] for name, groups in told.groups.items()},
         "causes": [(cause, len(keys)) for cause, keys in told.causes],
         "checkpoints": [one._asdict() for one in told.checkpoints[:MOST_LISTED]],
+        "probes": [one._asdict() for one in told.probes[:MOST_LISTED]],
         "tools": [one._asdict() for one in told.tools[:MOST_LISTED]],
+        "benchmarks": benchmark_data(told) if told.benchmarks else None,
+    }
+
+
+def benchmark_data(told: Report) -> dict[str, Any]:
+    """The numbers of public benchmarks in a run, with all that belongs to them, and what others report."""
+    suite = told.header.suite
+    numbers = whole_numbers(told.benchmarks)
+    return {
+        "benchmark": suite.name,
+        "model": suite.agent_name,
+        "user_model": suite.user.model if suite.user else None,
+        "limits_of": suite.limits_of,
+        "trials": suite.run.attempts,
+        "numbers": numbers,
+        "parts": [one._asdict() for one in told.benchmarks],
+        "references": [one._asdict() for one in REFERENCES if one.figures.keys() & numbers.keys()],
     }
 
 

@@ -114,7 +114,7 @@ def _column(name: str, change: dict[str, Any]) -> str:
 def verdicts_of(run: Rollout) -> Table:
     """A line for each checkpoint. One that does not hold shows what it found."""
     table = Table("checkpoint", "role", "holds", "question", "seen", box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
-    for verdict in run.score.verdicts if run.score else ():
+    for verdict in (*run.score.verdicts, *run.score.probes) if run.score else ():
         holds = marked("[green]yes[/]" if verdict.holds else "[red]no[/]")
         seen = verdict.error or ("" if verdict.holds else verdict.seen)
         table.add_row(verdict.checkpoint, verdict.role, holds, Text(verdict.question), Text(_short(seen)))

@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from evals.report.comparison import RunComparison
+from evals.report.official_number import REFERENCES, whole_numbers
 from evals.report.report import Group, Report
 from evals.report.statistics import Estimate, Paired
 from evals.runs.causes import MEANINGS
@@ -21,9 +22,12 @@ MOST_GROUPS = 40
 def show_report(console: Console, told: Report) -> None:
     """Print the figures of a run."""
     suite = told.header.suite
-    console.print(Text.assemble((suite.name, "bold"), f"   {suite.agent_name}   {told.path}", "\n"))
+    perturbed = f"   perturbed: {suite.perturb}" if suite.perturb else ""
+    console.print(Text.assemble((suite.name, "bold"), f"   {suite.agent_name}   {told.path}{perturbed}", "\n"))
     console.print(_headline(told))
     _show_trouble(console, told)
+    if told.benchmarks:
+        show_benchmarks(console, told)
     for dimension, groups in told.groups.items():
         if len(groups) > 1 or dimension == "environment":
             console.print(_groups(dimension, groups))
@@ -32,8 +36,36 @@ def show_report(console: Console, told: Report) -> None:
     if told.causes:
         console.print(_causes(told))
         console.print(_checkpoints(told))
+    if told.probes:
+        console.print(_probes(told))
     if any(tool.errors for tool in told.tools):
         console.print(_tools(told))
+
+
+def show_benchmarks(console: Console, told: Report) -> None:
+    """Print the numbers of public benchmarks, beside what others report."""
+    suite = told.header.suite
+    played_by = f"user: {suite.user.model}" if suite.user else "no simulated user"
+    console.print(Text(f"\n{suite.name}: {suite.agent_name} ({played_by}; limits: {suite.limits_of})"))
+    table = _table("part", "judged", "success, % [95 %]", "process, %", "pass^k, %")
+    for one in told.benchmarks:
+        table.add_row(
+            one.environment,
+            f"{one.judged} of {one.tasks * suite.run.attempts}",
+            estimate(one.success, as_share=True),
+            "" if one.process is None else f"{100 * one.process:.1f}",
+            ", ".join(f"{k}: {100 * share:.1f}" for k, share in one.passing),
+        )
+    console.print(table)
+    for one in told.benchmarks:
+        console.print(Text(f"{one.environment}: {one.source}"), soft_wrap=True)
+    for name, number in whole_numbers(told.benchmarks).items():
+        what = "a part has nothing that was judged" if number is None else f"{number:.1f} %, the mean over its parts"
+        console.print(Text(f"{name}: {what}"))
+        for line in REFERENCES:
+            if name in line.figures:
+                figure = f"{line.figures[name]:.1f} %"
+                console.print(Text(f"  for reference: {line.who} {figure} ({line.source})"), soft_wrap=True)
 
 
 def show_comparison(console: Console, beside: RunComparison) -> None:
@@ -99,6 +131,9 @@ def _tokens(told: Report) -> int:
 
 def _show_trouble(console: Console, told: Report) -> None:
     """Print what the figures leave out, and how it could change them."""
+    if told.header.left_out:
+        count, line = len(told.header.left_out), told.header.suite.perturb
+        console.print(marked("[yellow]{}[/] left out: the reference fails under {}", counted(count, "scenario"), line))
     if told.missing:
         verb = noun(told.missing, "is", "are")
         missing = f"{counted(told.missing, 'rollout')} of the suite {verb} not played yet"
@@ -145,6 +180,14 @@ def _checkpoints(told: Report) -> Table:
     table = _table("checkpoints that failed most", "failed", "question")
     for one in told.checkpoints[:MOST_ROWS]:
         table.add_row(f"{one.scenario} {one.checkpoint} ({one.role})", f"{one.failed}/{one.judged}", one.question)
+    return table
+
+
+def _probes(told: Report) -> Table:
+    table = _table("probes, which earn nothing", "rollouts", "holds, % [95 %]", "question")
+    for one in told.probes[:MOST_GROUPS]:
+        holds = estimate(one.holds, as_share=True)
+        table.add_row(f"{one.environment} {one.probe}", str(one.rollouts), holds, one.question)
     return table
 
 

@@ -4,7 +4,9 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from operator import itemgetter
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from evals.report.run_shelf import EPISODES, METRICS
@@ -18,6 +20,7 @@ LARGEST_LOG = 256 * 1024 * 1024
 MOST_STEPS = 20_000
 MOST_EPISODES = 400
 """Episodes of a step that are shown."""
+EPISODES_A_PAGE = 20
 MOST_SERIES = 300
 LONGEST_TEXT = 20_000
 STEP = re.compile(r"(\d{1,9})\.jsonl")
@@ -93,6 +96,18 @@ def episodes_of(folder: Path, step: int) -> list[dict[str, Any]]:
         texts = {name: str(told.get(name, ""))[:LONGEST_TEXT] for name in ("input", "output")}
         found.append({**texts, "score": float(score)})
     return found
+
+
+def episodes_page(folder: Path, step: int, offset: int) -> dict[str, Any]:
+    """Some episodes of a step, the worst first, and what is told of all. Raises as `episodes_of` does."""
+    found = sorted(episodes_of(folder, step), key=itemgetter("score"))
+    return {
+        "episodes": found[offset : offset + EPISODES_A_PAGE],
+        "offset": offset,
+        "step": EPISODES_A_PAGE,
+        "total": len(found),
+        "mean": fmean(one["score"] for one in found) if found else None,
+    }
 
 
 def _step(told: dict[str, Any], where: str) -> StepFigures:

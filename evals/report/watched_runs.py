@@ -6,7 +6,7 @@ from pathlib import Path
 from threading import Lock
 from typing import Any, TypeVar
 
-from evals.report.comparison import compared
+from evals.report.comparison import comparisons
 from evals.report.page import run_data, subject_data
 from evals.report.replay_data import openable
 from evals.report.report import Report, report_of
@@ -14,11 +14,12 @@ from evals.report.report_data import comparison_data
 from evals.report.run_shelf import FoundRun
 from evals.runs.causes import MEANINGS
 from evals.runs.folder import ROLLOUTS, RunFolder
+from evals.runs.records import Subject
 from evals.runs.summary import Summaries
 from servers.errors import NotFound, RequestError
 
 MOST_ROLLOUTS = 50_000
-MOST_KEPT = 40
+MOST_KEPT = 12
 """Runs whose figures are kept in memory."""
 SHARE = 0.1
 """The most of the time that is spent on the figures of a run which grows: between two looks passes ten times a look."""
@@ -33,13 +34,17 @@ class WatchedRun:
         self._lock = Lock()  # protects what was read: one thread reads
         self._mark = ""
         self._inode = 0
+        self._subjects: dict[str, Subject] = {}
+        self._places: dict[str, tuple[int, int]] = {}
         self._told: Report | None = None
         self._reading: Summaries | None = None
         self._next = 0.0
 
-    @property
-    def is_read(self) -> bool:
-        return self._told is not None
+    def subject(self, name: str) -> Subject:
+        """A scenario of the report that was read last, whole. Raises LookupError."""
+        with self._lock:
+            place = self._places[name]
+        return RunFolder(self._path).subject_at(*place)
 
     def report(self, found: FoundRun, *, clock: Callable[[], float] = time.monotonic) -> tuple[Report, str]:
         """The figures, and the mark of the files that they are of. Raises RequestError if it cannot be read."""
@@ -64,9 +69,17 @@ class WatchedRun:
         if reading is None or self._told is None or header != self._told.header or inode != self._inode:
             reading = None
         if reading is None or size < reading.end:  # the file is another
-            reading = Summaries(folder, folder.subjects())
+            self._read_subjects(folder)
+            reading = Summaries(folder, self._subjects)
         self._reading, self._inode = reading, inode
-        return report_of(folder, header, folder.subjects(), reading.read())
+        return report_of(folder, header, self._subjects, reading.read())
+
+    def _read_subjects(self, folder: RunFolder) -> None:
+        """The scenarios, without what is large and not needed for figures. They do not change while a run grows."""
+        self._subjects, self._places = {}, {}
+        for offset, length, subject in folder.placed_subjects():
+            self._subjects[subject.name] = _without_traces(subject)
+            self._places[subject.name] = (offset, length)
 
 
 class WatchedRuns:
@@ -99,19 +112,36 @@ class WatchedRuns:
 
     def subject(self, run: FoundRun, name: str) -> dict[str, Any]:
         """A scenario of a run with its reference solution. Raises NotFound."""
-        report, _ = self.of(run.path).report(run)
-        if name not in report.subjects:
-            raise NotFound(f"{run.name} has no scenario {name[:200]!r}")
-        return subject_data(report.subjects[name])
+        watched = self.of(run.path)
+        watched.report(run)
+        try:
+            return subject_data(watched.subject(name))
+        except LookupError:
+            raise NotFound(f"{run.name} has no scenario {name[:200]!r}") from None
 
 
 def page_data(runs: Sequence[FoundRun], reports: Sequence[Report]) -> dict[str, Any]:
-    """What a page of some runs needs. The others are compared with the first."""
+    """What a page of some runs needs. Those of the same scenarios are compared."""
     return {
         "runs": [{**run_data(report), "id": run.id} for run, report in zip(runs, reports, strict=True)],
-        "comparisons": [comparison_data(compared(reports[0], other)) for other in reports[1:]],
+        "comparisons": list(map(comparison_data, comparisons(reports))),
         "meanings": MEANINGS,
     }
+
+
+def _without_traces(subject: Subject) -> Subject:
+    """A scenario for figures: those of 1,618 take 730 MB with traces and certificates, and 70 MB without."""
+    detail, reference = subject.detail, subject.reference
+    certificate = detail.scenario.certificate
+    if certificate is not None:
+        certificate = certificate.model_copy(update={"survivors": (), "company": {}, "paraphrases": None})
+    scenario = detail.scenario.model_copy(update={"certificate": certificate})
+    return subject.model_copy(
+        update={
+            "detail": detail.model_copy(update={"scenario": scenario}),
+            "reference": reference and reference.model_copy(update={"trace": None, "score": None}),
+        }
+    )
 
 
 def _file(path: Path) -> tuple[int, int]:

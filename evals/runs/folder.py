@@ -10,11 +10,13 @@ from typing import NamedTuple, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from evals.runs.records import Header, RolloutRecord, Subject
+from evals.runs.suite import Suite
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.file_lock import locked
 from servers.files.private_files import regular
 from servers.files.trouble import trouble
+from servers.text.wording import counted
 from servers.validation import first_problem
 
 HEADER, SUBJECTS, ROLLOUTS, LOCK = "run.json", "scenarios.jsonl", "rollouts.jsonl", "lock"
@@ -22,6 +24,8 @@ LARGEST_HEADER = 16 * 1024 * 1024
 """Bytes of a run's header, which holds the suite."""
 LARGEST_LINE = 256 * 1024 * 1024
 """Bytes of one rollout or scenario of a run: a line is read at once."""
+MOST_NAMED = 5
+"""The runs in a folder that a message names."""
 Line = TypeVar("Line", bound=BaseModel)
 
 
@@ -45,15 +49,26 @@ class RunFolder:
     def is_begun(self) -> bool:
         return os.path.lexists(self.path / HEADER)
 
+    def _runs_inside(self) -> str:
+        """What to do with a folder that is no run: the runs that lie in it, if there are any."""
+        inside = sorted(header.parent for header in self.path.glob(f"*/{HEADER}"))
+        if not inside:
+            return "`farm eval SUITE --out` makes one"
+        names = ", ".join(map(str, inside[:MOST_NAMED])) + (", …" if len(inside) > MOST_NAMED else "")
+        return f"it holds {counted(len(inside), 'run')}: {names}"
+
+    def check_suite(self, suite: Suite) -> None:
+        """Check that the folder holds nothing, or a run of this suite. Raises RequestError."""
+        if self.is_begun and self.header().suite_digest != suite.digest:
+            raise RequestError(f"{self.path}: holds a run of another suite; choose another folder for this one")
+
     def header(self) -> Header:
         """The run's header. Raises RequestError if the folder holds no run."""
         try:
             with _opened(self.path / HEADER) as file:
                 return Header.model_validate_json(_bounded(file.read(LARGEST_HEADER + 1), LARGEST_HEADER).decode())
         except (FileNotFoundError, NotADirectoryError):
-            raise RequestError(
-                f"{self.path}: not a run: it has no {HEADER}; `farm eval SUITE --out` makes one"
-            ) from None
+            raise RequestError(f"{self.path}: not a run: it has no {HEADER}; {self._runs_inside()}") from None
         except ValidationError as error:
             raise RequestError(
                 f"{self.path / HEADER}: no head of an evaluation: {first_problem(error)}; choose another folder"
@@ -63,8 +78,17 @@ class RunFolder:
 
     def subjects(self) -> dict[str, Subject]:
         """The scenarios, by `environment/scenario`."""
-        read = _records(self.path / SUBJECTS, Subject)
-        return {subject.name: subject for _, _, subject in read}
+        return {subject.name: subject for _, _, subject in self.placed_subjects()}
+
+    def placed_subjects(self) -> Iterator[tuple[int, int, Subject]]:
+        """Each scenario in turn, with the offset and length of its line."""
+        return _records(self.path / SUBJECTS, Subject)
+
+    def subject_at(self, offset: int, length: int) -> Subject:
+        """Read one scenario again."""
+        with _opened(self.path / SUBJECTS) as file:
+            file.seek(offset)
+            return Subject.model_validate_json(file.read(length))
 
     def rollouts(self, begin: int = 0) -> Iterator[At]:
         """Each line in turn, from a byte where a line begins. A last line that was cut short is skipped.

@@ -76,18 +76,20 @@ async def players(
     on_retry: Callable[[str], None] | None = None,
     hidden: tuple[Path, ...] = (),
     ask_models: bool = False,
+    human: Model | None = None,
 ) -> AsyncGenerator[Players]:
     """The players of a suite, with open connections. `on_retry` is called before each wait.
 
     `ask_models` asks each model for one token first, as a run of many rollouts should. `hidden` are folders with a
-    control token, which no program may read through its walls.
+    control token, which no program may read through its walls. `human` plays in the place of the suite's agent.
 
     Raises:
         RequestError: an endpoint refuses its key, or does not have its model.
         InfraError: an endpoint does not answer.
     """
     async with AsyncExitStack() as stack:
-        chat = user = None
+        chat: ChatModel | None = None
+        user: ChatModel | None = None
         if isinstance(suite.agent, ChatAgent):
             chat = await stack.enter_async_context(_model(suite.agent, endpoint, endpoint.api_key, on_retry))
         if suite.user is not None:
@@ -97,7 +99,7 @@ async def players(
             if model is not None:
                 await _check(model, ask=ask_models)
         program = program_of(suite.agent, hidden) if isinstance(suite.agent, CommandAgent) else None
-        yield Players(suite.agent, _in_words(suite.agent, chat), user, program)
+        yield Players(suite.agent, human or _in_words(suite.agent, chat), user, program)
 
 
 def _model(

@@ -87,6 +87,8 @@ class SuiteProgress:
     resumed: int = 0
     trouble: str = ""
     """Why the last broken rollout broke."""
+    agent_error: str = ""
+    """The last error of an agent that ended its rollout."""
     state: str = "looking for scenarios"
 
     def live(self) -> Live:
@@ -118,6 +120,8 @@ class SuiteProgress:
             tally.running -= now
         if played.rollout.outcome == "infra_error":
             self.trouble = played.rollout.error
+        if played.rollout.outcome == "agent_error":
+            self.agent_error = played.rollout.error
         self.resumed += not now
         if now and self.total.done % max(1, self.total.planned // LINES) == 0:
             done = f"{self.total.done} of {counted(self.total.planned, 'rollout')}, {self.total.broken} broken"

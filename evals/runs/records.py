@@ -8,7 +8,8 @@ from pydantic import Field
 
 from evals.rollout import Rollout
 from evals.runs.suite import Suite
-from registry.messages import VERSION, ScenarioDetail
+from registry.messages import ScenarioDetail
+from servers.joining.messages import VERSION
 from servers.records import Record
 
 
@@ -22,9 +23,11 @@ class Header(Record):
     agent_digest: str
     scenarios: int
     rollouts: int
+    left_out: tuple[str, ...] = ()
+    """The scenarios whose reference solutions do not earn reward 1 under the suite's perturbation."""
 
     @classmethod
-    def of(cls, suite: Suite, scenarios: int) -> Self:
+    def of(cls, suite: Suite, scenarios: int, left_out: Sequence[str] = ()) -> Self:
         """The header of a new run."""
         return cls(
             version=VERSION,
@@ -34,6 +37,7 @@ class Header(Record):
             agent_digest=suite.agent_digest,
             scenarios=scenarios,
             rollouts=scenarios * suite.run.attempts,
+            left_out=tuple(left_out),
         )
 
 

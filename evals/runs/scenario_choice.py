@@ -1,12 +1,14 @@
 """The scenarios that a suite selects from a farm."""
 
 import random
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from evals.runs.suite import ScenarioChoice
 from registry.client import FarmClient, every_item
 from registry.messages import ScenarioCard
-from servers.errors import BundleError, RequestError
+from servers.bundle_library import Library
+from servers.errors import BundleError, FarmError, RequestError
 from servers.text.wording import suggestion
 
 PART = 100
@@ -32,7 +34,7 @@ async def chosen(farm: FarmClient, choice: ScenarioChoice) -> list[Chosen]:
     """
     environments = await _environments(farm, choice)
     every = [Chosen(name, card) for name in environments for card in await _cards(farm, name)]
-    _all_named_are_there(choice, every)
+    _scenarios_are_there(choice, [one.name for one in every])
     found = sorted((one for one in every if _passes(choice, one)), key=lambda one: one.name)
     if not found:
         raise RequestError(f"no scenario of {len(every)} passes the filters of [scenarios]: {_told(choice)}")
@@ -40,6 +42,24 @@ async def chosen(farm: FarmClient, choice: ScenarioChoice) -> list[Chosen]:
         return found
     drawn = random.Random(choice.seed).sample(found, choice.sample)  # noqa: S311
     return sorted(drawn, key=lambda one: one.name)
+
+
+def check_names(choice: ScenarioChoice, library: Library) -> None:
+    """Check the environments and scenarios that are named, before a farm of that library is started.
+
+    Raises:
+        RequestError: one is not there. A bundle that cannot be read is left to the farm, which says why.
+    """
+    _environments_are_there(choice, library.ids())
+    if not choice.ids:
+        return
+    there: list[str] = []
+    try:
+        for environment in choice.environments or library.ids():
+            there += [f"{environment}/{scenario}" for scenario in library.scenarios(environment)]
+    except FarmError:
+        return
+    _scenarios_are_there(choice, there)
 
 
 async def _environments(farm: FarmClient, choice: ScenarioChoice) -> list[str]:
@@ -52,10 +72,7 @@ async def _environments(farm: FarmClient, choice: ScenarioChoice) -> list[str]:
         if not part.items or len(ids) >= part.total:
             break
     wanted = list(choice.environments) or [*ids, *broken]
-    missing = [name for name in wanted if name not in ids and name not in broken]
-    if missing:
-        found = suggestion(missing[0], ids, lister="farm environments")
-        raise RequestError(f"scenarios.environments: no environment {missing[0]!r} on this farm; {found}")
+    _environments_are_there(choice, [*ids, *broken])
     unreadable = [broken[name] for name in wanted if name in broken]
     if unreadable:
         raise BundleError(f"{'; '.join(unreadable)} (name the environments that you mean to leave it out)")
@@ -66,12 +83,20 @@ async def _cards(farm: FarmClient, environment: str) -> list[ScenarioCard]:
     return await every_item(lambda offset: farm.scenarios(environment, offset=offset, limit=PART))
 
 
-def _all_named_are_there(choice: ScenarioChoice, every: list[Chosen]) -> None:
-    there = {one.name for one in every} | {one.card.id for one in every}
-    missing = [name for name in choice.ids if name not in there]
-    if missing:
-        found = suggestion(missing[0], sorted(there), lister="farm scenarios ENVIRONMENT")
-        raise RequestError(f"scenarios.ids: no scenario {missing[0]!r} among {len(every)}; {found}")
+def _environments_are_there(choice: ScenarioChoice, ids: Sequence[str]) -> None:
+    missing = next((name for name in choice.environments if name not in ids), None)
+    if missing is not None:
+        found = suggestion(missing, ids, lister="farm environments")
+        raise RequestError(f"scenarios.environments: no environment {missing!r} on this farm; {found}")
+
+
+def _scenarios_are_there(choice: ScenarioChoice, names: Sequence[str]) -> None:
+    """Check that each scenario, by its name with or without its environment, is one of some `ENVIRONMENT/ID`."""
+    there = {*names, *(name.partition("/")[2] for name in names)}
+    missing = next((name for name in choice.ids if name not in there), None)
+    if missing is not None:
+        found = suggestion(missing, sorted(there), lister="farm scenarios ENVIRONMENT")
+        raise RequestError(f"scenarios.ids: no scenario {missing!r} among {len(names)}; {found}")
 
 
 def _passes(choice: ScenarioChoice, one: Chosen) -> bool:

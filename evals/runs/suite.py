@@ -16,9 +16,11 @@ from servers.errors import BundleError, RequestError
 from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.limits.json_size import refuse_odd_numbers
+from servers.perturb.perturbation import PerturbLine
 from servers.records import OPENAI, AnswerFormat, EndpointUrl, Record
 from servers.scenario.scenario import Solution
 from servers.text.json_values import is_object
+from servers.text.wording import suggestion
 from servers.validation import MOST, place_of, reason_of
 
 ToolFormat = Literal["function_calling", "hermes", "json"]
@@ -66,6 +68,12 @@ class ChatAgent(Record):
     seconds: float = Field(default=300.0, gt=0)
 
 
+class HumanAgent(Record):
+    """The person at the terminal of `farm play --me`."""
+
+    kind: Literal["human"]
+
+
 class CommandAgent(Record):
     """A program that plays by itself: a text for the shell, or the words of a command.
 
@@ -109,7 +117,7 @@ class SuitePlan(Record):
     retries: int = Field(default=2, ge=0, le=20)
 
 
-Agent = Annotated[ScriptedAgent | SolutionAgent | ChatAgent | CommandAgent, Field(discriminator="kind")]
+Agent = Annotated[ScriptedAgent | SolutionAgent | ChatAgent | HumanAgent | CommandAgent, Field(discriminator="kind")]
 
 
 class Suite(Record):
@@ -123,6 +131,8 @@ class Suite(Record):
     limits: Limits = Limits()
     answers: AnswerFormat = "text"
     """With "json" each task ends with the keys of the JSON object in which it is to be answered."""
+    perturb: PerturbLine = ""
+    """How the tools differ from those of the environments, in one line."""
     limits_of: LimitsOf = "official"
     """The rules for tasks of public benchmarks, which replace `limits.turns` there."""
 
@@ -172,7 +182,7 @@ class Suite(Record):
                 return self.agent.kind
 
 
-_USUAL = (("answers", "text"), ("limits_of", "official"))
+_USUAL = (("answers", "text"), ("limits_of", "official"), ("perturb", ""))
 _WHERE: dict[str, Any] = {"agent": {"base_url"}, "user": {"base_url"}}
 """Fields that do not identify an agent: the same model at another address is the same agent."""
 
@@ -202,27 +212,44 @@ class SuiteOrder:
     as_json: bool
 
 
-def read_suite(path: Path, *, agent: Mapping[str, Any] | None = None, answers: AnswerFormat | None = None) -> Suite:
-    """Read a suite. An `agent` and `answers` take the places of the suite's own.
+def read_suite(
+    path: Path,
+    *,
+    agent: Mapping[str, Any] | None = None,
+    answers: AnswerFormat | None = None,
+    perturb: str | None = None,
+) -> Suite:
+    """Read a suite. What is given takes the place of the suite's own.
 
     Raises:
         RequestError: the file is missing, or a key is not valid. The message names the key.
     """
     try:
         written = tomllib.loads(text_named(path))
+    except FileNotFoundError as error:
+        suites = sorted(one.name for one in path.parent.glob("*.toml"))
+        hint = f"; {suggestion(path.name, suites, lister=f'ls {path.parent}')}" if suites else ""
+        raise RequestError(f"{path}: cannot be read: {trouble(error)}{hint}") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
     except tomllib.TOMLDecodeError as error:
         raise RequestError(f"{path}: not TOML: {error}") from None
-    given = {name: value for name, value in (("agent", agent), ("answers", answers)) if value is not None}
+    given = {
+        name: value
+        for name, value in (("agent", agent), ("answers", answers), ("perturb", perturb))
+        if value is not None
+    }
     text = json.dumps({**written, **given}, default=str)
     try:
         refuse_odd_numbers(f"{path}", text)
-        return Suite.model_validate_json(text)
+        suite = Suite.model_validate_json(text)
     except BundleError as error:
         raise RequestError(str(error)) from None
     except ValidationError as error:
         raise RequestError("; ".join(f"{path}: {problem}" for problem in _problems(error))) from None
+    if isinstance(suite.agent, HumanAgent):
+        raise RequestError(f"{path}: agent.kind: a person plays one scenario: `farm play BUNDLE --scenario ID --me`")
+    return suite
 
 
 def _problems(error: ValidationError) -> list[str]:

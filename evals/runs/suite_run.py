@@ -14,6 +14,7 @@ from evals.benchmarks.harness import limits_of, person_of, rules_of
 from evals.demo import gold_model
 from evals.rollout import Rollout, rollout
 from evals.runs.folder import RunFolder
+from evals.runs.perturbed import seen_solution, seen_subject, view_at
 from evals.runs.players import Players
 from evals.runs.records import (
     Header,
@@ -26,6 +27,7 @@ from evals.runs.suite import ChatAgent, CommandAgent, Suite
 from registry.client import FarmClient
 from registry.messages import EnvironmentDetail, ScenarioDetail
 from servers.errors import InfraError, RequestError
+from servers.perturb.tool_view import ToolView
 from servers.scenario.scenario import Scenario
 
 REFERENCE_LIMITS = Limits(turns=200, seconds=120)
@@ -58,6 +60,8 @@ class Evaluation:
     watcher: Watcher
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     broken_in_a_row: int = field(default=0, init=False)
+    _views: dict[str, ToolView | None] = field(default_factory=dict[str, ToolView | None], init=False)
+    """How the tools of each environment are seen."""
 
     async def run(self) -> None:
         """Play every rollout that is missing. Enter `folder.writing()` first.
@@ -90,7 +94,9 @@ class Evaluation:
             async with room:
                 detail = await self.farm.scenario(environment, scenario)
                 self._make_sure_of_harness(detail.scenario)
-                reference = await reference_of(self.farm, detail, seed=self.suite.run.seed, http=http)
+                reference = await reference_of(
+                    self.farm, detail, seed=self.suite.run.seed, perturb=self.suite.perturb, http=http
+                )
                 subject = _subject(detail, environments[environment], reference)
                 subjects.append(subject)
                 self.watcher.preparing(len(subjects), len(found))
@@ -99,7 +105,22 @@ class Evaluation:
         with one_error():
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(prepare(one.environment, one.card.id)) for one in found]
-        self.folder.begin(Header.of(self.suite, len(found)), [task.result() for task in tasks])
+        subjects = [task.result() for task in tasks]
+        kept = [one for one in subjects if not self.suite.perturb or _stands(one.reference)]
+        left_out = sorted({one.name for one in subjects} - {one.name for one in kept})
+        if not kept:
+            raise RequestError(
+                f"perturb: of {len(found)} scenarios none has a reference solution that earns reward 1 under"
+                f" {self.suite.perturb!r}, so nothing shows that they can be done"
+            )
+        self.folder.begin(Header.of(self.suite, len(kept), left_out), kept)
+
+    async def _as_seen(self, subject: Subject) -> Subject:
+        """A subject with its solution as an agent makes it under the suite's perturbation."""
+        name = subject.detail.environment
+        if name not in self._views:
+            self._views[name] = await view_at(self.farm, name, self.suite.perturb)
+        return seen_subject(subject, self._views[name])
 
     def _make_sure_of_solutions(self, found: Sequence[Chosen]) -> None:
         """Refuse scenarios without a reference solution if the agent plays it. Raises RequestError with all of them."""
@@ -122,8 +143,7 @@ class Evaluation:
 
     async def _same_as_before(self) -> dict[str, Subject]:
         """The run's scenarios, after a check that none has changed since it began."""
-        if self.folder.header().suite_digest != self.suite.digest:
-            raise RequestError(f"{self.folder.path}: holds a run of another suite; choose another folder for this one")
+        self.folder.check_suite(self.suite)
         subjects = self.folder.subjects()
         for subject in subjects.values():
             now = await self.farm.scenario(subject.detail.environment, subject.detail.scenario.id)
@@ -155,7 +175,7 @@ class Evaluation:
     async def _played(self, subject: Subject, attempt: int, http: httpx2.AsyncClient) -> RolloutRecord:
         broken: list[str] = []
         while True:
-            agent = self.players.agent_at(subject)
+            agent = self.players.agent_at(await self._as_seen(subject))
             of = self.suite.limits_of
             run = await rollout(
                 self.farm,
@@ -168,6 +188,7 @@ class Evaluation:
                 http_client=http,
                 with_effects=True,
                 answers=self.suite.answers,
+                perturb=self.suite.perturb,
             )
             if run.outcome != "infra_error" or len(broken) >= self.suite.run.retries:
                 break
@@ -190,18 +211,24 @@ def _subject(detail: ScenarioDetail, environment: EnvironmentDetail, reference: 
     return Subject(detail=detail, writers=writers, reference=reference, source=source)
 
 
+def _stands(reference: Rollout | None) -> bool:
+    """True if a reference solution earned the whole reward."""
+    return reference is not None and reference.success is True
+
+
 async def reference_of(
-    farm: FarmClient, detail: ScenarioDetail, *, seed: int, http: httpx2.AsyncClient | None = None
+    farm: FarmClient, detail: ScenarioDetail, *, seed: int, perturb: str = "", http: httpx2.AsyncClient | None = None
 ) -> Rollout | None:
-    """A played rollout of a scenario's reference solution. None if it has none."""
+    """A played rollout of a scenario's reference solution, as it is made under a perturbation. None if it has none."""
     if detail.scenario.solution is None:
         return None
     return await rollout(
         farm,
         detail,
-        gold_model(detail.scenario.solution),
+        gold_model(seen_solution(detail.scenario.solution, await view_at(farm, detail.environment, perturb))),
         limits=REFERENCE_LIMITS,
         seed=seed,
+        perturb=perturb,
         http_client=http,
         with_effects=True,
     )

@@ -1,13 +1,17 @@
 """A rollout in short: enough for tables and plots, and small enough for ten thousand in memory."""
 
-from collections import Counter
+import json
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from evals.effects import made
 from evals.rollout import Outcome, Rollout
 from evals.runs.causes import Cause, cause_of, changes_anything
 from evals.runs.folder import At, RunFolder
 from evals.runs.records import Subject
+from servers.text.json_values import as_object
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,12 @@ class RolloutSummary:
     tokens_out: int
     seconds: float
     failed: tuple[str, ...]
+    probes: tuple[tuple[str, bool], ...]
+    """Each probe that was answered, and whether it holds."""
+    failed_turn: int | None
+    """The first turn of the user, from 1, that is not as the truth's, where the official checker tells it."""
+    process: float | None
+    """ACEBench's process accuracy, from 0 to 1."""
     tools: tuple[tuple[str, int, int], ...]
     scenario_digest: str
     environment_digest: str
@@ -66,6 +76,15 @@ def summaries(folder: RunFolder, subjects: dict[str, Subject]) -> list[RolloutSu
     return Summaries(folder, subjects).read()
 
 
+def by_scenario(rollouts: Iterable[RolloutSummary]) -> dict[str, list[RolloutSummary]]:
+    """The rollouts that have a reward, by scenario."""
+    found: dict[str, list[RolloutSummary]] = defaultdict(list)
+    for one in rollouts:
+        if one.success is not None:
+            found[one.name].append(one)
+    return found
+
+
 def summary(at: At, subjects: dict[str, Subject]) -> RolloutSummary:
     """One line in short."""
     run, trace = at.played.rollout, at.played.rollout.trace
@@ -90,12 +109,42 @@ def summary(at: At, subjects: dict[str, Subject]) -> RolloutSummary:
         tokens_out=sum(turn.tokens_out for turn in trace.turns) if trace is not None else 0,
         seconds=trace.seconds if trace is not None else 0.0,
         failed=tuple(one.checkpoint for one in run.score.verdicts if not one.holds) if run.score else (),
+        probes=tuple((one.checkpoint, one.holds) for one in run.score.probes if not one.error) if run.score else (),
+        failed_turn=_failed_turn(run),
+        process=_process(run),
         tools=_tools(run),
         scenario_digest=run.scenario_digest,
         environment_digest=run.environment_digest,
         offset=at.offset,
         length=at.length,
     )
+
+
+def _failed_turn(run: Rollout) -> int | None:
+    """The turn at which BFCL's checker stopped. Of an episode with too few turns it is the first that is missing."""
+    for told in _told_by_a_checker(run, '{"error": ') if not run.success else ():
+        turn = told.get("turns" if told.get("error") == "turns" else "turn")
+        if isinstance(turn, int):
+            return turn + 1
+    return None
+
+
+def _process(run: Rollout) -> float | None:
+    for told in _told_by_a_checker(run, '{"end": '):
+        process = told.get("process")
+        if isinstance(process, int | float):
+            return float(process)
+    return None
+
+
+def _told_by_a_checker(run: Rollout, begin: str) -> Iterator[dict[str, Any]]:
+    """What official checkers saw, if its text begins so."""
+    for verdict in run.score.verdicts if run.score is not None else ():
+        if verdict.seen.startswith(begin):
+            try:
+                yield as_object(json.loads(verdict.seen))
+            except ValueError:
+                continue
 
 
 def _tools(run: Rollout) -> tuple[tuple[str, int, int], ...]:

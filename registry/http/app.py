@@ -2,21 +2,24 @@
 
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from functools import cache
+from typing import Any
 
 from fastapi import APIRouter, Depends, FastAPI
 from fastapi.security import HTTPBearer
-from starlette.types import Scope
+from starlette.types import Lifespan, Scope
 
 from registry.http import environment_routes, instance_routes, metrics
 from registry.http.auth import Doorkeeper
-from registry.http.dependencies import Known, Watching
+from registry.http.dependencies import Known, Watching, WorkerInPath
 from registry.http.docs_page import DOCS, docs_page
 from registry.http.errors import documented, name_errors
 from registry.http.openapi import Published
 from registry.leases import Registry
-from registry.messages import VERSION, Health, Workers
+from registry.messages import DrainRequest, Health, Workers
 from registry.reaper import Reaper
 from servers.doors.disconnect import EndsWithClient
+from servers.joining.messages import VERSION
 
 DESCRIPTION = """
 The control door of an Envfarm: what can be launched, who has which instance, and what was made of it.
@@ -35,6 +38,7 @@ TAGS = [
 
 open_routes = APIRouter(prefix="/v1", tags=["farm"])
 locked_routes = APIRouter(prefix="/v1", tags=["farm"])
+SENT = documented(400, 401, 404, 413, 422, 503)
 
 
 def control_app(
@@ -48,6 +52,32 @@ def control_app(
         async with reaper:
             yield
 
+    published = Published()
+    made = _routed(published, lifespan)
+    made.openapi_schema = document()
+    published.read(document())
+    made.state.registry = registry
+    made.state.reaper = reaper
+    name_errors(made, registry.catalogue, registry.watch, published)
+    made.add_middleware(EndsWithClient, reads=_only_reads)
+    made.add_middleware(
+        Doorkeeper,
+        token=token,
+        refused=registry.watch.refused,
+        health=lambda: health_of(registry, reaper),
+        loopback_only=loopback_only,
+    )
+    return made
+
+
+@cache
+def document() -> dict[str, Any]:
+    """The OpenAPI document, which is the same for every registry. The first call takes up to a second."""
+    return _routed(Published()).openapi()
+
+
+def _routed(published: Published, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
+    """An application with the routes of a registry, and with none yet."""
     made = FastAPI(
         title="Envfarm registry",
         version=VERSION,
@@ -59,10 +89,7 @@ def control_app(
         redirect_slashes=False,  # a redirect would lead to whatever host the request names
         lifespan=lifespan,
     )
-    made.state.registry = registry
-    made.state.reaper = reaper
     # The doorkeeper holds the lock; this only tells the OpenAPI of it.
-    published = Published()
     strict = [Depends(published.nothing_else)]
     locked = [*strict, Depends(HTTPBearer(auto_error=False, description="The registry's token."))]
     made.include_router(environment_routes.routes, dependencies=locked)
@@ -71,16 +98,6 @@ def control_app(
     made.include_router(metrics.routes, dependencies=locked)
     made.include_router(open_routes, dependencies=strict)
     made.add_api_route(DOCS, docs_page, include_in_schema=False)
-    name_errors(made, registry.catalogue, registry.watch, published)
-    published.read(made)
-    made.add_middleware(EndsWithClient, reads=_only_reads)
-    made.add_middleware(
-        Doorkeeper,
-        token=token,
-        refused=registry.watch.refused,
-        health=lambda: health_of(registry, reaper),
-        loopback_only=loopback_only,
-    )
     return made
 
 
@@ -94,6 +111,15 @@ def _only_reads(scope: Scope) -> bool:
 async def workers(registry: Known) -> Workers:
     """The URL of each worker, its number of instances, and when it last answered."""
     return Workers(items=tuple(await registry.workers()))
+
+
+@locked_routes.post("/workers/{worker}/drain", summary="Drain a worker", status_code=204, responses=SENT)
+async def drain(registry: Known, worker: WorkerInPath, order: DrainRequest) -> None:
+    """Launch nothing more on a worker. One that has joined ends when its last lease has ended.
+
+    With `drains` false, it gets instances again. A worker that is lost is forgotten.
+    """
+    await registry.drain(worker, drains=order.drains)
 
 
 @open_routes.get("/health", summary="How the farm is")

@@ -17,7 +17,7 @@ from servers.limits.json_size import has_more_values, key_twice_in
 OPEN = {HEALTH, "/v1/openapi.json", "/v1/docs"}
 """Paths that need no token. Nothing there is secret."""
 LOCKED = "the registry's token goes into the header Authorization: Bearer TOKEN"
-NOTHING_HERE = "there is nothing here"
+NOTHING_HERE = "there is nothing here; /v1/docs describes the API"
 ENCODED = "a body is sent without Content-Encoding"
 TOO_MANY = f"the body holds more than {MOST_VALUES:,} values"
 

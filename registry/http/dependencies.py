@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field
 
 from registry.leases import Registry
 from registry.reaper import Reaper
+from servers.joining.messages import WorkerName
 from servers.messages import InstanceId, Page
 from servers.records import Name
 
@@ -52,5 +53,6 @@ Watching = Annotated[Reaper, Depends(_reaper)]
 Wanted = Annotated[Page, Depends(_page)]
 Search = Annotated[str, Query(max_length=200, description="A text that must be in it, in any case.", examples=["loan"])]
 InstanceInPath = Annotated[InstanceId, Path(description="An instance's id.", examples=["a3f09c51e77b2d40"])]
+WorkerInPath = Annotated[WorkerName, Path(description="A worker's name.", examples=["worker-1"])]
 EnvironmentInPath = Annotated[Name, Path(description="An environment's id.", examples=["library_loans"])]
 ScenarioInPath = Annotated[Name, Path(description="A scenario's id.", examples=["renew_before_due"])]

@@ -83,6 +83,12 @@ def refusal(status: int, kind: ErrorKind, message: str) -> Response:
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
+def refusal_of(error: FarmError) -> Response:
+    """The answer to an error of the farm."""
+    status, kind = _answer_to(error)
+    return refusal(status, kind, str(error))
+
+
 def name_errors(app: FastAPI, catalogue: Catalogue, watch: RegistryEvents, published: Published) -> None:
     """Make an app answer the errors of its routes with that body."""
 

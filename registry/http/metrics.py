@@ -9,10 +9,10 @@ from prometheus_client import CONTENT_TYPE_PLAIN_0_0_4, CollectorRegistry, gener
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from registry.fleet import FleetMember
 from registry.http.dependencies import Known
 from registry.leases import Registry
 from registry.ledger.database import LedgerError
+from registry.workers.fleet import FleetMember
 from servers.doors.operations import METRICS, EmptyOrder
 from servers.errors import FarmError
 from servers.worker.metrics import Family, families_in

@@ -7,19 +7,22 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Literal, NamedTuple, cast, get_args
 
-from sqlalchemy import ColumnElement, Connection, Engine, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, delete, func, insert, select, update
 
 from registry.ledger.database import LedgerError, bring_up_to_date, engine_of, named
 from registry.ledger.lock import LedgerLock, lock_of
 from registry.ledger.tables import farm, leases, scores, workers
 from registry.messages import Score
 from servers.errors import RequestError
+from servers.worker.settings import MOST_INSTANCES
 
-Status = Literal["live", "closed", "expired"]
-KeptStatus = Literal["live", "closed", "expired", "gone"]
-"""`gone`: expired, and its state was deleted."""
+Status = Literal["live", "closed", "expired", "lost"]
+KeptStatus = Literal["live", "closed", "expired", "gone", "lost"]
+"""`gone`: expired, and its state was deleted. `lost`: its worker has stopped answering."""
 HELD: tuple[KeptStatus, ...] = ("live", "expired")
 """Statuses whose instance exists."""
+OPEN: tuple[KeptStatus, ...] = (*HELD, "lost")
+"""Statuses that can still change: the instance of a lost lease may come back with its worker."""
 AT_ONCE = 500
 """The most instances in one statement."""
 
@@ -41,8 +44,8 @@ class KeptLease(NamedTuple):
 
     def standing(self, now: float) -> Status:
         """Its status now. A lease ends at its time, even if the reaper has not come by yet."""
-        if self.status == "closed":
-            return "closed"
+        if self.status in ("closed", "lost"):
+            return self.status
         return "live" if self.status == "live" and self.expires_at > now else "expired"
 
 
@@ -53,6 +56,11 @@ class KeptWorker(NamedTuple):
     url: str
     registered_at: float
     seen_at: float
+    identity: str = ""
+    session: str = ""
+    reached_at: str = ""
+    capacity: int = MOST_INSTANCES
+    drains: bool = False
 
 
 class KeptFarm(NamedTuple):
@@ -167,7 +175,22 @@ class Ledger:
     def close_leases(self, instances: Iterable[str], *, at: float) -> int:
         """Mark existing instances' leases as closed. Returns how many there were."""
         with self._writing() as connection:
-            return sum(_end(connection, instance, "closed", at, HELD) for instance in instances)
+            return sum(_end(connection, instance, "closed", at, OPEN) for instance in instances)
+
+    def lose(self, worker: str, *, at: float) -> list[str]:
+        """End the live leases of a worker as lost. Returns their instances."""
+        mine = (leases.c.worker == worker, leases.c.status == "live")
+        with self._writing() as connection:
+            ended = update(leases).where(*mine).values(status="lost", closed_at=at).returning(leases.c.instance)
+            return list(connection.execute(ended).scalars())
+
+    def revive(self, worker: str, present: Sequence[str]) -> int:
+        """Make lost leases live again whose instances came back with their worker. Returns how many there were."""
+        lost = (leases.c.worker == worker, leases.c.status == "lost")
+        back = update(leases).where(*lost).values(status="live", closed_at=None)
+        with self._writing() as connection:
+            parts = [present[begin : begin + AT_ONCE] for begin in range(0, len(present), AT_ONCE)]
+            return sum(connection.execute(back.where(leases.c.instance.in_(part))).rowcount for part in parts)
 
     def expire(self, *, now: float, at: float, limit: int) -> list[KeptLease]:
         """Mark overdue leases as expired, at most `limit`, and return them."""
@@ -188,8 +211,8 @@ class Ledger:
             return [kept for kept in found if _end(connection, kept.instance, after, at, (before,), late)]
 
     def instances_on(self, worker: str) -> dict[str, KeptStatus]:
-        """The instances of a worker by the ledger: of live leases, overdue ones included, and of kept ones."""
-        mine = select(leases.c.instance, leases.c.status).where(leases.c.worker == worker, leases.c.status.in_(HELD))
+        """The instances of a worker by the ledger: of live leases, overdue ones included, of kept and of lost ones."""
+        mine = select(leases.c.instance, leases.c.status).where(leases.c.worker == worker, leases.c.status.in_(OPEN))
         with self._reading() as connection:
             return {instance: cast("KeptStatus", status) for instance, status in connection.execute(mine).all()}
 
@@ -218,6 +241,12 @@ class Ledger:
                 for status in get_args(Status)
             }
 
+    def live_by_environment(self, *, now: float) -> dict[str, int]:
+        """The number of live leases of each environment that has some."""
+        asked = select(leases.c.environment, func.count()).where(_is("live", now)).group_by(leases.c.environment)
+        with self._reading() as connection:
+            return {str(row[0]): int(row[1]) for row in connection.execute(asked)}
+
     def orphans(self) -> int:
         """The number of leases that expired without being closed."""
         ended = select(func.count()).select_from(leases).where(leases.c.status.in_(("expired", "gone")))
@@ -231,7 +260,7 @@ class Ledger:
             connection.execute(insert(scores), values)
             if close_at is None:
                 return False
-            return _end(connection, score.instance, "closed", close_at, HELD)
+            return _end(connection, score.instance, "closed", close_at, OPEN)
 
     def scores(self, instance: str) -> list[Score]:
         """The scores of an instance, oldest first."""
@@ -240,8 +269,10 @@ class Ledger:
             return [Score.model_validate({name: row[name] for name in Score.model_fields}) for row in rows.mappings()]
 
     def enrol(self, worker: KeptWorker) -> None:
-        """Store a worker. A known one keeps its first date."""
-        changed = {"url": worker.url, "seen_at": worker.seen_at}
+        """Store a worker. A known one keeps its first date, and goes on to drain."""
+        changed = worker._asdict()
+        for kept in ("name", "registered_at", "drains"):
+            del changed[kept]
         with self._writing() as connection:
             known = connection.execute(update(workers).where(workers.c.name == worker.name).values(changed))
             if known.rowcount == 0:
@@ -251,6 +282,21 @@ class Ledger:
         """Note that a worker has answered."""
         with self._writing() as connection:
             connection.execute(update(workers).where(workers.c.name == name).values(seen_at=at))
+
+    def drain(self, name: str, *, drains: bool) -> None:
+        """Note that a worker drains, or no longer."""
+        with self._writing() as connection:
+            connection.execute(update(workers).where(workers.c.name == name).values(drains=drains))
+
+    def dismiss(self, name: str) -> None:
+        """Forget a worker that has left. Its leases stay."""
+        with self._writing() as connection:
+            connection.execute(delete(workers).where(workers.c.name == name))
+
+    def worker(self, name: str) -> KeptWorker | None:
+        with self._reading() as connection:
+            row = connection.execute(select(workers).where(workers.c.name == name)).first()
+        return None if row is None else KeptWorker(*row)
 
     def workers(self) -> list[KeptWorker]:
         with self._reading() as connection:

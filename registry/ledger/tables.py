@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
 
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003", "0004")
 """The revisions of the schema, oldest first, with one migration each. The last one is the schema below."""
 
 metadata = MetaData()
@@ -21,12 +21,17 @@ class FarmColumns(TypedColumns):
 
 
 class WorkerColumns(TypedColumns):
-    """A worker that has joined. Its control token is not stored."""
+    """A worker that has joined. Its control token is not stored: registries compute it from the session."""
 
     name: Named[str] = Column(String(64), primary_key=True)
     url: Named[str] = Column(String(500))
     registered_at: Named[float]
     seen_at: Named[float]
+    identity: Named[str] = Column(String(64))
+    session: Named[str] = Column(String(200))
+    reached_at: Named[str] = Column(String(500))
+    capacity: Named[int]
+    drains: Named[bool]
 
 
 class LeaseColumns(TypedColumns):
@@ -56,6 +61,7 @@ class ScoreColumns(TypedColumns):
     reward: Named[float | None]
     success: Named[bool | None]
     verdicts: Named[Any] = Column(JSON)
+    probes: Named[Any] = Column(JSON)
     calls: Named[int | None]
     environment_digest: Named[str | None] = Column(String(64))
     scenario_digest: Named[str] = Column(String(64))
@@ -76,6 +82,7 @@ leases = Table(
     LeaseColumns,
     Index("leases_by_expiry", "status", "expires_at"),
     Index("leases_by_age", "created_at", "instance"),
+    Index("leases_by_worker", "worker", "status"),
 )
 scores = Table("scores", metadata, ScoreColumns, Index("scores_by_instance", "instance"))
 revision = Table("alembic_version", MetaData(), RevisionColumns)

@@ -1,14 +1,17 @@
 """The pages as one ASGI application: addresses, who may come in, headers of every answer, and pages about errors."""
 
 import asyncio
+import gzip
 import json
-from collections.abc import Awaitable, Callable, Mapping
+import zlib
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote
 
 import jinja2
+from markupsafe import Markup
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -24,6 +27,7 @@ from registry.web.wording import FILTERS
 from servers.doors.operations import AT_START, StartOrder
 from servers.doors.request import TooLarge, again, body_of, header, headers_of, misled
 from servers.errors import CapacityError, Conflict, FarmError, InfraError, NotFound, RequestError
+from servers.limits.recent_values import RecentValues
 from servers.messages import StartTable
 from servers.text.terminal import clean
 
@@ -34,6 +38,10 @@ SAMPLE_ROWS = 5
 """Rows of each table on the page of an environment."""
 MOST_STARTS = 200
 """Environments whose first rows are remembered."""
+MOST_STARTS_BYTES = 1024 * 1024
+"""Characters of these rows."""
+MOST_SECTIONS_BYTES = 1024 * 1024
+"""Bytes of the parts of pages that are kept, compressed."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self';"
     " form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
@@ -55,14 +63,19 @@ STATUS: tuple[tuple[type[FarmError], int], ...] = (
     (CapacityError, 503),
     (InfraError, 503),
 )
+LEAST_GZIPPED = 4096
+"""Bytes of a page from which on it is compressed."""
+GZIP_LEVEL = 1
 RETRY_SECONDS = 5
 """What a page that is refused for now tells a browser to wait."""
 OWN_SITE = ("", "same-origin", "none")
 """What a browser may say about where a form comes from: nothing, a page of ours, or its user."""
 TEMPLATES = Path(__file__).parent / "templates"
-API = ("/v1/", "/metrics")
+OAUTH = ("/.well-known/", "/register", "/token", "/authorize")
+"""Where agents' clients look for OAuth. A page about signing in would mislead them."""
+API = ("/v1/", "/metrics", *OAUTH)
 
-Page = Callable[["Visit"], Awaitable[Response]]
+PageView = Callable[["Visit"], Awaitable[Response]]
 
 
 class Pages:
@@ -72,7 +85,10 @@ class Pages:
         self.registry = registry
         self.sessions = sessions
         self.stopping = asyncio.Event()
-        self._starts: dict[str, list[StartTable]] = {}
+        self._starts = RecentValues[str, list[StartTable]](
+            MOST_STARTS, MOST_STARTS_BYTES, lambda tables: len(repr(tables))
+        )
+        self._sections = RecentValues[tuple[str, Hashable], bytes](MOST_STARTS, MOST_SECTIONS_BYTES, len)
         self._templates = jinja2.Environment(
             loader=jinja2.FileSystemLoader(TEMPLATES),
             autoescape=True,
@@ -85,14 +101,29 @@ class Pages:
             {**FILTERS, "policy": rendered, "part": lambda text: quote(str(text), safe=""), "asset": asset_url}
         )
 
-    async def drawn(self, template: str, code: int = 200, **values: Any) -> Response:
+    async def drawn(self, template: str, code: int = 200, *, gzipped: bool = False, **values: Any) -> Response:
         """A page, in which no text of a stranger reorders or hides what stands beside it.
 
-        It is written in a thread, since such texts may be long.
+        It is written in a thread, since such texts may be long. If it is short, it is not compressed.
         """
         found = self._templates.get_template(template)
-        text = await asyncio.to_thread(lambda: clean(found.render(**values)))
-        return Response(text.encode("utf-8", "replace"), status_code=code, media_type="text/html; charset=utf-8")
+
+        def written() -> Response:
+            body, headers = clean(found.render(**values)).encode("utf-8", "replace"), dict[str, str]()
+            if gzipped and len(body) >= LEAST_GZIPPED:
+                body, headers = gzip.compress(body, GZIP_LEVEL), {"Content-Encoding": "gzip"}
+            return Response(body, status_code=code, headers=headers, media_type="text/html; charset=utf-8")
+
+        return await asyncio.to_thread(written)
+
+    async def section(self, template: str, key: Hashable, values: Callable[[], Mapping[str, Any]]) -> Markup:
+        """A part of a page that is the same for all readers, as long as its key is. It holds no form."""
+        found = self._sections.find((template, key))
+        if found is None:
+            drawn = self._templates.get_template(template)
+            found = await asyncio.to_thread(lambda: _packed(drawn.render(**values())))
+            self._sections.keep((template, key), found)
+        return Markup(zlib.decompress(found).decode())  # noqa: S704 - a template wrote it, and has escaped what it holds
 
     async def start_tables(self, environment: str, digest: str) -> list[StartTable]:
         """The tables of an environment at its start, with some rows.
@@ -101,14 +132,14 @@ class Pages:
             BundleError: it cannot be started.
             CapacityError: no worker answers.
         """
-        if digest not in self._starts:
+        tables = self._starts.find(digest)
+        if tables is None:
             seat = next((seat for seat in self.registry.fleet.seats.values() if seat.answers), None)
             if seat is None:
                 raise CapacityError("no worker answers now, so the tables are not shown")
-            self._starts[digest] = await seat.door.ask(AT_START, StartOrder(environment=environment, rows=SAMPLE_ROWS))
-            while len(self._starts) > MOST_STARTS:
-                del self._starts[next(iter(self._starts))]
-        return self._starts[digest]
+            tables = await seat.door.ask(AT_START, StartOrder(environment=environment, rows=SAMPLE_ROWS))
+            self._starts.keep(digest, tables)
+        return tables
 
     def stop(self) -> None:
         """End the live pages, so that the farm need not wait for them."""
@@ -142,17 +173,20 @@ class Visit:
         return min(int(text), most) if text.isdecimal() and len(text) < 12 else default
 
     async def drawn(self, template: str, code: int = 200, **values: Any) -> Response:
-        return await self.pages.drawn(template, code, csrf=self.session.csrf, path=self.request.url.path, **values)
+        path = self.request.url.path
+        return await self.pages.drawn(
+            template, code, gzipped=takes_gzip(self.request), csrf=self.session.csrf, path=path, **values
+        )
 
     def go_to(self, address: str) -> Response:
         """Answer a form: the browser asks for a page again. The address is one of ours."""
         return RedirectResponse(address, status_code=303)
 
 
-def web_app(pages: Pages, routes: Mapping[str, Page], *, loopback_only: bool) -> ASGIApp:
-    """The application. `routes` are pages by `GET /path` or `POST /path`."""
+def web_app(pages: Pages, routes: Mapping[str, PageView], api: ASGIApp, *, loopback_only: bool) -> ASGIApp:
+    """The application. `routes` are pages by `GET /path` or `POST /path`. Programs that were not let in get the API."""
 
-    def shown(page: Page) -> Callable[[Request], Awaitable[Response]]:
+    def shown(page: PageView) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             return await page(Visit(pages, request, request.scope["session"], request.scope["form"]))
 
@@ -172,7 +206,7 @@ def web_app(pages: Pages, routes: Mapping[str, Page], *, loopback_only: bool) ->
     handlers: dict[Any, Any] = {FarmError: failed, HTTPException: failed, Exception: failed}
     app = Starlette(routes=found, exception_handlers=handlers)
     app.router.redirect_slashes = False
-    return Guarded(app, pages, loopback_only=loopback_only)
+    return Guarded(app, pages, api, loopback_only=loopback_only)
 
 
 class WebOrApi:
@@ -190,9 +224,10 @@ class WebOrApi:
 class Guarded:
     """ASGI middleware: the cookie, the proof of a form, the size of a body, and the headers of every answer."""
 
-    def __init__(self, app: ASGIApp, pages: Pages, *, loopback_only: bool) -> None:
+    def __init__(self, app: ASGIApp, pages: Pages, api: ASGIApp, *, loopback_only: bool) -> None:
         self._app = app
         self._pages = pages
+        self._api = api
         self._loopback_only = loopback_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -206,7 +241,9 @@ class Guarded:
         session = self._pages.sessions.session(request.cookies)
         scope["session"], scope["form"] = session, {}
         if session is None and not scope["path"].startswith(OPEN):
-            answer = await self._pages.drawn("login.html", 401, why="", csrf="", path="")
+            answer: ASGIApp = self._api  # an agent's client, or a picture: a page about signing in would mislead it
+            if "text/html" in header(headers, b"accept"):
+                answer = await self._pages.drawn("login.html", 401, why="", csrf="", path="")
             await answer(scope, receive, send)
             return
         if scope["method"] == "POST":
@@ -293,11 +330,25 @@ async def _told(pages: Pages, request: Request, error: Exception) -> Response:
         status, message = 500, "The farm failed at this page; its log says why."
     title = {404: "Not there", 409: "Not now", 503: "No room, or trouble"}.get(status, "That did not work")
     session: WebSession | None = request.scope.get("session")
-    values = {"title": title, "message": message[:4000], "csrf": session.csrf if session else "", "path": ""}
+    values: dict[str, Any] = {
+        "title": title,
+        "message": message[:4000],
+        "csrf": session.csrf if session else "",
+        "path": "",
+    }
     answer = await pages.drawn("error.html", status, **values)
     if status == 503:
         answer.headers["Retry-After"] = str(RETRY_SECONDS)
     return answer
+
+
+def _packed(text: str) -> bytes:
+    return zlib.compress(text.encode("utf-8", "replace"), GZIP_LEVEL)
+
+
+def takes_gzip(request: Request) -> bool:
+    """True if a browser reads compressed answers."""
+    return "gzip" in request.headers.get("accept-encoding", "")
 
 
 def json_answer(value: Any, status: int = 200) -> Response:

@@ -11,9 +11,13 @@ from starlette.responses import Response
 STATIC = Path(__file__).parent / "static"
 PARTS = Path(__file__).parent / "report_parts"
 """The scripts of a report. A page of a farm and a report that stands alone have the same."""
-SHARED_PARTS = ("drawing.js", "sections.js", "rollout.js", "main.js")
+CLEAN = "clean.js"
+"""How scripts show texts of strangers."""
+SHARED_PARTS = (CLEAN, "drawing.js", "sections.js", "rollout.js", "main.js")
 REPORT = "report.js"
+API = "api.js"
 TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+STRICT = '"use strict";\n'
 A_YEAR = 31_536_000
 
 
@@ -32,6 +36,9 @@ def assets() -> dict[str, Asset]:
     for path in sorted(STATIC.iterdir()):
         if path.suffix in TYPES:
             found[path.name] = _asset(path.read_bytes(), TYPES[path.suffix])
+    clean = (PARTS / CLEAN).read_text(encoding="utf-8")
+    api = found[API].content.decode().removeprefix(STRICT)
+    found[API] = _asset(f"{STRICT}{clean}{api}".encode(), TYPES[".js"])
     served = (PARTS / "served.js").read_text(encoding="utf-8")
     found[REPORT] = _asset(f"{report_parts()}\n{served}".encode(), TYPES[".js"])
     return found

@@ -21,6 +21,7 @@ from servers.bundle.files import Stamp, opened
 from servers.bundle.rules import BundleRule, load_rules
 from servers.bundle_library import Library
 from servers.errors import BundleError
+from servers.limits.recent_values import RecentValues
 from servers.scenario.scenario import RATINGS, Scenario, rating_of
 from servers.text.json_values import is_list, is_object
 
@@ -98,25 +99,31 @@ class BundleFacts:
     reading: tuple[Stamp | None, ...]
 
 
+MOST_KNOWN = 1_000
+"""Bundles whose facts are kept."""
+MOST_KNOWN_BYTES = 3 * 1024 * 1024
+"""Characters of these facts."""
+
+
 class FactsCache:
-    """The facts of the bundles of a library. Thread-safe."""
+    """The facts of the bundles of a library that were read last. Thread-safe."""
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._known: dict[str, BundleFacts] = {}
-        self._reading = Lock()  # protects what is known: one thread reads
+        self._known = RecentValues[str, BundleFacts](MOST_KNOWN, MOST_KNOWN_BYTES, lambda facts: len(repr(facts)))
+        self._reading = Lock()  # one thread reads: bundles are large
 
     def of(self, environment_id: str) -> BundleFacts:
         """The facts of a bundle. Raises NotFound or BundleError as the library does."""
         environment = self._library.environment(environment_id)
         with opened(environment.folder) as files:
             stamps = files.stamps(FILES)
-        kept = self._known.get(environment_id)
+        kept = self._known.find(environment_id)
         if kept is not None and kept.reading == stamps:
             return kept
         with self._reading:
             found = _read(environment, self._library.scenarios(environment_id), stamps)
-            self._known[environment_id] = found
+            self._known.keep(environment_id, found)
         return found
 
 

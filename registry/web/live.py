@@ -19,8 +19,8 @@ from registry.web.app import Visit
 from servers.doors.operations import MARKS, MarksOrder
 from servers.errors import CapacityError, FarmError
 
-LEAST_SECONDS, MOST_SECONDS = 0.4, 20.0
-"""Seconds between two looks at what is watched."""
+LEAST_SECONDS, MOST_SECONDS = 0.4, 60.0
+"""Seconds between two looks at what is watched. 64 pages of 15 ms each want 48."""
 SHARE = 0.02
 FIRST_COST = 0.01
 """Seconds of a refresh, until the first was measured."""
@@ -66,7 +66,7 @@ class LiveFeed:
 
     def pause(self) -> float:
         """Seconds until the next look."""
-        return max(LEAST_SECONDS, min(MOST_SECONDS, self._cost * self.watchers / SHARE))
+        return seconds_between(self.watchers, self._cost)
 
     def touch(self, instance: str) -> None:
         """Tell the pages of an instance that something else of it has changed."""
@@ -122,6 +122,11 @@ class LiveFeed:
             async with asyncio.timeout(ASK_SECONDS):
                 marks = await self._registry.fleet.seat(worker).door.ask(MARKS, MarksOrder(instances=instances))
             await tell([one for one in watchers if marks.get(one.instance, "") != one.mark], marks)
+
+
+def seconds_between(pages: int, cost: float) -> float:
+    """The seconds between two looks, if each of some live pages then costs so many seconds."""
+    return max(LEAST_SECONDS, min(MOST_SECONDS, cost * pages / SHARE))
 
 
 async def tell(watchers: Sequence[LivePage], marks: Mapping[str, str]) -> None:

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
-from registry.fleet import FleetMember
 from registry.leases import Registry
+from registry.workers.fleet import FleetMember
 from servers.doors.operations import METRICS, EmptyOrder
 from servers.errors import FarmError
 from servers.worker.metrics import Family
@@ -20,6 +20,10 @@ SAMPLES = 720
 ASK_SECONDS = 4.0
 RECENT = 12
 """Samples of the last minute."""
+POINTS = 60
+"""The most points of the series of one environment."""
+NATURAL = ("done", "idle", "closing")
+"""Ends of guests that nobody need look at: they had nothing to do, or their farm has ended."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,14 @@ class Chart(NamedTuple):
     line: str
     area: str
     peak: str
+
+
+class EnvironmentSeries(NamedTuple):
+    """An environment's calls: since the start, a second in the last minute, and a second over time."""
+
+    name: str
+    calls: int
+    chart: Chart
 
 
 class TimeSeries:
@@ -89,22 +101,33 @@ class TimeSeries:
         pairs = list(pairwise(samples))
         calls = [_rate(a, b, sum(a.calls.values()), sum(b.calls.values())) for a, b in pairs]
         slow = [_quantile(a, b, 0.95) * 1000 for a, b in pairs]
+        deaths = [max(0, _deaths(b) - _deaths(a)) for a, b in pairs]
         return [
             _chart("Calls a second", calls, "{:,.1f}"),
             _chart("Latency, p95, ms", slow, "{:,.1f}"),
             _chart("Instances", [one.instances for one in samples], "{:,.0f}"),
             _chart("Guest processes", [one.guests for one in samples], "{:,.0f}"),
             _chart("Calls in flight", [one.in_flight for one in samples], "{:,.0f}"),
+            _chart(f"Guests that died, in {SAMPLE_SECONDS:.0f} s", deaths, "{:,.0f}"),
         ]
 
-    def by_environment(self) -> list[tuple[str, int, float]]:
-        """Environments by their calls: since the start, and a second in the last minute."""
+    def minutes(self) -> float:
+        """The minutes that the series show."""
+        return (self.samples[-1].at - self.samples[0].at) / 60 if self.samples else 0.0
+
+    def by_environment(self) -> list[EnvironmentSeries]:
+        """Environments by their calls, most first."""
         if not self.samples:
             return []
         last, before = self.samples[-1], self.samples[max(0, len(self.samples) - 1 - RECENT)]
-        return [
-            (name, count, _rate(before, last, before.calls[name], count)) for name, count in last.calls.most_common(50)
-        ]
+        few = list(self.samples)[:: -max(1, len(self.samples) // POINTS)][::-1]
+        found: list[EnvironmentSeries] = []
+        for name, count in last.calls.most_common(50):
+            rates = [_rate(a, b, a.calls[name], b.calls[name]) for a, b in pairwise(few)]
+            recent = _rate(before, last, before.calls[name], count)
+            chart = _chart(name, rates, "{:,.1f}")._replace(value=f"{recent:,.1f}")
+            found.append(EnvironmentSeries(name, count, chart))
+        return found
 
     def counted(self) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
         """The outcomes of calls, and the deaths of guests by cause, since the start."""
@@ -140,6 +163,10 @@ def _sample(at: float, families: Sequence[Family]) -> FarmSample:
     )
 
 
+def _deaths(sample: FarmSample) -> int:
+    return sum(count for cause, count in sample.deaths.items() if cause not in NATURAL)
+
+
 def _rate(before: FarmSample, after: FarmSample, was: float, now: float) -> float:
     """A counter's growth a second. A restart of a worker counts as no growth."""
     return max(0.0, now - was) / max(after.at - before.at, 0.001)
@@ -158,11 +185,8 @@ def _quantile(before: FarmSample, after: FarmSample, share: float) -> float:
 
 def _chart(title: str, values: Sequence[float], form: str) -> Chart:
     peak = max(values, default=0.0)
-    step = 600 / max(SAMPLES - 1, 1)
-    begin = 600 - step * max(len(values) - 1, 0)
-    points = [
-        f"{begin + step * at:.1f},{96 - 88 * value / peak if peak else 96:.1f}" for at, value in enumerate(values)
-    ]
+    step = 600 / max(len(values) - 1, 1)
+    points = [f"{step * at:.1f},{96 - 88 * value / peak if peak else 96:.1f}" for at, value in enumerate(values)]
     line = f"M{' L'.join(points)}" if points else ""
-    area = f"{line} L600,100 L{begin:.1f},100 Z" if points else ""
+    area = f"{line} V100 H0 Z" if points else ""
     return Chart(title, form.format(values[-1] if values else 0), line, area, form.format(peak))

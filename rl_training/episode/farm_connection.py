@@ -20,11 +20,12 @@ CONNECTIONS = 256
 
 
 class Farm(NamedTuple):
-    """A farm's URL and control token, and the seconds that a lease lives without a heartbeat."""
+    """A farm's URL and control token, the seconds that a lease lives without a heartbeat, how tools are perturbed."""
 
     url: str
     token: str
     ttl_seconds: int = 120
+    perturb: str = ""
 
 
 class FarmConnection:
@@ -34,7 +35,7 @@ class FarmConnection:
         self.farm = farm
         self.registry = FarmClient(farm.url, farm.token)
         self.http: httpx2.AsyncClient = shared_http(CONNECTIONS)
-        self.launches = Launches(self.registry, ttl_seconds=farm.ttl_seconds)
+        self.launches = Launches(self.registry, ttl_seconds=farm.ttl_seconds, perturb=farm.perturb)
         self._users: dict[tuple[UserModel, str], ChatModel] = {}
 
     def user(self, told: UserModel, api_key: str) -> ChatModel:

@@ -58,9 +58,10 @@ class LaunchedBatch(NamedTuple):
 class Launches:
     """Launches instances of one farm. An instance whose requester was cancelled is closed."""
 
-    def __init__(self, farm: FarmClient, *, ttl_seconds: int) -> None:
+    def __init__(self, farm: FarmClient, *, ttl_seconds: int, perturb: str = "") -> None:
         self._farm = farm
         self._ttl = ttl_seconds
+        self._perturb = perturb
         self._waiting: dict[Task, list[asyncio.Future[LaunchedBatch]]] = {}
         self._under_way: set[asyncio.Task[None]] = set()
 
@@ -96,7 +97,12 @@ class Launches:
     async def _serve(self, task: Task, waiting: list[asyncio.Future[LaunchedBatch]]) -> None:
         try:
             leases = await self._farm.launch(
-                task.environment, task.scenario, count=len(waiting), ttl_seconds=self._ttl, seed=task.seed
+                task.environment,
+                task.scenario,
+                count=len(waiting),
+                ttl_seconds=self._ttl,
+                seed=task.seed,
+                perturb=self._perturb,
             )
         except FarmError as error:
             for future in waiting:

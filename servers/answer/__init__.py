@@ -7,6 +7,9 @@ HOW_TO_ANSWER = (
     "When you are done, answer in your last message: tell what you were asked to tell, each value once and for "
     "certain, and say what each is of. Tell no other amounts, dates, times, counts or names of the same sort that "
     "nobody asked for. Call things by the names that they have here. Begin the answer to a question of yes or no with "
-    "that word. If there is nothing such, say that there is none."
+    "that word. If there is nothing such, say that there is none. If you were asked for a value, end the message with "
+    "a line that has it and nothing else: `Answer: 12 euros`. Several values stand behind the words that say what each "
+    "is of, with semicolons between: `Answer: fee: 12 euros; due: 3 April`. They are read from that line. Say above "
+    "it what you did, and why something was not done."
 )
 """The words that every agent reads. `servers.answer.checks.verdict` holds answers to them."""

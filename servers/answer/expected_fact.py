@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from servers.answer.extraction import as_date, as_minutes
 from servers.answer.fact import Cell, Fact
-from servers.answer.measures import UNITS as MEASURES
+from servers.answer.measures import MEASURES
 from servers.answer.mention import Day, Mention
 from servers.answer.text import folded
 from servers.answer.vocabulary import CURRENCY_OF, MINUTES_OF

@@ -34,7 +34,8 @@ KINDS: dict[FactType, tuple[Kind, ...]] = {
         _kind(r"worth|valued?|values", "worth|value|price|cost|claimed|amount|request"),
         _kind(r"insured|insurance|premium|covers?|covered|covering", "insur|cover|premium|certificate"),
         _kind(
-            r"(?<!would )(?:has|have|had|'ve) (?:\w+ )?paid|paid (?:so far|already)|already paid", r"(?<!to be )pa[iy]"
+            r"(?<!would )(?:has|have|had|'ve) (?:\w+ )?paid|paid (?:so far|already)|already paid",
+            r"(?<!to be )pa(?:id|ys?\b|ment|ying)",
         ),
         _kind(
             r"owes?|owed|outstanding|still open|left to pay|unpaid|to be paid|to pay",

@@ -21,7 +21,7 @@ _UNITS = {
         "1000": "km kilometre kilometres kilometer kilometers kilometros",
     },
 }
-UNITS = {
+MEASURES = {
     word: (dimension, Decimal(factor))
     for dimension, factors in _UNITS.items()
     for factor, words in factors.items()
@@ -32,7 +32,7 @@ UNITS = {
 
 def unit_in(words: list[str]) -> str:
     """The first word for a unit, or none. A short one (`m`, `kg`) is passed over: it may be something else."""
-    return next((word for word in words if len(word) > 2 and word in UNITS), "")
+    return next((word for word in words if len(word) > 2 and word in MEASURES), "")
 
 
 def factor_between(told: str, asked: str) -> Decimal:
@@ -40,7 +40,7 @@ def factor_between(told: str, asked: str) -> Decimal:
 
     Units of two dimensions have no factor: 0, which makes no number right.
     """
-    if told not in UNITS or asked not in UNITS:
+    if told not in MEASURES or asked not in MEASURES:
         return Decimal(1)
-    (dimension, one), (other_dimension, other) = UNITS[told], UNITS[asked]
+    (dimension, one), (other_dimension, other) = MEASURES[told], MEASURES[asked]
     return one / other if dimension == other_dimension else Decimal(0)

@@ -4,6 +4,7 @@ import re
 from typing import Literal
 
 from servers.answer.text import Text
+from servers.answer.vocabulary import TENS, UNITS, alternatives
 
 Stance = Literal["told", "denied", "doubted", "asked"]
 _NOT = (
@@ -45,7 +46,8 @@ _AFTER = re.compile(
 DOUBT = re.compile(
     r"\b(?:maybe|perhaps|possibly|probably|presumably|likely|might"
     r"|i think|i believe|i guess|i suppose|i reckon|i assume|i'd guess|i'd say"
-    r"|i would say|not (?:entirely |quite |completely |fully |absolutely |100% |totally )?(?:sure"
+    r"|i would say|i (?:would|could|can|do)(?: not|n't) say|i cannot say"
+    r"|not (?:entirely |quite |completely |fully |absolutely |100% |totally )?(?:sure"
     r"|certain)|unsure|not clear|unclear"
     r"|if i (?:remember|recall)|as far as i (?:remember|recall)|should be (?:around|about|roughly)"
     r"|seems to be|seem to be|it looks (?:like|as if)|something like"
@@ -74,6 +76,11 @@ UNDECIDED = re.compile(
 )
 _EITHER = re.compile(r"\b(?:either|entweder)\b")
 _EITHER_ONE = re.compile(r"\beither\b(?! (?:\S+ ){1,8}or\b)")
+_OR_IF = re.compile(
+    rf"^[^.;:]{{0,60}}\bor (?:(?:just|only|even|rather|maybe) )?[€$£]?(?:\d[\d.,]*|{alternatives({*UNITS, *TENS})})"
+    r"(?: [^\W\d_]+){0,2},? (?:if|when|unless|provided|should|in case|where)\b"
+)
+"""Another number in its place, on a condition."""
 _COULD = re.compile(
     r"\b(?:may|might|could|can|should) (?:also |well |perhaps )?be(?: on| in| the| at| about| around)? ?[€$£]?$"
 )
@@ -115,7 +122,7 @@ def stance(
         return "denied"
     if _ABOUT.search(before) or _COULD.search(before) or DOUBT.search(sentence):
         return "doubted"
-    if _EITHER.search(before) or _EITHER_ONE.search(after):
+    if _EITHER.search(before) or _EITHER_ONE.search(after) or _OR_IF.match(after):
         return "doubted"
     return "told"
 
@@ -184,6 +191,12 @@ PLAIN_NO = re.compile(
     r"(?:(?<=[.;!?,\n-]) ?|(?<=[.;!?\n] )- |(?<=\()|(?<= - ))(?<!: )(?:sorry,? |nein, |but )?no(?=,| -|\.\.)"
 )
 """A mere "no" after something told."""
+NO_TO_A_QUESTION = re.compile(
+    r"[ (-]*no, (?!(?:it|that|this|these|those|sorry|wait)\b)(?:[^\W\d_]+ ){1,4}?"
+    r"(?:(?:can|could|may|will|would|is|are|was|were|do|does|did|has|have|had)(?: not|n't)|cannot)\b"
+    r"|[ (-]*(?<=\? )no\b|[ (-]*no, (?:[^\W\d_]+ ){1,5}(?:not |\w+n't )(?:[^\W\d_]+ ){0,2}yet\b"
+)
+"""A "no" that answers a question: "no, you could not go back", "certain? No", "no, that is not decided yet"."""
 UNKNOWN = re.compile(
     r"\b(?:i|we) (?:do not|don't) (?:know|see) (?:the|which|what|when|how|whether|if|where)\b|\b(?:can't|cannot"
     r"|couldn't) (?:say|tell) (?:when|which|how|what|whether)"
@@ -193,11 +206,19 @@ UNKNOWN = re.compile(
     r"|\b(?:what|which|when|whether|how (?:much|many|high|long))\b[^.;\n]{3,100}, (?:i|we)"
     r" (?:(?:do|did|could|can)(?: not|n't)|cannot|have not been able to)"
     r" (?:yet )?(?:find|see|know|say|tell|have|look)\b"
-    r"|\b(?:i|we) (?:do not|don't) have (?:the|a|any) (?:total|figure|number|amount|date|sum)\b"
+    r"|\b(?:i|we) (?:do not|don't) have (?:the|a|any) (?:whole |full |exact |total )?"
+    r"(?:total|figure|number|amount|date|sum|price|cost)\b"
     r"|\b(?:i|we) (?:(?:did|could)(?: not|n't)|cannot|was not able to|were not able to)"
     r" (?:see|find|find out|tell|determine) (?:what|which|when|how (?:much|many|high|long)|until when|by when)\b"
 )
 """Words of somebody who does not know what was asked."""
+NO_OBSTACLE = re.compile(
+    r"\b(?:that|this|which|it|they|these) (?:(?:did|does|do|was|is|were|are)(?: not|n't)|never|no longer)"
+    r" (?:really |in fact )?(?:stands? in the way|stood in the way|matter(?:ed)?|prevent|stop|bar"
+    r"|an? (?:obstacle|problem))"
+    r"|\b(?:was|is) no (?:obstacle|hindrance|bar)\b"
+)
+"""Words that say that a reason stands in nobody's way."""
 REFUSAL = re.compile(
     r"\b(?:(?:can't|cannot|can not|could not|couldn't|won't|not able to|unable to|not allowed to"
     r"|may not|not permitted to|not in a position to|am afraid i can't) (?:\w+ ){0,2}(?:tell|say|give"

@@ -165,7 +165,7 @@ async def _tool_findings(environment: Environment, guests: Guests) -> list[str]:
             continue
         wrong += [
             f"{path}: tools.{declared.name}.{field}: is not what tools.py says; "
-            "`farm derive BUNDLE --write` brings it up to date"
+            f"`farm derive {name_in_commands(environment.folder)} --write` brings it up to date"
             for field in compared
             if getattr(told, field) != getattr(declared, field)
         ]

@@ -21,7 +21,7 @@ async def text_findings(
     return [
         (scenario, one, problem)
         for scenario in scenarios
-        for one in scenario.checkpoints
+        for one in scenario.questions
         for text in one.sources()
         for problem in await _source_findings(SourceText(text, gate), guests)
     ]
@@ -39,10 +39,10 @@ async def question_findings(
     try:
         reader = Reader(image, image)
     except FarmError as error:
-        return [(one, str(error)) for one in scenario.checkpoints]
+        return [(one, str(error)) for one in scenario.questions]
     try:
-        found = [(one, why) for one in scenario.checkpoints for why in one.state_findings(reader)]
+        found = [(one, why) for one in scenario.questions for why in one.state_findings(reader)]
     finally:
         reader.close()
-    found += [(one, why) for one in scenario.checkpoints for why in await one.run_findings(image, clock, guests)]
+    found += [(one, why) for one in scenario.questions for why in await one.run_findings(image, clock, guests)]
     return found

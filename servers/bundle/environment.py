@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -52,7 +52,7 @@ class SeedScript(Protocol):
 
 @dataclass(frozen=True)
 class SeedFile:
-    """A bundle's `seed.sql`. It is read when a start is built, and not kept: it may have 8 MiB."""
+    """A bundle's `seed.sql`. It is read when a start is built, and not kept: it may have 64 MiB."""
 
     folder: Path
     digest: str
@@ -156,9 +156,6 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
             findings += islice(_schema_problems(path, description), MOST_FINDINGS)
     if description is None or len(texts) < len(SERVED_FILES):
         return findings, None
-    digest = hashlib.sha256()
-    for name in SERVED_FILES:
-        digest.update(f"{name} {len(texts[name])}\n".encode() + texts[name].encode())
     environment = Environment(
         folder=folder,
         description=description,
@@ -166,9 +163,26 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
         schema=texts["schema.sql"],
         seed_script=SeedFile(folder, digest_of_seed(texts[SEED]), len(texts[SEED].encode())),
         source=texts["tools.py"],
-        digest=digest.hexdigest(),
+        digest=_digest(texts),
     )
     return findings, environment
+
+
+def digest_of_bundle(folder: Path) -> str | None:
+    """The digest of the environment in a folder, without a check of what its files say. None if one is missing."""
+    try:
+        with opened(folder) as files:
+            texts = _texts(files)[1]
+    except BundleError:
+        return None
+    return _digest(texts) if len(texts) == len(SERVED_FILES) else None
+
+
+def _digest(texts: Mapping[str, str]) -> str:
+    digest = hashlib.sha256()
+    for name in SERVED_FILES:
+        digest.update(f"{name} {len(texts[name])}\n".encode() + texts[name].encode())
+    return digest.hexdigest()
 
 
 def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str]]:

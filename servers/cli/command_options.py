@@ -7,30 +7,43 @@ from typing import Annotated
 import typer
 
 from servers.bundle.card import bundles_in
-from servers.bundle.files import PACKAGED
+from servers.bundle.files import PACKAGED, SERVED_FILES
 from servers.errors import NotFound, RequestError
+from servers.perturb.perturbation import perturbation_of
 from servers.records import checked_url
 from servers.scenario.scenario import LEVELS
 from servers.text.wording import suggestion
 
+
+def perturbed(text: str | None) -> str | None:
+    """A perturbation in its canonical form. Raises RequestError."""
+    return None if text is None else str(perturbation_of(text))
+
+
 Bundle = Annotated[Path, typer.Argument(help="A bundle's folder, or the id of one of the farm's own environments.")]
 Bundles = Annotated[list[Path], typer.Argument(help="Bundles' folders, folders of them, or ids of the farm's own.")]
 Shelves = Annotated[list[Path] | None, typer.Option("--library", help="Folders of bundles, beside the farm's own.")]
+PerturbOption = Annotated[
+    str | None,
+    typer.Option("--perturb", callback=perturbed, help="How the tools differ: names,arguments,faults=0.1."),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
+NO_BUNDLE = "no bundle: it has no environment.json"
 
-def shelves(given: list[Path] | None) -> list[Path]:
-    """The folders of bundles that `--library` names.
+
+def shelves(given: list[Path] | None, option: str = "--library") -> list[Path]:
+    """The folders of bundles that an option names.
 
     Raises:
         RequestError: one does not exist, or is itself a bundle.
     """
     for folder in given or []:
         if not folder.is_dir():
-            raise RequestError(f"--library {folder}: no such folder")
+            raise RequestError(f"{option} {folder}: no such folder")
         if (folder / "environment.json").exists():
             parent = folder.resolve().parent
-            raise RequestError(f"--library {folder}: is a bundle; give the folder that it lies in: --library {parent}")
+            raise RequestError(f"{option} {folder}: is a bundle; give the folder that it lies in: {option} {parent}")
     return given or []
 
 
@@ -57,16 +70,19 @@ def folders_of(bundles: Sequence[Path]) -> list[Path]:
     """The folders of bundles, found like `folder_of`. A folder of bundles stands for all of them.
 
     Raises:
-        NotFound: one does not exist.
+        NotFound: one does not exist, or has nothing of a bundle.
     """
     return [one for bundle in bundles for one in _bundles_in(folder_of(bundle))]
 
 
 def _bundles_in(folder: Path) -> list[Path]:
-    """The bundles in a folder, unless it is a bundle or holds none."""
+    """The bundles in a folder, or the folder itself if it is one, also one that lacks files."""
     if (folder / "environment.json").exists():
         return [folder]
-    return sorted(path.parent for path in folder.glob("*/environment.json")) or [folder]
+    found = sorted(path.parent for path in folder.glob("*/environment.json"))
+    if not found and not any((folder / name).exists() for name in SERVED_FILES):
+        raise NotFound(f"{folder.name or folder}: {NO_BUNDLE}; `farm new NAME` makes one")
+    return found or [folder]
 
 
 def bundle_of(bundle: Path) -> Path:
@@ -77,7 +93,7 @@ def bundle_of(bundle: Path) -> Path:
     """
     folder = folder_of(bundle)
     if not (folder / "environment.json").is_file():
-        raise NotFound(f"{bundle}: no bundle: it has no environment.json")
+        raise NotFound(f"{bundle}: {NO_BUNDLE}")
     return folder
 
 

@@ -1,6 +1,7 @@
 """Options for secrets. The list of processes shows command lines, so secrets come from the environment or a file."""
 
 import re
+import ssl
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +10,7 @@ import typer
 
 from servers.errors import RequestError
 from servers.files.trouble import trouble
+from servers.joining.proofs import SHORTEST_TOKEN
 
 PASSWORD = re.compile(r"//[^/?#]*:[^/?#]*@|[?&](password|token|key)=", re.IGNORECASE)
 LONGEST_TOKEN = 4096
@@ -50,6 +52,30 @@ def token_from(token: str | None, file: Path | None) -> str | None:
     if not text.strip() or "\n" in text.strip() or len(text) > LONGEST_TOKEN:
         raise RequestError(f"--token-file {file}: is not one line with a token")
     return text.strip()
+
+
+def join_token_from(file: Path | None) -> str | None:
+    """The join token of a file, which workers and their registry share.
+
+    Raises:
+        RequestError: the file cannot be read, or has no token in it that is long enough.
+    """
+    token = token_from(None, file)
+    if token is not None and len(token) < SHORTEST_TOKEN:
+        raise RequestError(f"{file}: a join token has {SHORTEST_TOKEN} characters at least")
+    return token
+
+
+def readable(authority: Path | None) -> Path | None:
+    """A file of certificates. Raises RequestError if it holds none."""
+    if authority is not None:
+        try:
+            ssl.create_default_context(cafile=str(authority))
+        except (OSError, ssl.SSLError) as error:
+            raise RequestError(
+                f"--authority {authority}: no certificates can be read there: {trouble(error)}"
+            ) from None
+    return authority
 
 
 def _begun(file: Path) -> str:

@@ -3,8 +3,6 @@
 It has a token of its own, which no agent ever has. A worker in the registry's own process is called directly.
 """
 
-import hmac
-
 from pydantic import ValidationError
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -13,10 +11,13 @@ from starlette.types import Receive, Scope, Send
 from servers.doors.operations import OPERATIONS
 from servers.doors.request import bearer, headers_of, misled
 from servers.errors import BundleError, CapacityError, FarmError, NotFound, RequestError
+from servers.joining.messages import HERE, HereAnswer, HereOrder
+from servers.joining.proofs import ControlTokens
 from servers.validation import problems
 from servers.worker.worker import Worker
 
 LARGEST_BODY = 16 * 1024 * 1024
+LARGEST_QUESTION = 1024
 NOTHING_HERE = "there is nothing here: a worker's port has the agents' doors alone, and the API is at the farm's URL"
 
 
@@ -33,10 +34,10 @@ class ControlDoor:
     the registry raises again.
     """
 
-    def __init__(self, worker: Worker, token: str, *, loopback_only: bool = False) -> None:
+    def __init__(self, worker: Worker, tokens: ControlTokens, *, loopback_only: bool = False) -> None:
         self._worker = worker
         self._loopback_only = loopback_only
-        self._expected = token.encode()
+        self._tokens = tokens
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -45,7 +46,9 @@ class ControlDoor:
             response: Response = _error(wrong[0], "misled", wrong[1])
         elif not scope["path"].startswith("/w/"):
             response = _error(404, "not_found", NOTHING_HERE)
-        elif not hmac.compare_digest(bearer(headers_of(scope)), self._expected):
+        elif scope["path"] == HERE and request.method == "POST":
+            response = await self._here(request)
+        elif not self._tokens.open_to(bearer(headers_of(scope))):
             self._worker.watch.refused("control", 401)
             response = _error(401, "unauthorized", "this door opens for the registry's token alone")
         elif request.method != "POST":
@@ -53,6 +56,14 @@ class ControlDoor:
         else:
             response = await self._answered(scope["path"].removeprefix("/w/"), request)
         await response(scope, receive, send)
+
+    async def _here(self, request: Request) -> Response:
+        """Prove that this is the worker that joins: a registry asks before it sends the token to an address."""
+        try:
+            order = HereOrder.model_validate_json(await _bounded(request, LARGEST_QUESTION), strict=True)
+        except (ValidationError, RequestError):
+            return _error(422, "RequestError", "a nonce is needed here")
+        return Response(HereAnswer(proof=self._tokens.answer(order.nonce)).model_dump_json())
 
     async def _answered(self, name: str, request: Request) -> Response:
         try:
@@ -68,12 +79,12 @@ class ControlDoor:
             return _error(_status(error), type(error).__name__, str(error))
 
 
-async def _bounded(request: Request) -> bytes:
+async def _bounded(request: Request, largest: int = LARGEST_BODY) -> bytes:
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > LARGEST_BODY:
-            raise RequestError(f"an order of more than {LARGEST_BODY} bytes")
+        if len(body) > largest:
+            raise RequestError(f"an order of more than {largest} bytes")
     return bytes(body)
 
 

@@ -1,7 +1,7 @@
 """The fast path for the most common request, a plain `tools/call`, without the SDK's objects.
 
-A request with anything unusual in its headers, body or outcome goes to the SDK unread. So the protocol's rules stay in
-the SDK.
+A request with anything unusual in its body or outcome goes to the SDK unread, and so does one with a header that may
+change its meaning. So the protocol's rules stay in the SDK.
 """
 
 import json
@@ -23,9 +23,13 @@ META = "io.modelcontextprotocol/"
 VERSION, CAPABILITIES, CLIENT = f"{META}protocolVersion", f"{META}clientCapabilities", f"{META}clientInfo"
 MODERN_META = {VERSION, CAPABILITIES, CLIENT}
 CLIENT_KEYS = {"name", "version"}
-KEYS_OF_META = len(MODERN_META) + len(CLIENT_KEYS)
 ENVELOPE = {"jsonrpc", "id", "method", "params"}
-MODERN_PARAMS, HANDSHAKE_PARAMS = {"name", "arguments", "_meta"}, {"name", "arguments"}
+PARAMS = {"name", "arguments", "_meta"}
+PROGRESS, LOG_LEVEL = "progressToken", f"{META}logLevel"
+TRACING = {"traceparent", "tracestate", "baggage"}
+"""Notes by which the SDK puts a call into its client's trace."""
+LOG_LEVELS = {"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+PLAIN_VALUES = (str, int, type(None))
 VERSIONS = {version.encode(): version for version in (MODERN, *HANDSHAKE)}
 CALL_FAILED = "farm.call_failed"
 """A key in a request's scope: the farm could not make the call, and has logged the reason."""
@@ -41,8 +45,13 @@ ORDINARY_HEADERS = {
     b"mcp-method",
     b"mcp-name",
     b"mcp-protocol-version",
+    b"mcp-session-id",
     b"user-agent",
 }
+"""Headers of nearly all clients."""
+MCP_PREFIX = b"mcp-"
+TELLING_HEADERS = {b"content-encoding", b"last-event-id", b"origin"}
+"""Headers beside the protocol's own that may change what a request means."""
 
 
 class PlainToolCall(NamedTuple):
@@ -63,7 +72,7 @@ class Express:
 
     async def answer(self, scope: Scope, headers: Headers, body: bytes, send: Send, instance: Instance) -> bool:
         """Answer an admitted request. False leaves it to the SDK."""
-        if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
+        if len(headers) != len(scope["headers"]) or not (headers.keys() <= ORDINARY_HEADERS or are_plain(headers)):
             return False  # one is there twice, or asks for something special
         call = _ordinary_call(body, headers)
         if call is None:
@@ -82,6 +91,12 @@ class Express:
         head = f'{{"jsonrpc":"2.0","id":{number},"result":'.encode()
         end = self._modern_end if call.version == MODERN else b"}}"
         return b"".join((head, *result_pieces(outcome), end))
+
+
+def are_plain(headers: Headers) -> bool:
+    """True if no header beside the ordinary ones changes what a request means."""
+    others = headers.keys() - ORDINARY_HEADERS
+    return others.isdisjoint(TELLING_HEADERS) and not any(name.startswith(MCP_PREFIX) for name in others)
 
 
 def result_pieces(outcome: CallOutcome) -> list[bytes]:
@@ -119,7 +134,8 @@ def _ordinary_call(body: bytes, headers: dict[bytes, bytes]) -> PlainToolCall | 
     version = VERSIONS.get(headers.get(b"mcp-protocol-version", b""))
     if version is None or not (_is_modern if version == MODERN else _is_handshake)(parameters, headers):
         return None
-    keys = len(request) + len(parameters) + len(arguments) + (KEYS_OF_META if version == MODERN else 0)
+    keys = len(request) + len(parameters) + len(arguments) + len(parameters.get("_meta", ()))
+    keys += len(CLIENT_KEYS) if version == MODERN else 0
     has_key_twice = body.count(b":") != keys and key_twice_in(body) is not None  # few texts have a colon, as keys do
     return None if has_key_twice else PlainToolCall(number, tool, arguments, version)
 
@@ -131,14 +147,16 @@ def _is_modern(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
         headers.get(b"mcp-method") == b"tools/call"
         and not name.startswith("=?")  # it is in base64, which the SDK decodes
         and name == params.get("name")
-        and params.keys() <= MODERN_PARAMS
+        and params.keys() <= PARAMS
         and is_plain_meta(meta)
     )
 
 
 def is_plain_meta(meta: object) -> bool:
     """True for the `_meta` of a client of the modern revision that can do nothing special."""
-    if not is_object(meta) or meta.keys() != MODERN_META or meta[VERSION] != MODERN or meta[CAPABILITIES] != {}:
+    if not is_object(meta) or not meta.keys() >= MODERN_META or meta[VERSION] != MODERN or meta[CAPABILITIES] != {}:
+        return False
+    if len(meta) > len(MODERN_META) and not _asks_nothing(meta, MODERN_META):
         return False
     info: Any = meta[CLIENT]
     return (
@@ -149,5 +167,25 @@ def is_plain_meta(meta: object) -> bool:
     )
 
 
-def _is_handshake(params: dict[str, Any], headers: dict[bytes, bytes]) -> bool:
-    return b"mcp-method" not in headers and params.keys() <= HANDSHAKE_PARAMS
+def _is_handshake(params: dict[str, Any], _headers: dict[bytes, bytes]) -> bool:
+    if not params.keys() <= PARAMS:
+        return False
+    return "_meta" not in params or (is_object(params["_meta"]) and _asks_nothing(params["_meta"], set()))
+
+
+def _asks_nothing(meta: dict[str, Any], known: set[str]) -> bool:
+    """True if a `_meta` has, beside keys that are `known`, nothing that changes an answer.
+
+    Calls report no progress and log nothing for clients. What a client notes for itself is a simple value.
+    """
+    for key in meta.keys() - known:
+        value = meta[key]
+        if key == LOG_LEVEL and known:
+            is_plain = isinstance(value, str) and value in LOG_LEVELS
+        elif key == PROGRESS:
+            is_plain = type(value) in (str, int)
+        else:
+            is_plain = type(value) in PLAIN_VALUES and not key.startswith(META) and key not in TRACING
+        if not is_plain:
+            return False
+    return True

@@ -19,10 +19,12 @@ from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY
 from pydantic import ValidationError
 from starlette.types import Message, Receive, Scope, Send
 
 from servers.bundle.description import Tool
+from servers.doors.disconnect import EndsWithClient, ToolStream, with_session
 from servers.doors.fast_path import CALL_FAILED, Express, result_pieces
 from servers.doors.json_rpc import (
     REFUSED,
@@ -32,7 +34,7 @@ from servers.doors.json_rpc import (
     problem_of,
 )
 from servers.doors.known_heads import HEAD_WORDS
-from servers.doors.prepared_answers import PREPARED, AnswerKey, PreparedAnswers, plain_question
+from servers.doors.prepared_answers import INITIALIZES, PREPARED, AnswerKey, PreparedAnswers, plain_question
 from servers.doors.request import (
     MOST_KINDS,
     Headers,
@@ -49,9 +51,10 @@ from servers.doors.request import (
 from servers.doors.stdio import LineWire
 from servers.doors.whole_exchange import whole_of
 from servers.doors.wrong_params import SDK_WORDS, TOO_EARLY, wrong_params
-from servers.errors import FarmError, NotFound, RequestError
+from servers.errors import CapacityError, FarmError, NotFound, RequestError
 from servers.limits.json_size import has_more_values
 from servers.worker.instance import Instance
+from servers.worker.tool_changes import ToolChanges, ToolListener
 from servers.worker.worker import Worker
 
 LARGEST_BODY = 1024 * 1024
@@ -71,6 +74,7 @@ PLAIN_FORM = [(b"content-type", b"application/json"), (b"accept", b"application/
 PLAIN_NAMES = {name for name, _ in PLAIN_FORM}
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
+Listen: TypeAlias = Callable[[Context, mcp.SubscriptionsListenRequestParams], Awaitable[mcp.SubscriptionsListenResult]]
 
 
 class RequestRefusal(NamedTuple):
@@ -93,6 +97,10 @@ NOTHING_HERE = RequestRefusal(404, "not_found", "there is no instance here; it w
 INSTANCES_ELSEWHERE = (
     "there are no instances at this port: each worker of this farm has a port of its own; use the mcp_url of the lease"
 )
+NO_STREAM = RequestRefusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
+LISTENS = "subscriptions/listen"
+SIZE = "farm.size"
+"""The key in a request's scope under which the bytes of its body stand."""
 NO_ROOM = RequestRefusal(503, "capacity", "too many large requests at once; nothing was done, try again")
 NO_TOKEN = RequestRefusal(
     401, "unauthorized", "the token of this instance goes into the header Authorization: Bearer TOKEN"
@@ -124,7 +132,7 @@ class AgentDoor:
         self._let_in_before: dict[bytes, _ReadHead] = {}
         self._token_of = lru_cache(MOST_REMEMBERED)(self._token)
         self._manager = StreamableHTTPSessionManager(
-            server or _server(self._of_request),
+            server or _server(self._of_request, worker.tool_changes),
             json_response=True,
             stateless=True,
             max_request_body_size=LARGEST_BODY,
@@ -147,6 +155,9 @@ class AgentDoor:
             await self._refuse(send, read)
             return
         instance_id, headers = read
+        if scope["method"] == "GET":
+            await self._stream(scope, receive, send, instance_id)
+            return
         try:
             body = await _body(scope, receive)
         except TooLarge:
@@ -180,13 +191,16 @@ class AgentDoor:
         question = plain_question(scope, headers, body, instance)
         if question is not None and await self._prepared.answer(question, scope, send):
             return
-        scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id}
+        scope = {**scope, "headers": _in_plain_form(scope["headers"]), "farm.instance": instance_id, SIZE: len(body)}
         problem = problem_of(body)
         if problem is not None:
             self._worker.watch.refused("agent", 400)
             await _send(send, 400, error_body(problem))
             return
-        if question is None and method_of(body) not in PREPARED:
+        method = method_of(body)
+        if method == INITIALIZES and instance.tools_change:
+            send = with_session(send, instance_id)
+        if question is None and method not in PREPARED:
             await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
             return
         async with self._making.setdefault(question.key if question is not None else instance_id, asyncio.Lock()):
@@ -195,6 +209,20 @@ class AgentDoor:
                     return  # it was made for another request meanwhile
                 send = self._prepared.keeping(question, send)
             await self._manager.handle_request(scope, again(body, receive), self._noticing(send))
+
+    async def _stream(self, scope: Scope, receive: Receive, send: Send, instance_id: str) -> None:
+        """Tell a client of changed tools until it disconnects."""
+        instance = await self._opened(instance_id)
+        if isinstance(instance, RequestRefusal):
+            await self._refuse(send, instance)
+        elif not instance.tools_change:
+            await self._refuse(send, NO_STREAM)
+        else:
+            try:
+                with self._worker.tool_changes.listener(instance_id) as listener:
+                    await EndsWithClient(ToolStream(listener), lambda _: True)(scope, receive, send)
+            except CapacityError as error:
+                await self._refuse(send, RequestRefusal(503, "capacity", str(error)))
 
     def _read(self, scope: Scope) -> _ReadHead | RequestRefusal:
         """What a request's head says, or why it is turned away. A head that was let in is not read again."""
@@ -291,8 +319,8 @@ async def serve_stdio(worker: Worker, instance_id: str, incoming: BinaryIO, outg
         pass  # the client went away in the middle of an answer
 
 
-def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any]:
-    """The one MCP server. `instance_of` finds the instance of a request.
+def _server(instance_of: Callable[[Context], Awaitable[Instance]], changes: ToolChanges | None = None) -> Server[Any]:
+    """The one MCP server. `instance_of` finds the instance of a request. Without `changes` no client is told of any.
 
     It is called in the step that uses the instance, since a worker closes instances that are not in use.
     """
@@ -320,10 +348,13 @@ def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any
         return mcp.CallToolResult.model_validate_json(b"".join((*result_pieces(outcome), b"}")))
 
     async def with_instructions(ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Add the environment's instructions to the server's self-description."""
+        """Add to the server's self-description the environment's instructions, and whether its tools change."""
         result = await call_next(ctx)
         if ctx.method in ("initialize", "server/discover") and isinstance(result, dict):
-            return {**result, "instructions": (await found(ctx)).instructions}
+            instance = await found(ctx)
+            tools = {"listChanged": changes is not None and instance.tools_change}
+            capabilities = {**result["capabilities"], "tools": tools}
+            return {**result, "capabilities": capabilities, "instructions": instance.instructions}
         return result
 
     server: Server[Any] = Server(
@@ -331,10 +362,47 @@ def _server(instance_of: Callable[[Context], Awaitable[Instance]]) -> Server[Any
         version=SERVER_INFO["version"],
         on_list_tools=list_tools,
         on_call_tool=call_tool,
+        on_subscriptions_listen=_listening(found, changes),
         get_tool_input_schema=lambda _name: None,
     )
     server.middleware += [with_instructions, _with_reasons]
     return server
+
+
+def _listening(found: Callable[[Context], Awaitable[Instance]], changes: ToolChanges | None) -> Listen:
+    """What answers `subscriptions/listen`."""
+
+    async def listen(ctx: Context, params: mcp.SubscriptionsListenRequestParams) -> mcp.SubscriptionsListenResult:
+        instance = await found(ctx)
+        if changes is None or not instance.tools_change:
+            raise MCPError(code=mcp.METHOD_NOT_FOUND, message=f"{LISTENS}: the tools of this instance do not change")
+        if ctx.request is not None and ctx.request.scope[SIZE] > SMALL_BODY:
+            raise MCPError(code=REFUSED, message=f"{LISTENS} has at most {SMALL_BODY} bytes: they stay in memory")
+        try:
+            with changes.listener(instance.id) as listener:
+                return await _told_of_changes(ctx, params, listener)
+        except CapacityError as error:
+            raise MCPError(code=REFUSED, message=str(error)) from None
+
+    return listen
+
+
+async def _told_of_changes(
+    ctx: Context, params: mcp.SubscriptionsListenRequestParams, listener: ToolListener
+) -> mcp.SubscriptionsListenResult:
+    """Tell a client of the modern revision of changed tools, until it disconnects or the listener ends."""
+    number: Any = ctx.request_id
+    meta: Any = {SUBSCRIPTION_ID_META_KEY: number}
+    wanted = params.notifications.tools_list_changed or None
+    honored = mcp.SubscriptionFilter(tools_list_changed=wanted)
+    acknowledged = mcp.SubscriptionsAcknowledgedNotificationParams(notifications=honored, _meta=meta)
+    told = mcp.SubscriptionsAcknowledgedNotification(params=acknowledged)
+    await ctx.session.send_notification(told, related_request_id=number)
+    while await listener.changed():
+        if wanted:
+            changed = mcp.ToolListChangedNotification(params=mcp.NotificationParams(_meta=meta))
+            await ctx.session.send_notification(changed, related_request_id=number)
+    return mcp.SubscriptionsListenResult(_meta=meta)
 
 
 async def _with_reasons(ctx: Context, call_next: CallNext) -> HandlerResult:
@@ -382,9 +450,11 @@ def _instance_in(path: str) -> str | None:
 
 
 def _malformed(method: str, headers: Headers) -> RequestRefusal | None:
-    """The fault in a request's method or headers, if any."""
+    """The fault in a request's method or headers, if any. A GET may ask for a stream."""
+    if method == "GET" and "text/event-stream" in header(headers, b"accept"):
+        return None
     if method != "POST":
-        return RequestRefusal(405, "method_not_allowed", "MCP is posted here; there is no stream to listen to")
+        return NO_STREAM
     if not is_json(header(headers, b"content-type")):
         return RequestRefusal(415, "unsupported_media_type", "a message is sent with Content-Type: application/json")
     if b"content-encoding" in headers and is_encoded(headers):

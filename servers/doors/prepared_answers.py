@@ -19,6 +19,7 @@ from servers.doors.fast_path import (
     ORDINARY_HEADERS,
     VERSION,
     VERSIONS,
+    are_plain,
     is_plain_meta,
 )
 from servers.doors.request import Headers
@@ -27,7 +28,7 @@ from servers.limits.json_size import key_twice_in
 from servers.text.json_values import as_object, is_object
 from servers.worker.instance import Instance
 
-MOST_PREPARED = 8 * 1024 * 1024
+MOST_PREPARED = 6 * 1024 * 1024
 """Bytes of prepared answers. The ones that were used least recently are made again."""
 LISTS = "tools/list"
 INITIALIZES = "initialize"
@@ -100,7 +101,7 @@ class PreparedAnswers:
 
 def plain_question(scope: Scope, headers: Headers, body: bytes, instance: Instance) -> PlainQuestion | None:
     """The question in a request. None if it asks for something else, or in another form."""
-    if len(headers) != len(scope["headers"]) or not headers.keys() <= ORDINARY_HEADERS:
+    if len(headers) != len(scope["headers"]) or not (headers.keys() <= ORDINARY_HEADERS or are_plain(headers)):
         return None
     try:
         request: dict[str, Any] = as_object(from_json(body, allow_inf_nan=False))
@@ -112,8 +113,10 @@ def plain_question(scope: Scope, headers: Headers, body: bytes, instance: Instan
         return None
     version = headers.get(b"mcp-protocol-version", b"")
     wanted = _wanted(method, version, request.get("params", {}), headers)
-    if wanted is None or (method == LISTS and instance.state.origin.tools is not None):
-        return None  # the list of a benchmark's task hangs on the task and its turn
+    if instance.view is not None:
+        return None  # a perturbed instance lists tools of its own
+    if wanted is None or instance.tools_change or (method == LISTS and instance.state.origin.tools is not None):
+        return None  # the list of a benchmark's task hangs on the task and its turn, and so does what is declared
     clock = "" if method == LISTS else instance.state.origin.clock
     key = AnswerKey(instance.environment.digest, clock, method, version, wanted)
     return PlainQuestion(key, f'{{"jsonrpc":"2.0","id":{json.dumps(number)},"result":'.encode())

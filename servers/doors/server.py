@@ -21,6 +21,9 @@ from servers.telemetry.loop_watchdog import watched_loop
 BACKLOG = 2048
 ACCEPTED_A_TURN = 16
 """Connections accepted in one turn of the event loop, which accepts one for each descriptor of a socket."""
+IDLE_SECONDS = 75
+"""The time for which a connection that nobody uses stays open. Node's fetch and httpx keep one for 4 or 5 s. If the
+farm kept it no longer, the next request and the end of the connection could cross."""
 SECONDS_TO_DRAIN = 5
 STOPPING = {"error": {"kind": "capacity", "message": "the farm is stopping; try again when it is back"}}
 SWITCH_SECONDS = 0.0005
@@ -114,6 +117,7 @@ async def serving(
         access_log=False,
         http=connections.protocol,  # pyright: ignore[reportArgumentType] - it is called, and need be no class
         ws="none",
+        timeout_keep_alive=IDLE_SECONDS,
         timeout_graceful_shutdown=SECONDS_TO_DRAIN,
         server_header=False,
         proxy_headers=False,

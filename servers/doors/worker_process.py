@@ -1,7 +1,6 @@
 """A worker process: the two doors of its instances on one socket, each with its own token."""
 
 import asyncio
-import ctypes
 import logging
 import os
 import re
@@ -9,8 +8,8 @@ import resource
 import signal
 import socket
 import threading
-from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncGenerator, Callable, Generator
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from pathlib import Path
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -23,14 +22,19 @@ from servers.doors.server import serving
 from servers.errors import RequestError
 from servers.files.file_lock import locked
 from servers.files.private_files import keep_private
+from servers.joining.member import FarmMember
+from servers.joining.proofs import ControlTokens
 from servers.limits.garbage_collection import settle
 from servers.worker.settings import WorkerOrder, WorkerSettings
 from servers.worker.worker import FILES, Worker
 
-PR_SET_PDEATHSIG = 1
 SECONDS_TO_END = 30.0
 """Seconds after a signal until a process that is still running is killed."""
 log = logging.getLogger("farm.process")
+
+
+def _nothing() -> None:
+    """What is done about having joined, unless somebody says otherwise."""
 
 
 class Doors:
@@ -58,27 +62,46 @@ async def opened(
                 yield worker, door
 
 
-async def serve_worker(order: WorkerOrder, listening: socket.socket) -> None:
-    """Serve until a SIGTERM or SIGINT."""
-    library, loopback_only = Library(list(order.library)), order.loopback_only
-    async with (
-        opened(library, order.state, order.settings, loopback_only=loopback_only) as (worker, door),
-        serving(Doors(door, _control(worker, order.token, loopback_only=loopback_only)), listening),
-    ):
+async def serve_worker(order: WorkerOrder, listening: socket.socket, on_joined: Callable[[], None] = _nothing) -> None:
+    """Join the registry, and serve until a SIGTERM or SIGINT, or until the registry lets a drained worker leave.
+
+    Raises:
+        RequestError: the registry refuses this worker, or does not prove itself.
+    """
+    library, tokens = Library(list(order.library)), ControlTokens()
+    async with opened(library, order.state, order.settings, loopback_only=order.loopback_only) as (worker, door):
+        control = EndsWithClient(ControlDoor(worker, tokens, loopback_only=order.loopback_only), only_reads)
+        async with serving(Doors(door, control), listening), aclosing(FarmMember(worker, order.join, tokens)) as member:
+            stop = asyncio.Event()
+            belonging = asyncio.create_task(_belong(member, stop, on_joined))
+            try:
+                await until_told_to_stop(stop)
+            finally:
+                belonging.cancel()
+                await asyncio.gather(belonging, return_exceptions=True)
+            await member.leave()
+            worker.tool_changes.end_all()  # streams would keep the server waiting
+    if not belonging.cancelled() and (refused := belonging.exception()) is not None:
+        raise refused
+
+
+async def _belong(member: FarmMember, stop: asyncio.Event, on_joined: Callable[[], None]) -> None:
+    """Be a member of the farm. Afterwards the process ends."""
+    try:
+        await member.join()
         settle()
-        await until_told_to_stop()
+        on_joined()
+        await member.beat()
+    finally:
+        stop.set()
 
 
-def _control(worker: Worker, token: str, *, loopback_only: bool) -> ASGIApp:
-    return EndsWithClient(ControlDoor(worker, token, loopback_only=loopback_only), only_reads)
-
-
-async def until_told_to_stop(*, seconds_to_end: float = SECONDS_TO_END) -> None:
-    """Wait for SIGTERM or SIGINT. The process then ends within `seconds_to_end`, whatever still runs in it.
+async def until_told_to_stop(stop: asyncio.Event | None = None, *, seconds_to_end: float = SECONDS_TO_END) -> None:
+    """Wait for SIGTERM, SIGINT or `stop`. The process then ends within `seconds_to_end`, whatever still runs in it.
 
     Further SIGINTs are ignored: one more would come in the middle of the orderly end.
     """
-    stop = asyncio.Event()
+    stop = asyncio.Event() if stop is None else stop
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
@@ -121,10 +144,3 @@ def raise_file_limit() -> None:
     """Raise this process's limit of open files to its maximum: connections and state files each need some."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process when `parent` dies, or immediately if it is dead already."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGTERM)

@@ -12,6 +12,8 @@ from io import BufferedReader, StringIO
 from pathlib import Path
 
 LARGEST_NAMED = 512 * 1024 * 1024
+MOST_FOUND = 10_000
+"""Entries of a folder of others, with those of its folders."""
 KINDS = {
     stat.S_IFDIR: "a folder",
     stat.S_IFIFO: "a pipe",
@@ -60,10 +62,52 @@ def text_found(folder: Path, name: str, *, largest: int = LARGEST_NAMED) -> str:
 
     Raises OSError like `opened_by_name` and if a link leads out of the folder, and UnicodeDecodeError.
     """
+    return text_named(_refuse_a_way_out(folder, name), largest=largest)
+
+
+def names_found(
+    folder: Path, below: str, suffixes: tuple[str, ...], *, deep: bool = False, most: int = MOST_FOUND
+) -> list[str]:
+    """The sorted names of the regular files in `below`, a folder of a folder of others. No link is followed.
+
+    With `deep`, those of its folders too. A folder that is missing has none.
+
+    Raises:
+        OSError: a folder cannot be read, a link leads out of `folder` to it, or there are more than `most` entries.
+    """
+    found: list[str] = []
+    waiting, seen = [below], 0
+    _refuse_a_way_out(folder, below)
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = os.scandir(folder / here)
+        except FileNotFoundError:
+            continue
+        with entries:
+            for entry in entries:
+                seen += 1
+                if seen > most:
+                    raise OSError(errno.EFBIG, f"it has more than {most:,} files and folders", str(folder / below))
+                name = f"{here}/{entry.name}" if here else entry.name
+                if entry.is_dir(follow_symlinks=False) and deep:
+                    waiting.append(name)
+                elif entry.name.endswith(suffixes) and entry.is_file(follow_symlinks=False):
+                    found.append(name)
+    return sorted(found)
+
+
+def _refuse_a_way_out(folder: Path, name: str) -> Path:
+    """The path of a name in a folder, if no link leads out of it."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise OSError(errno.EINVAL, "a link leads out of its folder; put the file itself there", str(path))
-    return text_named(path, largest=largest)
+    return path
+
+
+def opened_in(folder: Path, name: str, *, largest: int = LARGEST_NAMED) -> BufferedReader:
+    """Open a file in a folder of others to read it. Raises OSError like `opened_by_name`, and for a link out of it."""
+    return opened_by_name(_refuse_a_way_out(folder, name), largest=largest)
 
 
 def _refuse_others(path: Path, found: os.stat_result, largest: int) -> None:

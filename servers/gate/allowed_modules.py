@@ -46,16 +46,16 @@ from collections.abc import Callable, Sized
 from types import MappingProxyType, ModuleType
 from typing import Any
 
+import servers.imported.awm.serving
+import servers.imported.awm.sqlite3
+import servers.imported.datetime
+import servers.imported.judging
+import servers.imported.probing
+import servers.imported.running
+import servers.imported.secrets
+import servers.imported.time
+import servers.imported.uuid
 from servers import toolkit
-from servers.imported import datetime as frozen_datetime
-from servers.imported import judging as imported_judging
-from servers.imported import probing as imported_probing
-from servers.imported import running as imported_running
-from servers.imported import secrets as frozen_secrets
-from servers.imported import time as frozen_time
-from servers.imported import uuid as frozen_uuid
-from servers.imported.awm import serving as awm_serving
-from servers.imported.awm import sqlite3 as awm_sqlite3
 from servers.imported.benchmarks import acebench, bfcl, tau_bench
 
 with contextlib.suppress(ImportError):  # the code of BFCL needs it, and who imports BFCL has installed it
@@ -108,16 +108,16 @@ IMPORTED: tuple[ModuleType, ...] = (
     types,
     urllib.parse,
     warnings,
-    frozen_datetime,
-    frozen_secrets,
-    frozen_time,
-    frozen_uuid,
-    imported_judging,
-    imported_probing,
-    imported_running,
+    servers.imported.datetime,
+    servers.imported.secrets,
+    servers.imported.time,
+    servers.imported.uuid,
+    servers.imported.judging,
+    servers.imported.probing,
+    servers.imported.running,
     acebench,
-    awm_serving,
-    awm_sqlite3,
+    servers.imported.awm.serving,
+    servers.imported.awm.sqlite3,
     bfcl,
     tau_bench,
 )

@@ -29,7 +29,9 @@ def parsed(source: str) -> ast.Module:
 
 
 def parsed_expression(source: str) -> ast.Expression:
-    """Parse one expression. Raises SyntaxError and ValueError, as `ast.parse` does."""
+    """Parse one expression. Raises the errors of `NOT_PYTHON`."""
+    if len(source) > LARGEST_SOURCE:
+        raise ValueError(f"longer than {LARGEST_SOURCE // 1024} KiB")
     with _quietly():
         return ast.parse(source, mode="eval")
 
@@ -38,5 +40,5 @@ def parsed_expression(source: str) -> ast.Expression:
 def _quietly() -> Generator[None]:
     """Exclusive access without warnings, such as about `"\\d"`, since they depend on Python's version."""
     with _ALONE, warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "invalid escape sequence|invalid octal escape|.* is with a literal")
+        warnings.simplefilter("ignore")
         yield

@@ -9,8 +9,9 @@ from collections import OrderedDict
 import apsw
 
 from servers.guest.sqlite import clock
-from servers.guest.sqlite.connection import LARGEST_VALUE, PAGE_SIZE, connect, distrust, shrink
+from servers.guest.sqlite.connection import LARGEST_VALUE, connect, distrust, shrink
 from servers.guest.sqlite.instance_rows import MOST_GROWTH, OWN_BYTES
+from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.tables import (
     MOST_ROWS,
     ChangesError,
@@ -30,20 +31,18 @@ class VerifiedRows:
     """The rows of one instance: its start image, and changesets in a transaction that only `keep` commits."""
 
     def __init__(self, image: bytes, tables: dict[str, Table], *, largest_value: int = LARGEST_VALUE) -> None:
-        self.connection = connect()
-        self.connection.deserialize("main", image)
+        self.connection, self._pages = opened(image)
         distrust(self.connection)
         self.connection.limit(apsw.SQLITE_LIMIT_LENGTH, largest_value)
-        most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
+        most_pages = (len(image) + MOST_GROWTH) // self._pages.page_size
         self.connection.execute(f"PRAGMA max_page_count = {most_pages}", can_cache=False).fetchall()
         shrink(self.connection)
         self._tables = UncheckedTables(self.connection, tables)
 
     @property
     def size(self) -> int:
-        """The approximate size of these rows in bytes."""
-        pages = self.connection.execute("PRAGMA page_count").fetchone()
-        return OWN_BYTES + (int(pages[0]) * PAGE_SIZE if pages else 0)
+        """The approximate bytes of these rows beside the start image, which all instances share."""
+        return OWN_BYTES + self._pages.own_bytes
 
     def apply(self, changes: bytes, *, now: str) -> bytes:
         """Apply new changes under the schema's constraints, without its triggers. After an error call `undo`.

@@ -35,6 +35,7 @@ from servers.guest import (
     tool_call,
     tool_signatures,
 )
+from servers.guest.error_text import fault_text, named
 from servers.guest.frames import DECODER, packed, receive
 from servers.guest.sqlite import start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
@@ -79,7 +80,7 @@ class GuestServer:
             else:
                 self.tools = ToolModule(ast.parse(parts[0]))
         except BaseException as error:
-            return {"error": tool_call.fault_text(error)}, []
+            return {"error": fault_text(error)}, []
         return {"tools": list(self.tools.functions)}, []
 
     def image(self, head: dict[str, Any], parts: Parts) -> Reply:
@@ -136,7 +137,7 @@ class GuestServer:
             functions = ToolModule(ast.parse(source)).functions
             tools, findings = tool_signatures.describe(source, functions)
         except BaseException as error:
-            return {"tools": [], "findings": [tool_call.fault_text(error)]}, []
+            return {"tools": [], "findings": [fault_text(error)]}, []
         return {"tools": tools, "findings": findings}, []
 
     def inspect(self, head: dict[str, Any], parts: Parts) -> Reply:
@@ -152,7 +153,7 @@ class GuestServer:
             return {"broken": str(error)[:LONGEST_ERROR]}, []
         except BaseException as error:
             short = isinstance(error, (MemoryError, apsw.NoMemError))
-            return {"error": f"{type(error).__name__}: {error}"[:LONGEST_ERROR], "short": short}, []
+            return {"error": named(error)[:LONGEST_ERROR], "short": short}, []
         return {"holds": verdict, **({"seen": seen} if seen else {})}, []
 
 

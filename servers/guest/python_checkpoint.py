@@ -6,12 +6,15 @@ from typing import Any
 
 import apsw
 
+from servers.guest.error_text import named, words_of
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import teach
-from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS, opened
+from servers.guest.sqlite.instance_rows import FORBIDDEN_FUNCTIONS, READ_ACTIONS
+from servers.guest.sqlite.shared_pages import opened
 from servers.toolkit import Database
 
 Check = Callable[..., Any]
+LONGEST_SEEN = 500
 
 
 class BrokenCheckpoint(Exception):
@@ -41,7 +44,7 @@ def holds(
         case bool():
             return verdict, ""
         case (bool() as holding, str() as seen):
-            return holding, seen
+            return holding, words_of(seen, LONGEST_SEEN)
         case _:
             raise TypeError(f"returned {type(verdict).__name__}; a checkpoint returns True or False")
 
@@ -53,7 +56,7 @@ def _loaded(source: str) -> Check:
     except MemoryError:
         raise
     except BaseException as error:
-        raise BrokenCheckpoint(f"{type(error).__name__}: {error}") from None
+        raise BrokenCheckpoint(named(error)) from None
     check = module.get("check")
     if not callable(check):
         raise BrokenCheckpoint("defines no function check(start, final, answer, calls)")
@@ -65,7 +68,7 @@ def _loaded(source: str) -> Check:
 
 
 def _readable(image: bytes, now: str) -> Database:
-    connection = opened(image)
+    connection, _ = opened(image)
     teach(connection)
     connection.authorizer = reads_only
     return Database(connection, now=now, id_seed="")

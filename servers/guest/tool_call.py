@@ -10,6 +10,7 @@ from typing import Any
 
 import apsw
 
+from servers.guest.error_text import fault_text, words_of
 from servers.guest.json_writer import JsonWriter
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE
@@ -74,8 +75,11 @@ def _outcome(
         return _in_transaction(hydrated, head["next_revision"], run)
     except ToolError as error:
         rows.roll_back(instance)
-        return CallResult("refused", _cut(str(error), LARGEST_RESULT))
+        return CallResult("refused", _cut(words_of(error, LARGEST_RESULT), LARGEST_RESULT))
     except apsw.ConstraintError as error:
+        if _is(error, apsw.SQLITE_CONSTRAINT_COMMITHOOK):  # it writes after it has ended its transaction
+            rows.forget(instance)
+            return CallResult("failed", _cut(fault_text(error), LARGEST_FAULT))
         rows.roll_back(instance)
         return CallResult("refused", _cut(_constraint_text(error), LARGEST_RESULT))
     except (apsw.FullError, apsw.TooBigError) as error:
@@ -105,8 +109,10 @@ def _as_json(result: Any) -> bytes:
         raise ToolFault(f"returned a {type(result).__name__}, not an object")
     try:
         text = WRITER.text(result).encode()
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ToolFault(f"returned what is not JSON: {error}") from None
+    except RecursionError:
+        raise ToolFault("returned what is not JSON: it is nested too deep") from None
+    except (TypeError, ValueError) as error:
+        raise ToolFault(f"returned what is not JSON: {words_of(error)}") from None
     if len(text) > LARGEST_RESULT:
         raise ToolFault(f"returned {len(text)} bytes; {LARGEST_RESULT} is the most that an agent is sent")
     return text
@@ -117,22 +123,15 @@ def _cut(text: str, most: int) -> bytes:
     return text.encode("utf-8", "replace")[:most].decode("utf-8", "ignore").encode()
 
 
+def _is(error: apsw.ConstraintError, kind: int) -> bool:
+    return getattr(error, "extendedresult", 0) == kind
+
+
 def _constraint_text(error: apsw.ConstraintError) -> str:
     """A trigger's own words, or the broken constraint."""
-    if getattr(error, "extendedresult", 0) == apsw.SQLITE_CONSTRAINT_TRIGGER:
-        return str(error)
-    return f"this would break a rule of the database: {error}"
-
-
-def fault_text(error: BaseException) -> str:
-    """The error and the line of tools.py, for the history and the author, never for the agent."""
-    line, trace = None, error.__traceback__
-    while trace is not None:
-        if trace.tb_frame.f_code.co_filename == "tools.py":
-            line = trace.tb_lineno
-        trace = trace.tb_next
-    where = f"tools.py, line {line}" if line else "tools.py"
-    return f"{where}: {type(error).__name__}: {error}"
+    if _is(error, apsw.SQLITE_CONSTRAINT_TRIGGER):
+        return words_of(error)
+    return f"this would break a rule of the database: {words_of(error)}"
 
 
 def timed(run: Callable[[], CallResult | None]) -> tuple[CallResult | None, int]:

@@ -34,11 +34,11 @@ def run(control: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, _wake)
     signal.set_wakeup_fd(waking, warn_on_full_buffer=False)
     while True:
-        allowed_modules, _, _ = select.select([control, woken], [], [])
-        if woken in allowed_modules:
+        ready, _, _ = select.select([control, woken], [], [])
+        if woken in ready:
             os.read(woken, 4096)
             tell_deaths(control)
-        if control in allowed_modules:
+        if control in ready:
             message, handles, _, _ = socket.recv_fds(control, 1, 1)
             if not message:
                 return
@@ -65,11 +65,18 @@ def fork(control: socket.socket, guest_end: socket.socket, own: tuple[int, int],
         control.close()
         for handle in own:
             os.close(handle)
+        _close_others(guest_end.fileno())
         standing = walls.raise_all(network_left=network_left)
         process.serve(guest_end, standing)
     except BaseException:  # a guest has nobody to tell: its worker sees the socket close
         os._exit(1)
     os._exit(0)
+
+
+def _close_others(kept: int) -> None:
+    """Close what a library left open. libffi 3.5, for example, keeps its own file."""
+    os.closerange(3, kept)
+    os.closerange(kept + 1, os.sysconf("SC_OPEN_MAX"))
 
 
 def tell_deaths(control: socket.socket) -> None:

@@ -64,10 +64,14 @@ class Seen:
 
 @dataclass
 class Drawer:
-    """Draws from one source of chances. `hints` are the values of each check, by name and loose."""
+    """Draws from one source of chances. `hints` are the values of each check, by name and loose.
+
+    `known` are values that the class compares with, and keys that it reads from a dict, by name.
+    """
 
     hints: list[dict[str, Any]]
     random: Random
+    known: dict[str, dict[str, list[Any]]]
 
     def draw(self, tool: dict[str, Any], seen: Seen, number: int | None) -> Arguments:
         """Arguments for a tool: from the state, and from what the checks compare with, those of one check first."""
@@ -95,6 +99,8 @@ class Drawer:
         options.append(seen.values(names))
         if argument["name"].endswith(("_id", "_by")):
             options.append(seen.ids())
+        options.append(named(self.known["values"], names))
+        options.append(self._composed(argument, names, seen, row))
         options.append([f"new_{argument['name']}", "2025-12-01", "a text"])
         fitting = [[value for value in values if fits(value, argument["types"])] for values in options]
         fitting = [values for values in fitting if values]
@@ -106,6 +112,23 @@ class Drawer:
         if fitting:
             return self.random.choice(fitting[0])
         return next((EMPTY[kind] for kind in argument["types"] if kind in EMPTY), "a text")
+
+    def _composed(self, argument: dict[str, Any], names: list[str], seen: Seen, row: Arguments) -> list[Any]:
+        """A dict with keys that the class reads from it, or that a row has; a list of what rows hold one of."""
+        if "object" in argument["types"]:
+            keys = named(self.known["keys"], names) or [key for key, value in row.items() if not is_dict(value)]
+            some = self.random.sample(keys, self.random.randint(1, len(keys))) if keys else []
+            return [{key: self._under(key, seen) for key in some}] if some else []
+        if "array" in argument["types"]:
+            singular = [name.removesuffix("s") for name in names]
+            there = seen.values(singular) or named(self.known["values"], singular)
+            return [self.random.sample(there, min(len(there), self.random.randint(1, 3)))] if there else []
+        return []
+
+    def _under(self, key: str, seen: Seen) -> Any:
+        """A value for a key: one that a row has there, that the class compares with, or a new text."""
+        there = [*seen.named.get(key, []), *self.known["values"].get(key, [])]
+        return self.random.choice(there) if there and self.random.random() < 0.8 else f"new_{key}"
 
 
 def fits(value: Any, types: list[str]) -> bool:

@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
@@ -111,15 +111,17 @@ class World:
         return verdict, ""
 
 
-def probe_all(thing: Imported, db: Database, tools: list[dict[str, Any]], checks: list[str], hints: list[Any]) -> Any:
-    """Everything about one scenario."""
+def probe_all(
+    thing: Imported, db: Database, tools: list[dict[str, Any]], checks: list[str], hints: list[Any], known: Any
+) -> Any:
+    """Everything about one scenario. `hints` are the constants of each check, `known` those of the class."""
     world = World(
         thing,
         tools,
         functions(checks),
         attributes_of(read(db), thing.named()),
         db.now(),
-        Drawer(hints, Random(SEED)),  # noqa: S311 - it must repeat
+        Drawer(hints, Random(SEED), known),  # noqa: S311 - it must repeat
     )
     world.told = {tool["name"]: Told() for tool in tools}
     verdicts = [world.holds(check, world.start) for check in world.checks]
@@ -179,28 +181,55 @@ def search(world: World, held: list[bool]) -> tuple[list[dict[str, Any]], dict[s
     """Make one check after another true without losing one, as far as calls that are drawn lead there.
 
     It knows the checks, so what it finds shows that a task can be done, not how hard it is; what it does not find
-    shows nothing.
+    shows nothing. Calls that are not needed in the end are left out.
     """
-    state, calls, results = world.start, list[dict[str, Any]](), list[Any]()
+    state, steps = world.start, list[Step]()
     true = {number for number, holds in enumerate(held) if holds}
     reached = set(true)
-    while len(true) < len(world.checks) and len(calls) < MOST_CALLS:
+    while len(true) < len(world.checks) and len(steps) < MOST_CALLS:
         found = None
         for looks in LOOKS:
-            found = found or next_step(world, state, true, reached, len(calls), looks)
+            found = found or next_step(world, state, true, reached, len(steps), looks)
         if found is None:
             break
-        calls.append({"tool": found.tool, "arguments": refer(world, found.arguments, results)})
-        results.append(found.result)
+        steps.append(found)
         state, true = found.state, found.true
-    return calls, state, reached
+    steps = pruned(world, steps, true)
+    calls, results = list[dict[str, Any]](), list[Any]()
+    for step in steps:
+        calls.append({"tool": step.tool["name"], "arguments": refer(world, step.arguments, results)})
+        results.append(step.result)
+    return calls, steps[-1].state if steps else world.start, reached
+
+
+def pruned(world: World, steps: "list[Step]", true: set[int]) -> "list[Step]":
+    """The steps without those that no check in `true` needs, tried from the last one to the first."""
+    for place in reversed(range(len(steps))):
+        shorter = replayed(world, [*steps[:place], *steps[place + 1 :]])
+        state = shorter[-1].state if shorter else world.start
+        if shorter is not None and all(world.glance(world.checks[one], state)[0] for one in true):
+            steps = shorter
+    return steps
+
+
+def replayed(world: World, steps: "list[Step]") -> "list[Step] | None":
+    """The steps from the start on, each at its own time. None if one does not succeed any more."""
+    state, done = world.start, list[Step]()
+    for step in steps:
+        played = world.play(state, step.tool, step.arguments, step=step.number)
+        if played.kind != "ok":
+            return None
+        state = played.state
+        done.append(replace(step, result=played.result, state=state))
+    return done
 
 
 @dataclass
 class Step:
     """One call on the way, and which checks hold after it."""
 
-    tool: str
+    number: int
+    tool: dict[str, Any]
     arguments: Arguments
     result: Any
     state: dict[str, Any]
@@ -221,7 +250,7 @@ def next_step(
             reached |= won
             better = won and (best is None or len(true | won) > len(best.true))
             if better and all(world.glance(world.checks[one], played.state)[0] for one in true):
-                best = Step(tool["name"], arguments, played.result, played.state, true | won)
+                best = Step(step, tool, arguments, played.result, played.state, true | won)
     return best
 
 

@@ -4,10 +4,10 @@ import json
 import math
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from servers.errors import BundleError
-from servers.text.json_values import is_list, is_object
+from servers.text.json_values import is_deeper, is_list, is_object
 
 MOST_VALUES = 10_000
 """Values of one JSON text of a bundle: `environment.json`, or one line of `scenarios.jsonl`."""
@@ -88,7 +88,7 @@ def has_more_values(body: bytes, most: int) -> bool:
     return values_in(body.decode("latin-1")) > most
 
 
-class _KeyTwice(Exception):
+class _KeyTwice(ValueError):
     """An object has a key twice, and its readers differ in which of the two they take."""
 
 
@@ -109,6 +109,31 @@ def _object_of(pairs: list[tuple[str, object]]) -> dict[str, object]:
         seen = set[str]()
         raise _KeyTwice(next(key for key, _ in pairs if key in seen or seen.add(key)))
     return found
+
+
+def strict_json(text: str, *, deepest: int) -> Any:
+    """The value of a stranger's JSON text, if all readers of JSON would agree about it.
+
+    Raises:
+        ValueError: it is not JSON, an object has a key twice, a number is not finite, or it is nested deeper than
+            `deepest` levels.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_object_of, parse_constant=_finite, parse_float=_finite)
+    except _KeyTwice as error:
+        raise ValueError(f"an object has the key {str(error)[:LONGEST_TOLD]!r} twice") from None
+    except RecursionError:
+        raise ValueError(f"nested deeper than {deepest} levels") from None
+    if is_deeper(value, text, deepest):
+        raise ValueError(f"nested deeper than {deepest} levels")
+    return value
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(f"{text[:LONGEST_TOLD]} is not a finite number")
+    return value
 
 
 def _marks(text: str) -> int:

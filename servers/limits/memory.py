@@ -11,11 +11,15 @@ from typing import Protocol
 
 import apsw
 
-CEILING = 600_000_000
-"""Bytes of a serving process: a worker, or a farm with one worker."""
+CEILING = 750_000_000
+"""Bytes of a serving process, a worker or a farm with one worker, with starts of at most `ORDINARY_START`."""
+LARGE_CEILING = 1_250_000_000
+"""The same while it builds or reads the largest start. One is built or read at a time."""
+ORDINARY_START = 12 * 1024 * 1024
+"""Bytes of a start image."""
 BASE = 130_000_000
 """Bytes of an idle process: the code, the library, SQLite."""
-SQLITE_HEAP = 160 * 1024 * 1024
+SQLITE_HEAP = 352 * 1024 * 1024
 """Bytes of SQLite in the process, over all connections: the sum of the budgets, and room to compile.
 
 A statement that needs more fails alone, and its memory is freed.

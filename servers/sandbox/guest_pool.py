@@ -14,7 +14,7 @@ import time
 import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 from typing import Any, Literal
 
@@ -40,13 +40,15 @@ GUEST_ENVIRON = {"LANG": "C.UTF-8", "PYTHONHASHSEED": "0", "TZ": "UTC"}
 LEAST_ROOM = 15 * 1024 * 1024
 """Bytes of rows that a guest may always have in memory."""
 LONG_QUEUE = 32
+MOST_OWN = 32
+"""Guests of one environment of imported endpoints, each of one instance."""
 LONG_REQUEST = 0.25
 """Seconds after which a busy guest is left to its current caller, if another one can be had."""
 MOST_AFTER = 0.05
 """Processor seconds that a guest may use between an answer and the next request, to free memory."""
 DEATH_SECONDS = 5.0
 """Seconds for the zygote to report how a guest ended."""
-LARGEST_REPLY = 30 * 1024 * 1024
+LARGEST_REPLY = 82 * 1024 * 1024
 """Bytes of the largest image: that of a start, and the allowed growth of its rows."""
 LARGEST_CALL_REPLY = 6 * 1024 * 1024
 """Bytes of the reply to a call: its text, and its changed rows before and after."""
@@ -54,7 +56,7 @@ LONG_HEADS = {"build", "describe", "inspect", "load", "taken"}
 """Requests whose reply has a long head."""
 IMAGE_REQUESTS = {"build", "rows"}
 """Requests whose reply is an image of a database."""
-MOST_BUFFERED = 32 * 1024 * 1024
+MOST_BUFFERED = 84 * 1024 * 1024
 """Bytes of unfinished replies of all guests of a worker. The guest with the longest one is ended first."""
 SMALL_BUFFER = 256 * 1024
 """Bytes up to which a buffer is not counted: a socket's kernel buffer takes as much."""
@@ -194,6 +196,8 @@ class Guest:
         self.ended: str | None = None
         self.cause: Cause | None = None
         self.environment: str | None = None
+        self.instance: str | None = None
+        """The only instance that it serves, if it runs imported endpoints."""
         self.waiting = 0
         self.turns = TurnQueue(LONG_REQUEST)  # protects the socket: one request at a time
         self.walls: tuple[str, ...] = ()
@@ -358,14 +362,17 @@ class _Turn:
 class Guests:
     """All guests of a worker. Enter it with `async with`. Leaving it ends them.
 
-    At most `most_each` guests serve one environment. Another one is forked when all are busy. A call, or a checkpoint,
-    has `call_seconds` of processor time before its guest is killed. With `covering` they record branch coverage.
+    At most `most_each` guests serve one environment. Another one is forked when all are busy. A guest of imported
+    endpoints serves one instance, since a framework keeps their module between calls, and `most_own` live at a time. A
+    call, or a checkpoint, has `call_seconds` of processor time before its guest is killed. With `covering` they record
+    branch coverage.
     """
 
     def __init__(
         self,
         *,
         most_each: int = 2,
+        most_own: int = MOST_OWN,
         call_seconds: float = CALL_SECONDS,
         walls_required: bool = False,
         covering: bool = False,
@@ -373,6 +380,7 @@ class Guests:
     ) -> None:
         self.covering = covering
         self.most_each = most_each
+        self.most_own = most_own
         self.call_seconds = call_seconds
         self.walls_required = walls_required
         self.room = 0
@@ -383,6 +391,7 @@ class Guests:
         self._known: weakref.WeakSet[Guest] = weakref.WeakSet()
         self._serving: dict[str, list[Guest]] = {}
         self._verifying: dict[str, Guest] = {}
+        self._crowds = weakref.WeakValueDictionary[str, asyncio.Lock]()  # each bounds the guests of one environment
         self._growing = asyncio.Lock()  # protects _serving: one guest more at a time
         self._forking = asyncio.Lock()  # protects the zygote: one is started, one fork at a time
         self._zygote: subprocess.Popen[bytes] | None = None
@@ -416,18 +425,18 @@ class Guests:
         """
         if before is not None and before.is_fit:
             return before
-        async with self._growing:
-            guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
-            self._serving[environment.digest] = guests
-            free = min(guests, key=lambda guest: (guest.is_held, guest.waiting), default=None)
-            if before is None and guests:
-                before = guests[hash(instance) % len(guests)]
-            if free is not None and (free.is_fit or len(guests) >= self.most_each):
-                if before is not None and before in guests and not before.is_held:
-                    return before if before.waiting < free.waiting + LONG_QUEUE else free
-                return free
-            guest = await self.fork(framework=_needs_framework(environment))
-            self._serving.setdefault(environment.digest, []).append(guest)  # the list of before may be gone by now
+        is_own = _needs_framework(environment)
+        async with self._crowd(environment) if is_own else nullcontext():
+            if is_own:
+                await self._make_room(environment, instance)
+            async with self._growing:
+                guests = self._living(environment)
+                found = _own(guests, instance) if is_own else self._shared(guests, instance, before)
+                if found is not None:
+                    return found
+                guest = await self.fork(framework=is_own)
+                guest.instance = instance if is_own else None
+                self._serving.setdefault(environment.digest, []).append(guest)  # the list may be another one by now
         guest.environment = environment.id
         async with guest.turn():
             load = {"do": "load", "covering": self.covering}
@@ -436,6 +445,36 @@ class Guests:
             guest.kill("tools", "could not load its tools")
             raise GuestError(f"{environment.id}: {head['error']}")
         return guest
+
+    def _living(self, environment: Environment) -> list[Guest]:
+        guests = [guest for guest in self._serving.get(environment.digest, []) if guest.ended is None]
+        self._serving[environment.digest] = guests
+        return guests
+
+    def _shared(self, guests: list[Guest], instance: str, before: Guest | None) -> Guest | None:
+        """The guest of several instances that serves one of them. None if another guest is needed."""
+        free = min(guests, key=lambda guest: (guest.is_held, guest.waiting), default=None)
+        if before is None and guests:
+            before = guests[hash(instance) % len(guests)]
+        if free is None or not (free.is_fit or len(guests) >= self.most_each):
+            return None
+        if before is not None and before in guests and not before.is_held:
+            return before if before.waiting < free.waiting + LONG_QUEUE else free
+        return free
+
+    def _crowd(self, environment: Environment) -> asyncio.Lock:
+        return self._crowds.setdefault(environment.digest, asyncio.Lock())
+
+    async def _make_room(self, environment: Environment, instance: str) -> None:
+        """End the guest of another instance if there are too many: the one that was idle for longest.
+
+        When all are busy, it waits for a call to end. Calls that wait for the ended guest get another one.
+        """
+        guests = self._living(environment)
+        if len(guests) >= self.most_own and _own(guests, instance) is None:
+            oldest = min(guests, key=lambda guest: (guest.waiting, guest.used))
+            async with oldest.turn():
+                oldest.kill("idle", "another instance needs its place")
 
     async def verifier(self, environment: Environment) -> Guest:
         """The guest that verifies changesets for an environment. It loads no tools.
@@ -728,6 +767,10 @@ class Guests:
             forked = self._forks.popleft()
             if not forked.done():
                 forked.set_exception(GuestError(f"the parent of all guests {why}"))
+
+
+def _own(guests: list[Guest], instance: str) -> Guest | None:
+    return next((guest for guest in guests if guest.instance == instance), None)
 
 
 def _needs_framework(environment: Environment) -> bool:

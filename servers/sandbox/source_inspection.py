@@ -11,12 +11,12 @@ from pydantic import ValidationError
 
 from servers.bundle.description import Tool
 from servers.bundle.environment import Environment
+from servers.bundle.files import name_in_commands
 from servers.errors import BundleError, GuestDied, GuestLate
 from servers.records import Record
 from servers.sandbox.guest_pool import START_SECONDS, Guests
 
 Gate = Literal["tools", "checkpoint", "imported"]
-DERIVE_HINT = "`farm derive BUNDLE --write` brings environment.json up to date"
 
 
 class SourceText(NamedTuple):
@@ -93,11 +93,15 @@ def function_findings(environment: Environment, inspection: SourceInspection) ->
     public = [one for one in inspection.functions if not one.name.startswith("_") and not one.is_async]
     functions = {one.name: one for one in public}
     for name in sorted(tools.keys() - functions.keys()):
-        yield f"{description}: tools.{name}: has no function in tools.py; {DERIVE_HINT}"
+        yield f"{description}: tools.{name}: has no function in tools.py; {_derive_hint(folder)}"
     for name in sorted(functions.keys() - tools.keys()):
-        yield f"{path}: {name}: is not among the tools of environment.json; {DERIVE_HINT}"
+        yield f"{path}: {name}: is not among the tools of environment.json; {_derive_hint(folder)}"
     for name in sorted(tools.keys() & functions.keys()) if environment.description.benchmark is None else ():
         yield from _argument_findings(folder, functions[name], tools[name])
+
+
+def _derive_hint(folder: Path) -> str:
+    return f"`farm derive {name_in_commands(folder)} --write` brings environment.json up to date"
 
 
 def _argument_findings(folder: Path, function: Signature, tool: Tool) -> Iterator[str]:
@@ -107,9 +111,9 @@ def _argument_findings(folder: Path, function: Signature, tool: Tool) -> Iterato
     taken, told = set(function.by_keyword), tool.properties.keys()
     for argument in sorted(told - taken):
         place = folder / "environment.json"
-        yield f"{place}: tools.{name}.arguments.{argument}: not an argument of the function; {DERIVE_HINT}"
+        yield f"{place}: tools.{name}.arguments.{argument}: not an argument of the function; {_derive_hint(folder)}"
     for argument in sorted(taken - told):
-        yield f"{path}: {name}: argument {argument!r} is not in environment.json; {DERIVE_HINT}"
+        yield f"{path}: {name}: argument {argument!r} is not in environment.json; {_derive_hint(folder)}"
 
 
 def _unparsed(why: str) -> SourceInspection:

@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from servers.answer.checks.form import MESSAGE
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import ExpectedFact
+from servers.answer.shapes.form import MESSAGE
 from servers.records import AnswerFormat
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario

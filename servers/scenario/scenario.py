@@ -1,9 +1,9 @@
 """A scenario: a start state, a task, the checkpoints that judge it, and a reference solution."""
 
 from collections import Counter
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from servers.answer.fact import MOST_FACTS
 from servers.bundle.description import Provenance
@@ -187,10 +187,15 @@ class Scenario(Record):
     """The tools that it has, each with the turn (from 0) from which the agent sees it, or -1 for never. None: all."""
     tags: tuple[str, ...] = ()
     checkpoints: tuple[Checkpoint, ...] = Field(min_length=1)
+    probes: tuple[Checkpoint, ...] = ()
+    """Questions of the role `probe`, which never change the reward."""
     weak: tuple[WeakRun, ...] = ()
     """What weak agents would do instead. Certification plays each, and none may earn reward 1."""
     solution: Solution | None = None
     """None if no solution was shown, as for an imported scenario: the task may be impossible."""
+    witness: Solution | None = None
+    """Calls that earn reward 1, found by a search that knew the checks. They show that the task can be done, and are no
+    demonstration: nothing trains on them."""
     played: PlayRecord | None = None
     provenance: Provenance | None = None
     certificate: Certificate | None = None
@@ -215,6 +220,27 @@ class Scenario(Record):
         """How hard it is, from 1 to 5. None if no weak agent played it."""
         return self.certificate.difficulty.level if self.certificate else None
 
+    @property
+    def questions(self) -> tuple[Checkpoint, ...]:
+        """Its checkpoints and its probes."""
+        return (*self.checkpoints, *self.probes)
+
+    @field_validator("probes")
+    @classmethod
+    def only_probes(cls, probes: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
+        others = [one.id for one in probes if one.role != "probe"]
+        if others:
+            raise ValueError(f"{others[0]}: its role is not probe; what earns something stands in checkpoints")
+        return probes
+
+    @model_validator(mode="after")
+    def _probes_have_ids_of_their_own(self) -> Self:
+        ids = Counter(one.id for one in self.questions)
+        twice = sorted(name for name, count in ids.items() if count > 1)
+        if twice:
+            raise ValueError(f"a probe and another question named {', '.join(twice)}")
+        return self
+
     @field_validator("checkpoints")
     @classmethod
     def a_goal_and_distinct_ids(cls, checkpoints: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
@@ -222,6 +248,9 @@ class Scenario(Record):
         twice = sorted(name for name, count in ids.items() if count > 1)
         if twice:
             raise ValueError(f"two checkpoints named {', '.join(twice)}")
+        probes = [checkpoint.id for checkpoint in checkpoints if checkpoint.role == "probe"]
+        if probes:
+            raise ValueError(f"{probes[0]}: a probe earns nothing; it stands in probes")
         if not any(checkpoint.role == "goal" for checkpoint in checkpoints):
             raise ValueError("no goal among the checkpoints; a task without a goal cannot be earned")
         facts = sum(len(one.facts) for one in checkpoints if isinstance(one, AnswerCheckpoint))

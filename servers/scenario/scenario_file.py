@@ -1,7 +1,7 @@
 """The scenarios of a bundle: `scenarios.jsonl`, read line by line. Only the registry and the judge read it."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -118,6 +118,11 @@ def _text_of_scenarios(folder: Path) -> str:
     return text
 
 
+def lines_of(scenarios: Iterable[Scenario]) -> str:
+    """Scenarios as the text of a `scenarios.jsonl`."""
+    return "".join(f"{one.model_dump_json(exclude_none=True)}\n" for one in scenarios)
+
+
 def _lines(text: str) -> Iterator[str]:
     """The lines of a text, one at a time: a list of millions of them would take more memory than the text."""
     begin = 0
@@ -130,7 +135,7 @@ def _lines(text: str) -> Iterator[str]:
 def reference_problems(scenario: Scenario, environment: Environment) -> Iterator[str]:
     """The tools and tables in a scenario that its environment does not have."""
     yield from _call_problems(scenario, environment)
-    for checkpoint in scenario.checkpoints:
+    for checkpoint in scenario.questions:
         yield from (f"checkpoints.{checkpoint.id}: {why}" for why in checkpoint.unknown_names(environment.tables))
 
 

@@ -37,7 +37,9 @@ LARGEST_NET_HERE = 32 * 1024
 MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
 """Bytes of changes that rows here take before they are rebuilt from the changes since the start."""
 MOST_HELD = 24 * 1024 * 1024
-"""Bytes of rows held here: for each instance its start image, its changes, and a connection."""
+"""Bytes of rows held here: for each instance its changes, and a connection. Its start image is shared."""
+MOST_IMAGES = 16 * 1024 * 1024
+"""Bytes of the start images that these rows share, of all starts. The one in use is held in any case."""
 LARGEST_ON_LOOP = 256 * 1024
 """Bytes of a history that are read on the event loop. A longer one is read in a thread."""
 COPIES_OF_HISTORY = 3
@@ -158,6 +160,8 @@ class Verification:
 
     def _keep_to_most_held(self) -> None:
         """Evict rows of the least recently used start. The last ones are in use."""
+        while len(self._held) > 1 and sum(len(desk.start.image) for desk in self._held.values()) > MOST_IMAGES:
+            self._held.popitem(last=False)[1].close()
         held = sum(desk.size for desk in self._held.values())
         while held > MOST_HELD:
             digest, desk = next(iter(self._held.items()))
@@ -274,7 +278,7 @@ class _Desk:
     @property
     def _each(self) -> int:
         """Bytes of rows without changes."""
-        return len(self.start.image) + OWN_BYTES
+        return OWN_BYTES
 
     def has(self, instance: str, revision: str) -> bool:
         """True if the current rows of an instance are here, and have not grown too large."""

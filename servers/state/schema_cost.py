@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 import apsw
 
-from servers.guest.sqlite.connection import connect, distrust
+from servers.guest.sqlite.connection import distrust
+from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.tables import Statement, Table, writing_statements
 
 CHEAP_FUNCTIONS = frozenset(
@@ -73,9 +74,8 @@ class _Instruction(NamedTuple):
 
 def is_cheap(image: bytes, tables: Mapping[str, Table]) -> bool:
     """True if opening rows and writing one are cheap. Statements are compiled, and nothing is evaluated."""
-    connection = connect()
+    connection, _ = opened(image)
     try:
-        connection.deserialize("main", image)
         distrust(connection)
         connection.limit(apsw.SQLITE_LIMIT_VDBE_OP, LARGEST_COMPILED)
         if connection.execute("SELECT total(length(sql)) FROM sqlite_schema").get > LARGEST_SCHEMA:

@@ -22,7 +22,8 @@ import apsw
 from servers.bundle.environment import Environment
 from servers.errors import BundleError, GuestDied, GuestError, GuestLate, StateError
 from servers.files.private_files import FOLDER_MODE, regular, write_private
-from servers.guest.sqlite.connection import connect, distrust
+from servers.guest.sqlite.connection import distrust
+from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
 from servers.guest.sqlite.tables import Table, tables_of
 from servers.guest.walls import MEMORY
@@ -40,7 +41,9 @@ COPIES_OF_SCRIPTS = 3
 SMALL_SCRIPTS = 512 * 1024
 """Bytes of these copies that wait for nobody."""
 MOST_SCRIPTS = 24 * 1024 * 1024
-"""Bytes of these copies, of all concurrent builds."""
+"""Bytes of these copies, of all concurrent builds. A larger script is run alone."""
+SCRIPT_BYTES_A_SECOND = 1024 * 1024
+"""Bytes of `seed.sql` and setup that add a second of processor time to what a build may take."""
 BYTES_PER_COLUMN = 500
 """Memory of what is known of one column of a table."""
 SUFFIX = ".start"
@@ -78,6 +81,7 @@ class Starts:
     def __init__(self, folder: Path, guests: Guests) -> None:
         self.folder = folder
         self.guests = guests
+        self._living: WeakValueDictionary[str, StartImage] = WeakValueDictionary()  # those that instances use
         self._held: OrderedDict[str, StartImage] = OrderedDict()
         self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is read once
         self._scripts = FairLimit(MOST_SCRIPTS, MOST_SCRIPTS)
@@ -161,10 +165,8 @@ class Starts:
             return None if start is None else self._hold(start)
 
     def _find(self, name: str) -> StartImage | None:
-        held = self._held.get(name)
-        if held is not None:
-            self._held.move_to_end(name)
-        return held
+        held = self._living.get(name)
+        return None if held is None else self._hold(held)
 
     def _read(self, name: str) -> StartImage | None:
         try:
@@ -189,6 +191,7 @@ class Starts:
             return None
 
     def _hold(self, start: StartImage) -> StartImage:
+        self._living[start.digest] = start
         self._held[start.digest] = start
         self._held.move_to_end(start.digest)
         while len(self._held) > 1 and sum(held.memory for held in self._held.values()) > MOST_HELD:
@@ -239,8 +242,7 @@ def beside_the_schema(image: bytes, schema: str) -> str | None:
         StateError: the image is not a sound database.
     """
     try:
-        connection = connect()
-        connection.deserialize("main", image)
+        connection, _ = opened(image)
         distrust(connection)
         found = connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL").fetchall()
     except apsw.Error as error:
@@ -256,10 +258,14 @@ async def built(environment: Environment, setup: str, clock: str, guests: Guests
     """The image of a start, or the faults of its scripts."""
     seed = await asyncio.to_thread(lambda: environment.seed)
     scripts = (text.encode() for text in (environment.schema, seed, setup))
+    seconds = START_SECONDS + (len(seed) + len(setup)) / SCRIPT_BYTES_A_SECOND
     try:
-        head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=START_SECONDS)
+        head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=seconds)
     except GuestLate:
-        return b"", f"schema.sql, seed.sql and setup: take more than {START_SECONDS:g} s to run"
+        return b"", (
+            f"schema.sql, seed.sql and setup: take more than {seconds:.3g} s to run; an INSERT of hundreds of rows is "
+            "faster than as many INSERTs of one row"
+        )
     except GuestDied as error:
         memory = MEMORY // 1024**2
         return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"

@@ -63,6 +63,10 @@ class Origin(NamedTuple):
     generation: int = 0
     tools: dict[str, int] | None = None
     """The tools of the scenario, by the turn from which the agent sees each. None: all of the environment."""
+    perturb: str = ""
+    """How its tools are perturbed, in one line."""
+    foreign: tuple[str, ...] = ()
+    """The tools of other environments that the agent sees, each as `ENVIRONMENT/TOOL`."""
 
 
 class KeptCall(NamedTuple):
@@ -281,7 +285,7 @@ class StateFile:
         Raises:
             StateError: it is not as it was written.
         """
-        return list(islice((call for call in self._calls() if call.seq > after), limit))
+        return list(islice(self._calls(after), limit))
 
     @_named
     def rewind(self, seq: int) -> None:
@@ -329,15 +333,15 @@ class StateFile:
         except OSError as error:
             raise StateError(f"state file {self.path.name}: {error.strerror}") from None
 
-    def _calls(self) -> Iterator[KeptCall]:
-        """Every call in order, after the whole file was compared with its digests."""
+    def _calls(self, after: int = 0) -> Iterator[KeptCall]:
+        """Every call after one in order, once the whole file was compared with its digests."""
         try:
             _, *records = _records(_content(self.handle)[: self.size])
             if not records and self.last:
                 raise ValueError("calls are missing")
             if records and records[-1].digest != self.end.digest:
                 raise ValueError("it is not what was written")
-            for record in records:
+            for record in islice(records, after, None):  # call 1 is the first
                 yield _call(record)
         except (ValueError, TypeError, LookupError) as error:
             raise StateError(f"state file {self.path.name} is damaged: {error}") from None

@@ -1,20 +1,30 @@
 """Counters for the path of every call: plain numbers of one thread, converted into metrics on request."""
 
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from prometheus_client.metrics_core import CounterMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+MOST_LABELS = 10_000
+OTHERS = "others"
+"""The label of what is counted together."""
+
 
 class CounterCollector(Collector):
-    """A collector of counts. Add to `counts`."""
+    """A collector of counts."""
 
     def __init__(self, name: str, documentation: str, labels: Sequence[str]) -> None:
         self._name, self._documentation, self._labels = name, documentation, labels
-        self.counts: defaultdict[tuple[str, ...], int] = defaultdict(int)
+        self.counts: dict[tuple[str, ...], int] = {}
+        """Each combination of labels and its count. To count one more of those that are there, increment its value."""
+
+    def add(self, *labels: str) -> None:
+        """Count one more. Above `MOST_LABELS` combinations of labels, the rest is counted together."""
+        if len(self.counts) >= MOST_LABELS and labels not in self.counts:
+            labels = (OTHERS,) * len(self._labels)
+        self.counts[labels] = self.counts.get(labels, 0) + 1
 
     def collect(self) -> Iterator[Metric]:
         family = CounterMetricFamily(self._name, self._documentation, labels=self._labels)

@@ -87,7 +87,10 @@ class WorkerEvents:
         detail: str | None = None,
     ) -> None:
         """A call was answered. This is on the path of every call, and takes a microsecond or two."""
-        self._calls.counts[environment, outcome] += 1
+        try:
+            self._calls.counts[environment, outcome] += 1  # no function is entered for it
+        except KeyError:
+            self._calls.add(environment, outcome)
         self._call_seconds.add(seconds)
         if micros:
             self._guest_seconds.add(micros / 1e6)

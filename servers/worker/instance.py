@@ -25,6 +25,7 @@ from servers.guest.sqlite.tables import ChangesError
 from servers.limits.json_size import has_more_values, key_twice_in, values_in
 from servers.limits.throttle import Pace
 from servers.messages import OutcomeKind
+from servers.perturb.tool_view import NOT_OPEN, TRANSIENT, ToolView
 from servers.sandbox.guest_pool import Guest, GuestHeld, Guests
 from servers.state.changeset_verification import Verification
 from servers.state.row_diff import as_json, changeset_as_json, in_changeset
@@ -39,8 +40,8 @@ MOST_WAITING = 32
 LARGEST_TEXT = 256 * 1024
 MOST_RESULT_VALUES = 20_000
 """The most JSON values of a result. They are counted before the result is parsed."""
-LARGEST_STATE = 36 * 1024 * 1024
-"""Bytes of rows and history together above which an instance takes no more calls."""
+LARGEST_HISTORY = 36 * 1024 * 1024
+"""Bytes of a history above which its instance takes no more calls."""
 LONGEST_QUOTE = 500
 TURN_MARK = "next turn"
 """What stands in a history where the user begins a turn. No tool has such a name."""
@@ -80,6 +81,8 @@ class Instance:
     verification: Verification
     watch: WorkerEvents
     pace: Pace | None = None
+    view: ToolView | None = None
+    """The tools as a perturbation shows them. The history has the calls as the agent made them."""
     used: float = field(default_factory=time.monotonic)
     waiting: int = 0
     guest: Guest | None = None
@@ -116,19 +119,25 @@ class Instance:
     @property
     def instructions(self) -> str:
         """The agent's instructions: description, policy, current time, and how to answer."""
+        told = self.environment.instructions
         if self.environment.description.benchmark is not None:
-            return self.environment.instructions
-        return (
-            f"{self.environment.instructions}\nIt is {self.state.origin.clock} when you begin; a call takes a minute.\n"
-            f"\n{HOW_TO_ANSWER}\n"
-        )
+            return told
+        told = told if self.view is None else self.view.seen_text(told)
+        return f"{told}\nIt is {self.state.origin.clock} when you begin; a call takes a minute.\n\n{HOW_TO_ANSWER}\n"
+
+    @property
+    def tools_change(self) -> bool:
+        """True if a later turn brings a tool."""
+        return any(turn > 0 for turn in (self.state.origin.tools or {}).values())
 
     def listed_tools(self) -> list[Tool]:
         """The tools that the agent sees at this turn."""
+        if self.view is not None:
+            return list(self.view.listed)
         tools, seen_from = self.environment.description.tools, self.state.origin.tools
         if seen_from is None:
             return list(tools)
-        now = max(self._marked() - 1, 0) if any(turn > 0 for turn in seen_from.values()) else 0
+        now = max(self._marked() - 1, 0) if self.tools_change else 0
         return [tool for tool in tools if 0 <= seen_from.get(tool.name, NEVER) <= now]
 
     async def mark_turn(self) -> int:
@@ -166,7 +175,8 @@ class Instance:
             async with self.turn:
                 told, refusal = self._checked(tool, arguments)
                 now = self.now()
-                outcome = refusal or await self._run(tool, told, now)
+                running = self._run if self.view is None else self._run_seen
+                outcome = refusal or await running(tool, told, now)
                 if outcome.changes:
                     outcome = await self._verified(tool, outcome, now)
                 self._keep(tool, told, outcome)
@@ -203,14 +213,29 @@ class Instance:
     def _begin(self) -> datetime:
         return datetime.fromisoformat(self.state.origin.clock)
 
+    async def _run_seen(self, tool: str, told: str, now: str) -> CallOutcome:
+        """Run a call of a perturbed tool, and return what its agent sees of the outcome."""
+        view, seq = self.view, self.state.last + 1
+        if view is None or tool in view.foreign:
+            return CallOutcome("refused", NOT_OPEN.format(tool))
+        if view.fault(self.state.origin.seed, seq):
+            return CallOutcome("refused", TRANSIENT)
+        own = view.own_text(tool, told)
+        outcome = await self._run(*own, now)
+        if outcome.structured is None:
+            return outcome._replace(text=view.seen_text(outcome.text, own[0]))
+        structured = view.seen_result(outcome.structured, seq)
+        return outcome._replace(text=ENCODER.encode(structured), structured=structured)
+
     def _checked(self, tool: str, arguments: dict[str, Any]) -> tuple[str, CallOutcome | None]:
         """The arguments as the JSON that a guest is told, or that they are none; and what is wrong with the call."""
         told, own = _as_json(arguments), self.state.origin.tools
-        if tool not in self.environment.tools or (own is not None and tool not in own):
+        seen = self.environment if self.view is None else self.view
+        if tool not in seen.tools or (own is not None and tool not in own):
             names = ", ".join(one.name for one in self.listed_tools())
             text = f"there is no tool named {_shortened(repr(tool))}; the tools are: {names}"
             return told, CallOutcome("invalid", text)
-        check = self.environment.checks[tool]
+        check = seen.checks[tool]
         try:
             if not told or (NUL in told and _has_nul(arguments)):
                 return told, _unreadable(tool)
@@ -231,8 +256,9 @@ class Instance:
         """Why there is no room for another call. A call refused here is not in the history."""
         if self.waiting >= MOST_WAITING:
             return f"more than {MOST_WAITING} calls at once; wait for the earlier ones"
-        if self.state.size + len(self.start.image) > LARGEST_STATE:
-            return f"this instance has used up its {LARGEST_STATE // 1024 // 1024} MiB; it takes no more calls"
+        if self.state.size > LARGEST_HISTORY:
+            most = LARGEST_HISTORY // 1024 // 1024
+            return f"the history of this instance has used up its {most} MiB; it takes no more calls"
         if self.pace is not None and not self.pace.take():
             return f"slow down: at most {self.pace.per_second:g} calls a second; nothing was done, call again later"
         return None

@@ -13,8 +13,9 @@ from servers.errors import StateError
 from servers.sandbox.guest_pool import Guests
 from servers.telemetry.worker_events import WorkerEvents
 from servers.worker.instance import Instance
+from servers.worker.settings import MOST_HELD
 
-LEAST_HELD, MOST_HELD = 256, 4608
+LEAST_HELD = 256
 MORE_HELD = 8
 """The growth of the cache for each instance that comes back."""
 FILES_EACH = 2

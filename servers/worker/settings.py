@@ -8,8 +8,9 @@ from pathlib import Path
 from servers.limits.processor_budget import CALL_SECONDS
 from servers.records import Record
 from servers.telemetry.logs import Level
-from servers.worker.instance_cache import MOST_HELD
 
+MOST_INSTANCES = 100_000
+MOST_HELD = 4608
 IDLE_SECONDS = 30.0
 IDLE_GUEST_SECONDS = 300.0
 
@@ -24,7 +25,7 @@ class WorkerSettings(Record):
     gated: bool | None = None
     """Whether tools that the gate refuses are not launched. None: a farm refuses them, a worker by itself does not."""
     call_seconds: float = CALL_SECONDS
-    most_instances: int = 100_000
+    most_instances: int = MOST_INSTANCES
     most_held: int = MOST_HELD
     """State files that are open at once, when those that were closed keep coming back."""
     idle_seconds: float = IDLE_SECONDS
@@ -37,16 +38,31 @@ class WorkerSettings(Record):
 ORDINARY = WorkerSettings()
 
 
+class JoinSettings(Record):
+    """Where a worker joins, and as what."""
+
+    registry: str
+    """The URL of the registry."""
+    token: str
+    """The join token, which the registry has too."""
+    name: str
+    advertise: str
+    """The URL under which agents reach the worker."""
+    reached_at: str = ""
+    """The URL under which the registry reaches it, if it is another."""
+    authority: Path | None = None
+    """A file with the certificates that the registry's must be signed by. None: those that the system trusts."""
+
+
 class WorkerOrder(Record):
-    """The start message of a worker process, on its standard input. The command line has no tokens and passwords."""
+    """How a worker process is to run. `farm up` sends it to its children's standard input, as it holds a token."""
 
     state: Path
     library: tuple[Path, ...]
-    parent: int
-    """The process id of `farm up`. The worker ends with it."""
-    token: str
-    """The token of its control door."""
+    join: JoinSettings
     loopback_only: bool
     log_level: Level
     otel: str | None
     settings: WorkerSettings
+    parent: int | None = None
+    """The process id of `farm up`, with which its children end."""

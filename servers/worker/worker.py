@@ -29,8 +29,10 @@ from servers.guest.sqlite.sql_text import quoted
 from servers.judge import judge
 from servers.limits.fair_pool import FairLimit, FairThreadPool
 from servers.limits.memory import limit_sqlite
+from servers.limits.recent_values import RecentValues
 from servers.limits.throttle import Pace
 from servers.messages import (
+    INSTANCE_ID,
     Assessment,
     CallAnswer,
     InstanceStatus,
@@ -42,6 +44,8 @@ from servers.messages import (
     TableRows,
     Ticket,
 )
+from servers.perturb.tool_view import ToolView
+from servers.perturb.tool_views import ToolViews
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree
 from servers.scenario.checkpoints.checkpoint import NO_CALLS, calls_as_json
@@ -57,7 +61,10 @@ from servers.worker.instance import Instance
 from servers.worker.instance_cache import Holding
 from servers.worker.settings import ORDINARY, WorkerSettings
 from servers.worker.start_tables import start_tables
+from servers.worker.tool_changes import ToolChanges
 
+MOST_AGREED = 10_000
+"""Versions of environments whose tools were found to agree with their descriptions, and are not asked again."""
 MEMORY_SECONDS = 1.0
 """Seconds between measurements of guests' memory, and of the processor time of idle guests."""
 FILES = re.compile(r"lock|secret|index|instances|starts|.*\.part")
@@ -74,7 +81,6 @@ MOST_COPIED_EACH = 54 * 1024 * 1024
 """Bytes of the copies of states at one time: of all environments, and of one."""
 DISK_SHARE = 0.5
 """The share of the free disk that one fork may use."""
-INSTANCE_ID = re.compile(r"[a-z0-9]{8,40}")
 T = TypeVar("T")
 log = logging.getLogger("farm.worker")
 
@@ -97,12 +103,14 @@ class Worker:
         self.index = StateIndex(folder / "index")
         self.starts = Starts(folder / "starts", self.guests)
         self.verification = Verification(self.guests, self.threads)
+        self.tool_changes = ToolChanges()
+        self.views = ToolViews(library)
         self._holding = Holding(self.guests, self.watch, settings.most_held)
         self._forgotten = 0
         self._opening: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # each is opened once
         self._ids: set[str] = set()
         self._suspended: set[str] = set()
-        self._agreed: set[str] = set()  # digests of environments
+        self._agreed = RecentValues[str, bool](MOST_AGREED)  # digests of environments
         self._secret = b""
         self.standing_walls: tuple[str, ...] = ()
         self._tidying: asyncio.Task[None] | None = None
@@ -166,6 +174,11 @@ class Worker:
     def ids(self) -> list[str]:
         return sorted(self._ids)
 
+    @property
+    def identity(self) -> str:
+        """What tells this worker from others: the same after a restart, and nothing of its secret."""
+        return hmac.digest(self._secret, b"identity of the worker", "sha256")[:16].hex()
+
     def token_of(self, instance_id: str) -> str:
         """The token of an instance's door: the same after a restart, and not stored."""
         digest = hmac.digest(self._secret, instance_id.encode(), "sha256")
@@ -188,6 +201,9 @@ class Worker:
         origin = Origin(
             "", environment.id, environment.digest, start.digest, start.content, order.scenario, clock, order.seed
         )._replace(tools=order.tools)
+        if order.perturb:
+            foreign = await asyncio.to_thread(self.views.foreign_to, environment, order.perturb)
+            origin = origin._replace(perturb=order.perturb, foreign=foreign)
         tickets = await self._created(origin, (), order.count)
         self.watch.launched(
             environment.id, order.scenario, [one.instance for one in tickets], time.perf_counter() - begin
@@ -196,9 +212,9 @@ class Worker:
 
     async def _see_that_it_agrees(self, environment: Environment) -> None:
         """Check once that the tools in the description are those of the code, and may run. Raises BundleError."""
-        if environment.digest not in self._agreed:
+        if self._agreed.find(environment.digest) is None:
             await agree(environment, self.guests, gated=self.settings.gated is True)
-            self._agreed.add(environment.digest)
+            self._agreed.keep(environment.digest, True)
 
     def find(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle. It blocks, so callers on an event loop use `opened`.
@@ -214,7 +230,8 @@ class Worker:
         environment = self.library.environment(origin.environment)
         _refuse_another(origin, environment)
         start = self.starts.load_here(origin.start, origin.content)
-        return self._registered(StateFile.read(self._path(instance_id), self.index), environment, start)
+        view = self.views.of(environment, origin.perturb, origin.foreign)
+        return self._registered(StateFile.read(self._path(instance_id), self.index), environment, start, view)
 
     async def opened(self, instance_id: str) -> Instance:
         """An instance, opened if it is idle. A large file is read in a thread. Raises like `find`."""
@@ -233,6 +250,7 @@ class Worker:
         name = origin.environment
         environment = self.library.current(name) or await asyncio.to_thread(self.library.environment, name)
         _refuse_another(origin, environment)
+        view = await self._view(environment, origin)
         start = await self.starts.load(origin.start, origin.content)
         path, states = self._path(instance_id), list[StateFile]()
         try:
@@ -244,7 +262,13 @@ class Worker:
                 state.close()
             self._see_that_it_is_there(instance_id)  # what was closed meanwhile is not damaged
             raise
-        return self._registered(states.pop(), environment, start)
+        return self._registered(states.pop(), environment, start, view)
+
+    async def _view(self, environment: Environment, origin: Origin) -> ToolView | None:
+        """How an instance's tools are perturbed. None if they are not."""
+        if not origin.perturb:
+            return None
+        return await asyncio.to_thread(self.views.of, environment, origin.perturb, origin.foreign)
 
     def _size(self, path: Path) -> int:
         """The bytes of a state file. 0 if it is missing, which opening it reports."""
@@ -253,7 +277,9 @@ class Worker:
         except OSError:
             return 0
 
-    def _registered(self, state: StateFile, environment: Environment, start: StartImage) -> Instance:
+    def _registered(
+        self, state: StateFile, environment: Environment, start: StartImage, view: ToolView | None
+    ) -> Instance:
         """The instance of an opened state file. Closes the file if the instance no longer exists."""
         try:
             self._see_that_it_is_there(state.origin.id)
@@ -263,7 +289,7 @@ class Worker:
             raise
         most = self.settings.calls_per_second
         pace = None if most is None else Pace(most)
-        instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace)
+        instance = Instance(environment, start, state, self.guests, self.verification, self.watch, pace, view)
         self._let_go_of_forgotten()
         self._holding.hold(instance)
         return instance
@@ -289,6 +315,7 @@ class Worker:
         """
         self._see_that_it_is_there(instance_id)
         self._suspended.add(instance_id)
+        self.tool_changes.end(instance_id)
         try:
             write_private(self._path(instance_id).with_suffix(".over"), b"")
         except OSError as error:
@@ -369,7 +396,8 @@ class Worker:
             Conflict: the scenario has no turns.
         """
         instance = await self.opened(instance_id)
-        return await instance.mark_turn()
+        with self.tool_changes.noticing(instance):
+            return await instance.mark_turn()
 
     async def fork(self, instance_id: str, count: int) -> list[Ticket]:
         """New instances with the state and history of an existing one."""
@@ -398,6 +426,7 @@ class Worker:
         """
         self._see_that_it_is_there(instance_id)
         self._ids.discard(instance_id)  # first, so that nobody opens it again while its last call ends
+        self.tool_changes.end(instance_id)
         instance = self._holding.give_up(instance_id)
         if instance is not None:
             async with instance.in_turn():
@@ -498,7 +527,7 @@ class Worker:
             async with instance.in_turn():
                 reader = await self._reader(instance)
                 reading = _judged if any(one.needs_calls for one in order.checkpoints) else _checked
-                calls = await self.verification.read(instance.state, lambda: reading(instance.state))
+                calls = await self.verification.read(instance.state, lambda: reading(instance))
             with self._closed_after(reader, instance_id):
                 return await judge(
                     reader,
@@ -597,8 +626,11 @@ class Worker:
         return await self.verification.read(instance.state, lambda: instance.state.calls(after=after, limit=limit))
 
     async def _rewound(self, instance: Instance, seq: int) -> None:
-        await self.verification.read(instance.state, lambda: instance.state.rewind(seq))
-        instance.marked = None
+        with self.tool_changes.noticing(instance):
+            await self.verification.read(instance.state, lambda: instance.state.rewind(seq))
+            instance.marked = None
+        if instance.guest is not None and instance.guest.instance is not None:
+            instance.guest.kill("idle", "its only instance begins anew")
 
     async def _tidy(self) -> None:
         """Close idle instances, and end guests that use too much memory or processor time."""
@@ -629,14 +661,19 @@ def _refuse_another(origin: Origin, environment: Environment) -> None:
         )
 
 
-def _judged(state: StateFile) -> bytes:
-    """The calls of a history for checkpoints, as JSON. Only a guest parses it, since agents wrote parts of it."""
-    return calls_as_json((call.tool, call.arguments, call.outcome) for call in state.calls(limit=MOST_CALLS))
+def _judged(instance: Instance) -> bytes:
+    """The calls of a history for checkpoints, as JSON. Only a guest parses it, since agents wrote parts of it.
+
+    Calls of perturbed tools are there as the environment knows them.
+    """
+    kept, view = instance.state.calls(limit=MOST_CALLS), instance.view
+    own = ((call.tool, call.arguments) if view is None else view.own_text(call.tool, call.arguments) for call in kept)
+    return calls_as_json((*one, call.outcome) for one, call in zip(own, kept, strict=True))
 
 
-def _checked(state: StateFile) -> bytes:
+def _checked(instance: Instance) -> bytes:
     """No calls. The history is read nevertheless, so that damage is always found."""
-    state.check()
+    instance.state.check()
     return NO_CALLS
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from servers.guest.sqlite.plain_text import PLAIN_TEXT
-from servers.guest.sqlite.sql_text import literal, quoted
+from servers.guest.sqlite.sql_text import quoted, sql_literal
 from servers.scenario.checkpoints.footprint import Allowance, FootprintCheckpoint
 from servers.scenario.checkpoints.sql import SqlCheckpoint
 from servers.state.readonly_query import Reader
@@ -70,7 +70,7 @@ def changed(
 def is_there(change: RowChange, whole: Changed, depth: int = 0) -> str:
     """An SQL condition for an added or changed row."""
     if change.operation == "delete":
-        return " AND ".join(f"{quoted(name)} IS {literal(value)}" for name, value in change.key.items())
+        return " AND ".join(f"{quoted(name)} IS {sql_literal(value)}" for name, value in change.key.items())
     parts: list[str] = []
     if change.operation == "update":
         parts += [_is(name, value) for name, value in change.key.items()]
@@ -139,17 +139,17 @@ def footprint(whole: Changed) -> FootprintCheckpoint:
 
 
 def _is(name: str, value: Any) -> str:
-    return f"{quoted(name)} IS {literal(value)}"
+    return f"{quoted(name)} IS {sql_literal(value)}"
 
 
 def _holds(name: str, value: Any, whole: Changed, depth: int) -> str:
     column = quoted(name)
     if value in whole.choices:
-        return f"{column} IN ({', '.join(literal(one) for one in whole.choices[value])})"
+        return f"{column} IN ({', '.join(sql_literal(one) for one in whole.choices[value])})"
     if not isinstance(value, str):
         return _is(name, value)
     if value in whole.left_open or value in whole.of_the_clock:
-        return f"trim({column}) <> ''" if value in whole.left_open else f"date({column}) = {literal(value[:10])}"
+        return f"trim({column}) <> ''" if value in whole.left_open else f"date({column}) = {sql_literal(value[:10])}"
     parent = whole.made_in(value)
     if parent is not None and depth < DEEPEST:
         [key] = parent.key
@@ -164,7 +164,7 @@ def _holds(name: str, value: Any, whole: Changed, depth: int) -> str:
 def _is_text(name: str, value: str, whole: Changed) -> str:
     """A literal text, a time to the minute, or words of the task in any spelling."""
     if MOMENT.fullmatch(value):
-        return f"{TO_THE_MINUTE.format(quoted(name))} = {literal(value[:16])}"
+        return f"{TO_THE_MINUTE.format(quoted(name))} = {sql_literal(value[:16])}"
     if whole.is_prose(value):
-        return f"{PLAIN_TEXT}({quoted(name)}) = {literal(plain(value))}"
+        return f"{PLAIN_TEXT}({quoted(name)}) = {sql_literal(plain(value))}"
     return _is(name, value)

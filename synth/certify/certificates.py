@@ -20,14 +20,14 @@ def write_certificate(folder: Path, scenario: str, certificate: Certificate | No
 
 
 def write_scenario(folder: Path, scenario: Scenario) -> None:
-    """Write a scenario's task, checkpoints, solution and provenance into its line. The write is atomic.
+    """Write a scenario's task, checkpoints, solution, witness and provenance into its line. The write is atomic.
 
     Raises:
         BundleError: it cannot be written.
     """
     path = folder / "scenarios.jsonl"
     told = scenario.model_dump(mode="json", exclude_defaults=True)
-    parts = {name: told[name] for name in ("task", "checkpoints", "solution", "provenance") if name in told}
+    parts = {name: told[name] for name in ("task", "checkpoints", "solution", "witness", "provenance") if name in told}
     lines = [_changed(line, scenario.id, parts) for line in text_of(path).split("\n")]
     write_text(path, "\n".join(lines))
 

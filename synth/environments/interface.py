@@ -57,7 +57,7 @@ async def interface(made: Artefacts, asker: Asker) -> Interface:
         shape = shape_of(image)
 
         async def accept(answer: Interface) -> list[str]:
-            return await findings(answer, shape, schema.rules, guests)
+            return await interface_findings(answer, shape, schema.rules, guests)
 
         if isinstance(made.before, Interface) and not made.evidence and not await accept(made.before):
             return made.before  # rows were added, and nothing else
@@ -67,7 +67,7 @@ async def interface(made: Artefacts, asker: Asker) -> Interface:
 STAGE = Stage("interface", Interface, interface)
 
 
-async def findings(answer: Interface, shape: ImageShape, rules: Sequence[Rule], guests: Guests) -> list[str]:
+async def interface_findings(answer: Interface, shape: ImageShape, rules: Sequence[Rule], guests: Guests) -> list[str]:
     """The faults of an interface."""
     tree, wrong = tree_of(answer.stubs_py)
     if tree is None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from servers.guest.sqlite.sql_text import literal, quoted
+from servers.guest.sqlite.sql_text import quoted, sql_literal
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from synth.environments.drafts.start_images import image_of
@@ -57,7 +57,7 @@ def _copies(shape: ImageShape, growing: Sequence[TableShape], values: Sequence[V
             for at, row in enumerate(shape.rows[table.name]):
                 fresh = _copy(table, row, number, at, names, pools, shape)
                 listed = ", ".join(quoted(name) for name in fresh)
-                texts = ", ".join(map(literal, fresh.values()))
+                texts = ", ".join(map(sql_literal, fresh.values()))
                 yield f"INSERT INTO {quoted(table.name)} ({listed}) VALUES ({texts});"
 
 

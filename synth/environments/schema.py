@@ -36,13 +36,13 @@ async def schema(made: Artefacts, asker: Asker) -> Schema:
     """Ask for the tables and the rules."""
     setting = made[Setting]
     messages = PROMPT.fill(title=setting.title, introduction=setting.introduction, scope=setting.scope)
-    return await asker.ask(messages, Schema, accept)
+    return await asker.ask(messages, Schema, accept_schema)
 
 
 STAGE = Stage("schema", Schema, schema, counts=lambda value: {"tables": value.schema_sql.upper().count("CREATE TABLE")})
 
 
-async def accept(answer: Schema) -> list[str]:
+async def accept_schema(answer: Schema) -> list[str]:
     """The faults of a schema, its policy and its rules."""
     found = list(_word_findings(answer))
     if any(finding.startswith("clock") for finding in found):

@@ -106,7 +106,7 @@ async def _first(made: Artefacts, asker: Asker, guests: Guests) -> tuple[str, tu
     )
 
     async def accept(answer: Seed) -> list[str]:
-        return await findings(answer, schema, size, guests)
+        return await seed_findings(answer, schema, size, guests)
 
     answer = await asker.ask(messages, Seed, accept)
     text = answer.seed_sql.strip() + "\n"
@@ -148,7 +148,7 @@ async def _with_more(made: Artefacts, before: Rows, asker: Asker, guests: Guests
 STAGE = Stage("seed", Rows, seed)
 
 
-async def findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> list[str]:
+async def seed_findings(answer: Seed, schema: Schema, size: str, guests: Guests) -> list[str]:
     """The faults of first rows."""
     image, wrong = await image_of(guests, schema=schema.schema_sql, seed=answer.seed_sql, clock=schema.clock)
     if wrong:

@@ -32,13 +32,13 @@ async def setting(made: Artefacts, asker: Asker) -> Setting:
         introduction=given.introduction or "(none)",
         task=given.task or "(none)",
     )
-    return await asker.ask(messages, Setting, accept)
+    return await asker.ask(messages, Setting, accept_setting)
 
 
 STAGE = Stage("setting", Setting, setting)
 
 
-async def accept(answer: Setting) -> list[str]:
+async def accept_setting(answer: Setting) -> list[str]:
     """The faults of a setting."""
     return list(_findings(answer))
 

@@ -40,7 +40,7 @@ class Checks(Record):
     free: tuple[Free, ...]
 
 
-async def findings(checks: Checks, proposal: Proposal, stage: Playground) -> list[str]:
+async def check_findings(checks: Checks, proposal: Proposal, stage: Playground) -> list[str]:
     """The faults of checkpoints that the start state shows. The certificate finds the others."""
     found = [*_list_findings(checks), *_text_findings(checks, proposal, stage)]
     return found or await _start_findings(checks, proposal, stage)

@@ -7,7 +7,7 @@ from pathlib import Path
 from servers.records import Record
 from servers.scenario.scenario import PlayRecord, Scenario, Solution
 from synth.forward.brief import Brief
-from synth.forward.checks import Checks, findings
+from synth.forward.checks import Checks, check_findings
 from synth.forward.proposal_stages import Idea
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker
@@ -28,7 +28,7 @@ class Checking:
         proposal = made[Idea].proposal
 
         async def accept(answer: Checks) -> list[str]:
-            return await findings(answer, proposal, self.bundle)
+            return await check_findings(answer, proposal, self.bundle)
 
         messages = CHECK.fill(
             setup=proposal.setup,

@@ -36,7 +36,7 @@ class Proposal(Record):
         return "fwd_" + re.sub(r"[^a-z0-9]+", "_", self.title.lower()).strip("_")[:44].rstrip("_")
 
 
-async def findings(proposal: Proposal, stage: Playground, tasks: Sequence[str]) -> list[str]:
+async def proposal_findings(proposal: Proposal, stage: Playground, tasks: Sequence[str]) -> list[str]:
     """The faults of a proposal, for its writer. `tasks` are the existing ones."""
     found = [*_task_findings(proposal, stage, tasks), *_step_findings(proposal, stage)]
     return [f"{proposal.title!r}: {one}" for one in [*found, *await _setup_findings(proposal, stage)]]

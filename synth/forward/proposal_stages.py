@@ -9,7 +9,7 @@ from typing import Literal
 from servers.records import Record
 from servers.scenario.scenario import Scenario
 from synth.forward.brief import Brief
-from synth.forward.proposal import Proposal, findings
+from synth.forward.proposal import Proposal, proposal_findings
 from synth.llm.prompt import Prompt
 from synth.pipeline.asker import Asker, Rejected
 from synth.pipeline.stage import Artefacts
@@ -70,7 +70,7 @@ class Round:
         for proposal in answer.proposals:
             if proposal.id in taken:
                 found.append(f"{proposal.title!r}: this title was proposed before")
-            found += await findings(proposal, self.bundle, tasks)
+            found += await proposal_findings(proposal, self.bundle, tasks)
             taken.add(proposal.id)
             tasks.append(proposal.task)
         return found
@@ -104,7 +104,7 @@ class Ideas:
         async def accept(answer: Mended) -> list[str]:
             if answer.fault == "task" and whole(answer) == before.proposal:
                 return ["the fault is said to be the task's, but setup and task are as they were"]
-            return await findings(whole(answer), self.bundle, [one.task for one in self.there])
+            return await proposal_findings(whole(answer), self.bundle, [one.task for one in self.there])
 
         messages = MEND.fill(
             setup=before.proposal.setup,

@@ -10,8 +10,7 @@ import typer
 from servers.sandbox.guest_pool import Guests
 from servers.text.terminal import Terminal
 from servers.text.wording import counted
-from synth.interop.awm.importer import CLOCK as AWM_CLOCK
-from synth.interop.awm.importer import ServerOrigin, import_servers
+from synth.interop.awm.importer import AWM_CLOCK, ServerOrigin, import_servers
 from synth.interop.awm.rows import ForeignRows, rows_in
 from synth.interop.benchmarks.acebench import AceKind, AceLanguage, acebench
 from synth.interop.benchmarks.bfcl import BfclCategory, BfclVersion, bfcl, bfcl_source, categories

@@ -1,7 +1,8 @@
-"""The command `farm benchmark`: imports a public benchmark if it is not there, plays it, and prints its number."""
+"""The command `farm benchmark`: imports public benchmarks if they are not there, plays them, prints their numbers."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import typer
 
@@ -15,16 +16,19 @@ from synth.interop.benchmark_commands import HERE, import_acebench, import_bfcl,
 
 app = typer.Typer()
 BenchmarkName = Literal["tau-bench", "bfcl-v3", "bfcl-v4", "acebench"]
+ALL: tuple[BenchmarkName, ...] = get_args(BenchmarkName)
+SOURCES: dict[BenchmarkName, str] = {"tau-bench": "tau-bench", "bfcl-v3": "bfcl-v3", "acebench": "ACEBench"}
+"""The folders of clones and data, beside each other, where several benchmarks are imported."""
 SUITES = Path(__file__).parents[2] / "evals" / "suites"
 NEED_USER = ("tau-bench", "acebench")
 
 
 @app.command("benchmark")
 def benchmark(
-    name: Annotated[BenchmarkName, typer.Argument(help="The benchmark.")],
+    names: Annotated[list[str] | None, typer.Argument(help=f"Of {', '.join(ALL)}; by default all.")] = None,
     *,
     model: Annotated[str, typer.Option(help="The model that is evaluated.")],
-    run: Annotated[Path, typer.Option("--out", help="The run's folder; one that was begun is gone on with.")],
+    run: Annotated[Path, typer.Option("--out", help="The run's folder; of several, that of a run for each.")],
     user_model: Annotated[str | None, typer.Option(help="The model that plays the user.")] = None,
     source: Annotated[Path | None, typer.Option("--from", help="Your clone or data, if not imported yet.")] = None,
     imported: Annotated[Path, typer.Option(help="The folder of the imported bundles.")] = HERE,
@@ -43,35 +47,70 @@ def benchmark(
     user_api_key: UserApiKey = "",
     as_json: AsJson = False,
 ) -> None:
-    """Play a public benchmark as its own harness does, and print its number. The same command continues."""
-    suite = _suite(
-        name,
-        {"kind": "chat", "model": model, "tools": tools},
-        user={"model": user_model, "base_url": user_base_url} if user_model else None,
-        only=only or [],
-        plan={"attempts": trials, "concurrency": concurrency},
-        sample=sample,
-        limits_of=limits_of,
-    )
+    """Play public benchmarks as their own harnesses do, and print their numbers. The same command continues."""
+    suites: dict[BenchmarkName, Suite] = {
+        name: _suite(
+            name,
+            {"kind": "chat", "model": model, "tools": tools},
+            user={"model": user_model, "base_url": user_base_url} if user_model else None,
+            only=own,
+            plan={"attempts": trials, "concurrency": concurrency},
+            sample=sample,
+            limits_of=limits_of,
+        )
+        for name, own in _chosen(_named(names or ()), only or []).items()
+    }
     if not api_key and "openai.com" in base_url:
         raise RequestError("the agent's endpoint needs a key: OPENAI_API_KEY (or another --base-url)")
-    _make_sure_it_is_there(name, suite, imported, source)
-    wanted = SuiteOrder(
-        suite=suite,
-        run=run,
-        endpoint=ModelEndpoint(base_url, api_key, user_api_key),
-        farm=None,
-        token="",
-        library=(imported,),
-        workers=workers,
-        prompt_price=0.0,
-        completion_price=0.0,
-        as_json=as_json,
-    )
-    from evals.suite_play import play_suite
-    from synth.interop.benchmark_result import tell_result
+    for name, suite in suites.items():
+        _make_sure_it_is_there(name, suite, imported, source if len(suites) == 1 else _among(source, name))
+    from evals.suite_play import BenchmarkResults, play_suite
 
-    play_suite(wanted, tell=lambda folder: tell_result(suite, folder, as_json=as_json))
+    with BenchmarkResults(as_json=as_json, is_one=len(suites) == 1) as results:
+        for name, suite in suites.items():
+            wanted = SuiteOrder(
+                suite=suite,
+                run=run / name if len(suites) > 1 else run,
+                endpoint=ModelEndpoint(base_url, api_key, user_api_key),
+                farm=None,
+                token="",
+                library=(imported,),
+                workers=workers,
+                prompt_price=0.0,
+                completion_price=0.0,
+                as_json=as_json,
+            )
+            play_suite(wanted, tell=results.add)
+
+
+def _among(folder: Path | None, name: BenchmarkName) -> Path | None:
+    """A benchmark's clone or data in a folder of several. BFCL v4 is an installed package."""
+    return folder / SOURCES[name] if folder is not None and name in SOURCES else None
+
+
+def _named(names: Sequence[str]) -> Sequence[BenchmarkName]:
+    """The benchmarks of these names; all without any. Raises RequestError."""
+    unknown = [name for name in names if name not in ALL]
+    if unknown:
+        raise RequestError(f"there is no benchmark {unknown[0]!r}; there are: {', '.join(ALL)}")
+    return [name for name in ALL if name in names or not names]
+
+
+def _chosen(names: Sequence[BenchmarkName], only: list[str]) -> dict[BenchmarkName, list[str]]:
+    """The benchmarks to play, each with those of its environments that are chosen. Raises RequestError."""
+    there: dict[BenchmarkName, tuple[str, ...]] = {
+        name: read_suite(SUITES / f"{name}.toml").scenarios.environments for name in names
+    }
+    unknown = [one for one in only if not any(one in environments for environments in there.values())]
+    if unknown:
+        known = ", ".join(one for environments in there.values() for one in environments)
+        raise RequestError(f"--only {unknown[0]}: no such environment is of {', '.join(names)}; there are: {known}")
+    chosen: dict[BenchmarkName, list[str]] = {}
+    for name, environments in there.items():
+        own = [one for one in only if one in environments]
+        if own or not only:
+            chosen[name] = own
+    return chosen
 
 
 def _suite(
@@ -86,10 +125,6 @@ def _suite(
 ) -> Suite:
     """The benchmark's suite with a model, and with a model for the user. Raises RequestError."""
     suite = read_suite(SUITES / f"{name}.toml", agent=agent)
-    unknown = [one for one in only if one not in suite.scenarios.environments]
-    if unknown:
-        there = ", ".join(suite.scenarios.environments)
-        raise RequestError(f"--only {unknown[0]}: {name} has no such environment; there are: {there}")
     needs_user = any("multi_step" not in one for one in only or suite.scenarios.environments)
     if name in NEED_USER and user is None and needs_user:
         raise RequestError(f"a model plays the user of {name}: name one with --user-model")

@@ -1,14 +1,16 @@
-"""The commands of EnvScaler's files: `farm import envscaler`, `farm audit`, `farm export envscaler`."""
+"""The commands of EnvScaler's files: `farm import envscaler` and `farm export envscaler`."""
 
 import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from servers.bundle.environment import Environment, load
+from servers.bundle.files import write_text
 from servers.cli.command_options import bundle_of
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
@@ -16,13 +18,9 @@ from servers.files.named_file import text_found, text_named
 from servers.files.trouble import trouble
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import Scenario
-from servers.scenario.scenario_file import load_scenarios
+from servers.scenario.scenario_file import lines_of, load_scenarios
 from servers.text.terminal import Terminal
 from servers.text.wording import counted
-from synth.interop.audit.audit import EnvironmentAudit, audit, imported_in
-from synth.interop.audit.audit_table import sums_of, table_of
-from synth.interop.audit.reference_solutions import certify
-from synth.interop.audit.wrong_agents import WrongAgents, earned_in, table_of_agents
 from synth.interop.exports.exporter import ExportedBundle, export
 from synth.interop.imports.converter import (
     Arrival,
@@ -31,6 +29,12 @@ from synth.interop.imports.converter import (
 )
 from synth.interop.imports.dataset import Files, read
 from synth.interop.imports.told_arrivals import arrival_counter, make, refuse_clock, told
+from synth.interop.imports.written_files import WrittenFiles
+from synth.processes.inline_loop import run_alone
+from synth.processes.process_pool import PoolSettings
+
+if TYPE_CHECKING:
+    from synth.interop.audit.audit import AuditOrder, AuditPart
 
 app = typer.Typer()
 imports = typer.Typer(no_args_is_help=True, help="Import environments of others as bundles.")
@@ -68,6 +72,10 @@ def import_envscaler(
     strict_episodes: Annotated[
         bool, typer.Option("--strict-episodes", help="A call that raises takes the whole reward, as in EnvScaler.")
     ] = False,
+    clean: Annotated[
+        bool,
+        typer.Option("--clean", help="Audit the scenarios, and make guards and footprints of what their checks lack."),
+    ] = False,
     licence: Annotated[
         Path | None, typer.Option(help="The licence's text; by default the LICENSE file beside the environments.")
     ] = None,
@@ -87,6 +95,8 @@ def import_envscaler(
     files = read(env_metadata, scenarios)
     make(to)
     arrivals = asyncio.run(_import(files, to, origin))
+    if clean:
+        _clean(to, arrivals)
     if told(arrivals, files.left_out):
         raise typer.Exit(1)
 
@@ -94,6 +104,37 @@ def import_envscaler(
 async def _import(files: Files, to: Path, origin: ImportOrigin) -> list[Arrival]:
     async with Guests() as guests:
         return await convert(files, to, origin, guests, arrival_counter(len(files.environments)))
+
+
+def _clean(to: Path, arrivals: Sequence[Arrival]) -> None:
+    """Replace the scenarios of imported bundles by cleaned ones, and note what was done to each."""
+    from synth.interop.audit.audit import orders_of
+    from synth.interop.audit.audit_job import Auditing
+    from synth.processes.kept_results import all_done
+
+    planned = {arrival.folder: orders_of(arrival.folder) for arrival in arrivals if arrival.folder is not None}
+    orders = [one for found in planned.values() if isinstance(found, list) for one in found if one.scenario is not None]
+    done = run_alone(all_done(orders, Auditing(clean=True), PoolSettings(), None, _count_cleaned))
+    parts: dict[Path, list[AuditPart]] = {folder: [] for folder in planned}
+    for order, part in zip(orders, done, strict=True):
+        parts[order.bundle.folder].append(part)
+    written = WrittenFiles(to)
+    for arrival in arrivals:
+        if arrival.folder is None:
+            continue
+        for part in parts[arrival.folder]:
+            if part.scenario is not None:
+                why = part.cleaning or (f"left out: {part.scenario.problem}",)
+                arrival.notes.append(f"scenario {part.scenario.id}: {'; '.join(why)}")
+        kept = [part.cleaned for part in parts[arrival.folder] if part.cleaned is not None]
+        write_text(arrival.folder / "scenarios.jsonl", lines_of(kept))
+        written.keep(arrival.folder)
+        arrival.scenarios = len(kept)
+
+
+def _count_cleaned(order: "AuditOrder") -> None:
+    if order.scenario is not None:
+        err.print(f"{order.bundle.folder.name} {order.scenario.id}: cleaned", markup=False)
 
 
 def _notice(metadata: Path, licence: Path | None) -> str | None:
@@ -143,45 +184,3 @@ def export_envscaler(
 async def _export(environment: Environment, scenarios: list[Scenario]) -> ExportedBundle:
     async with Guests() as guests:
         return await export(environment, scenarios, guests)
-
-
-@app.command(name="audit")
-def audit_bundles(
-    folder: Annotated[Path, typer.Argument(help="A folder of imported bundles, or one of them.")],
-    to: Annotated[Path | None, typer.Option("--json", help="Write everything that was found into this file.")] = None,
-    solutions: Annotated[
-        bool, typer.Option("--solutions", help="Write what was found to earn 1 into the bundles, once playing it has.")
-    ] = False,
-) -> None:
-    """Run imported environments: which tools work, what the checks are worth, what is not repeatable."""
-    folders = imported_in(folder)
-    audits = asyncio.run(_audit(folders))
-    if to is not None:
-        to.write_text(json.dumps([one.model_dump(mode="json") for one in audits], indent=1) + "\n", encoding="utf-8")
-    out.print(table_of(audits))
-    for line in sums_of(audits):
-        out.print(line, soft_wrap=True, markup=False)
-    if solutions:
-        asyncio.run(_certify(folders, audits))
-    agents = asyncio.run(_wrong_agents(folders))
-    if agents:
-        out.print("What wrong agents earn, where a reference solution is known:")
-        out.print(table_of_agents(agents))
-        for one in agents:
-            told = one.problem or ", ".join(name for name, reward in one.earned.items() if reward >= 1)
-            out.print(f"{one.environment}: {one.scenario}: {told or 'nobody earns 1'}", soft_wrap=True, markup=False)
-
-
-async def _wrong_agents(folders: list[Path]) -> list[WrongAgents]:
-    return [found for folder in folders for found in await earned_in(folder)]
-
-
-async def _certify(folders: list[Path], audits: list[EnvironmentAudit]) -> None:
-    for folder, found in zip(folders, audits, strict=True):
-        for name in await certify(folder, found):
-            out.print(f"{found.id}: {name}: has a reference solution now", soft_wrap=True, markup=False)
-
-
-async def _audit(folders: list[Path]) -> list[EnvironmentAudit]:
-    async with Guests() as guests:
-        return await audit(folders, guests, lambda environment, scenario: err.print(f"{environment} {scenario}"))

@@ -11,10 +11,11 @@ from typing import Any
 
 from synth.llm.batch_folder import BatchFolder, BatchLine
 from synth.llm.cache import Cache
-from synth.llm.endpoint import Sampling, request_body
+from synth.llm.endpoint import request_body
 from synth.llm.exchange import Recorder, answer_in, kept, response_format
 from synth.llm.writer import (
     Message,
+    Sampling,
     Waiting,
     WriterAnswer,
     WriterError,

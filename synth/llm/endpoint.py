@@ -8,12 +8,12 @@ from typing import Any, Self
 from agent_client.errors import ConversationTooLong, EndpointDown, EndpointRefused
 from agent_client.models.completion import Completion
 from agent_client.models.endpoint import Endpoint, limit_name
-from servers.records import Record
 from synth.llm.cache import Cache
 from synth.llm.exchange import Recorder, answer_in, kept, response_format, sent
 from synth.llm.writer import (
     Message,
     PromptTooLong,
+    Sampling,
     WriterAnswer,
     WriterRefused,
     WriterUnreachable,
@@ -21,15 +21,6 @@ from synth.llm.writer import (
 
 NOT_TAKEN = (400, 422, 501)
 """Error texts of endpoints without structured outputs."""
-
-
-class Sampling(Record):
-    """The sampling parameters. None leaves one to the endpoint. All are part of the cache's key."""
-
-    temperature: float | None = None
-    top_p: float | None = None
-    max_tokens: int | None = None
-    seed: int | None = None
 
 
 def request_body(

@@ -25,6 +25,15 @@ class Message(Record):
     content: str
 
 
+class Sampling(Record):
+    """The sampling parameters. None leaves one to the endpoint. All are part of the cache's key."""
+
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+
+
 class WriterAnswer(Record):
     """A writer's answer, and its cost.
 

@@ -45,7 +45,6 @@ class Advanced(NamedTuple):
 
     end: EnvironmentEnd | None
     refused: str
-    stage: str
     exchanges: tuple[WriterExchange, ...]
 
 
@@ -137,8 +136,8 @@ class SynthesisRun:
     async def _advanced(self, environment: EnvironmentRun) -> EnvironmentEnd:
         if self.elsewhere is None:
             return await environment.advance()
+        self.progress.stage(environment.id, "another process")
         done = await self.elsewhere(environment.id)
-        self.progress.stage(environment.id, done.stage)
         for exchange in done.exchanges:
             self.progress.exchange(environment.id, exchange)
         if done.end is None:

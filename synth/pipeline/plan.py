@@ -12,7 +12,7 @@ from servers.files.named_file import text_named
 from servers.files.trouble import trouble
 from servers.records import OPENAI, EndpointUrl, Record
 from servers.validation import first_problem
-from synth.llm.endpoint import Sampling
+from synth.llm.writer import Sampling
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
 from synth.pipeline.stage import Wishes

@@ -42,6 +42,7 @@ class RunProgress:
     """The progress events of a run."""
 
     prices: Prices = field(default_factory=Prices)
+    on_stage: Callable[[str, ProgressRow], None] | None = None
     on_end: Callable[[str, ProgressRow], None] | None = None
     on_exchange: Callable[[str, WriterExchange], None] | None = None
     total: ProgressRow = field(default_factory=ProgressRow)
@@ -53,9 +54,11 @@ class RunProgress:
         return self._rows
 
     def stage(self, environment: str, stage: str) -> None:
-        """An environment has reached a stage."""
+        """An environment begins a stage. Before its first, the stage is empty."""
         row = self._row(environment)
         row.stage, row.here = stage, 0
+        if stage and self.on_stage is not None:
+            self.on_stage(environment, row)
 
     def exchange(self, environment: str, exchange: WriterExchange) -> None:
         """The writer has answered."""

@@ -5,8 +5,8 @@ bundle: that is the machine's fault, and never a finding.
 """
 
 import socket
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from servers.bundle.files import SERVED_FILES
 from servers.bundle.paraphrases import PARAPHRASES_FILE
 from servers.bundle.rules import RULES_FILE
 from servers.errors import BundleError, CheckpointError, InfraError
+from synth.play.playground import Playground
 from synth.processes.job import WorkerFault
 
 PHRASES_FILE = "phrases.json"
@@ -79,3 +80,22 @@ class PinnedBundle:
 
 def _fault(error: Exception) -> WorkerFault:
     return WorkerFault(f"{socket.gethostname()}: {error}")
+
+
+@asynccontextmanager
+async def playgrounds() -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Playground]]]:
+    """The playground of the bundle that is asked for. One is open at a time: orders come bundle by bundle."""
+    stack = AsyncExitStack()
+    stages: dict[PinnedBundle, Playground] = {}
+
+    async def stage_of(bundle: PinnedBundle) -> Playground:
+        if bundle not in stages:
+            await stack.aclose()
+            stages.clear()
+            stages[bundle] = await stack.enter_async_context(Playground(bundle.folder))
+        return stages[bundle]
+
+    try:
+        yield stage_of
+    finally:
+        await stack.aclose()

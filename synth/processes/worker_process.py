@@ -11,8 +11,8 @@ from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from typing import Any, Generic, TypeVar
 
-from servers.doors.worker_process import die_with_parent
 from servers.errors import FarmError
+from servers.limits.parent_death import die_with_parent
 from synth.processes.inline_loop import run_alone
 from synth.processes.job import Gone, Job, WorkerConnection
 

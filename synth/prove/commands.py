@@ -68,7 +68,7 @@ def prove_bundles(
     folders = folders_of(bundles)
     kept = {folder: _kept(folder) for folder in folders if check or stale}
     todo = [folder for folder in folders if not check and kept.get(folder) is None]
-    made = _made(todo, ProofJob(calls, seed), PoolSettings(jobs, engine), write_proof if write else _left)
+    made = _made(todo, ProofJob(calls, seed), PoolSettings(jobs, engine), _written if write else _left)
     proofs = [made.get(folder) or kept.get(folder) for folder in folders]
     if as_json:
         out.print_data([_data(folder, proof) for folder, proof in zip(folders, proofs, strict=True)])
@@ -88,6 +88,12 @@ def _kept(folder: Path) -> Proof | None:
 
 
 def _left(_folder: Path, _proof: Proof) -> None: ...
+
+
+def _written(folder: Path, proof: Proof) -> None:
+    """Write a proof, unless nothing of the bundle could be run: an earlier one says more."""
+    if proof.tools:
+        write_proof(folder, proof)
 
 
 def _made(
@@ -150,7 +156,9 @@ def _tell(folder: Path, proof: Proof | None, *, details: bool, written: bool) ->
     _show(proof, details=details)
     if proof.sound and RULES_FILE not in proof.files:
         out.print(WITHOUT_RULES, soft_wrap=True)
-    if written:
+    if written and not proof.tools:
+        out.print(f"not written: none of its tools could be run, so {PROOF_FILE} is left as it is", soft_wrap=True)
+    elif written:
         out.print(f"written: {folder / PROOF_FILE}", soft_wrap=True)
 
 

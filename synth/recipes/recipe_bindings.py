@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from servers.errors import QueryError
-from servers.guest.sqlite.sql_text import literal
+from servers.guest.sqlite.sql_text import sql_literal
 from servers.state.readonly_query import Reader
 from synth.recipes.recipe_file import Recipe
 
@@ -68,7 +68,7 @@ class RecipeReader:
         def as_sql(found: re.Match[str]) -> str:
             if found[1] not in known:
                 raise QueryError(f"no value named :{found[1]} in {sql!r}")
-            return literal(known[found[1]])
+            return sql_literal(known[found[1]])
 
         result = self._reader.select(VALUE.sub(as_sql, sql))
         return [dict(zip(result.columns, row, strict=True)) for row in result.rows]

@@ -2,7 +2,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -16,9 +16,9 @@ from servers.text.wording import counted
 from synth.llm.writer import Waiting
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.plan import RunPlan
-from synth.play.playground import Playground
-from synth.retelling.retell_run import Retelling, RetellOutcome
-from synth.runner.writer_choice import writer_for
+
+if TYPE_CHECKING:  # importing it takes a second
+    from synth.retelling.retell_run import RetellOutcome
 
 out = Terminal()
 err = Terminal(stderr=True)
@@ -75,7 +75,11 @@ def retell(
 
 async def _retold(
     folder: Path, plan: RunPlan, key: str, batch: int, only: list[str], most: int | None, *, again: bool
-) -> RetellOutcome:
+) -> "RetellOutcome":
+    from synth.play.playground import Playground
+    from synth.retelling.retell_run import Retelling
+    from synth.runner.writer_choice import writer_for
+
     run = SynthesisFolder(plan.out)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with (
@@ -84,7 +88,7 @@ async def _retold(
     ):
         task = progress.add_task(f"{folder.name}: retold")
 
-        def on_task(outcome: RetellOutcome) -> None:
+        def on_task(outcome: "RetellOutcome") -> None:
             progress.update(task, completed=outcome.there + len(outcome.accepted), total=outcome.wanted)
 
         def on_retry(trouble: str) -> None:
@@ -95,7 +99,7 @@ async def _retold(
             return await retelling.run(only, most)
 
 
-def _show(outcome: RetellOutcome) -> None:
+def _show(outcome: "RetellOutcome") -> None:
     first = f"; {outcome.first_refused} first answers refused" if outcome.first_refused else ""
     there = f", {outcome.there} before" if outcome.there else ""
     tokens = sum(one.prompt_tokens + one.completion_tokens for one in outcome.exchanges if not one.cached)

@@ -24,10 +24,6 @@ from synth.runner.table import live
 from synth.runner.vllm import serving_vllm
 from synth.runner.writer_choice import embedder_for, writer_for
 
-MOST_LISTED = 10
-"""Environments whose errors are listed on the terminal."""
-LONGEST_WHY = 1000
-
 
 @dataclass(frozen=True)
 class RunSettings:
@@ -43,9 +39,14 @@ class RunSettings:
     async def run(self, plan: RunPlan) -> int:
         """Run a plan. Returns the exit code. Raises FarmError if the run cannot start."""
         folder = SynthesisFolder(plan.out)
+        if not plan.topics and plan.tasks is None and not folder.begun():
+            raise RequestError("nothing to make: give --topic or --tasks, or a folder with a run to go on with")
         progress = RunProgress(prices=plan.prices)
         with folder.locked():
-            self.console.print(f"Writing into {plan.out}; each environment has a line when it ends.", soft_wrap=True)
+            self.console.print(
+                f"Writing into {plan.out}; each stage has a line when it begins, each environment when it ends.",
+                soft_wrap=True,
+            )
             folder.note(json.loads(plan.model_dump_json()), utc_now())
             async with self._served(plan, folder) as served, self._writer(served, folder) as writer:
                 run = SynthesisRun(folder, self.stages, writer, plan.wishes, plan.at_once, progress)
@@ -90,8 +91,6 @@ class RunSettings:
             except Waiting as waiting:
                 run.progress.end("(mining)", "waiting", str(waiting))
                 return
-        if not topics and not run.folder.begun():
-            raise RequestError("nothing to make: give --topic or --tasks, or a folder with a run to go on with")
         await run.make(topics, again=plan.again)
 
     def _ended(
@@ -117,26 +116,14 @@ class RunSettings:
             say(f"Bundles: {folder.library}", soft_wrap=True)
         if isinstance(writer, BatchWriter) and progress.count("waiting"):
             self._say_what_is_awaited(writer)
-        broken = self._list(progress, "stopped", "failed")
+        broken = progress.count("stopped") + progress.count("failed")
         if broken:
             say(f"The same command goes on with {'it' if broken == 1 else 'them'}.")
-        rejected = self._list(progress, "rejected")
+        rejected = progress.count("rejected")
         if rejected:
             say(f"{'It is' if rejected == 1 else 'They are'} not tried again, unless with --again.")
         has_any = progress.count("accepted") or progress.count("waiting")
         return 1 if broken or not has_any else 0
-
-    def _list(self, progress: RunProgress, *states: str) -> int:
-        """Print why environments stopped, if that was not printed before. Returns their number."""
-        found = [(name, row) for name, row in progress.rows.items() if row.state in states]
-        if progress.on_end is not None:
-            return len(found)
-        for name, row in found[:MOST_LISTED]:
-            why = row.why if len(row.why) <= LONGEST_WHY else f"{row.why[: LONGEST_WHY - 1]}…"
-            self.console.print(f"{name} {row.state}: {why}", soft_wrap=True, markup=False)
-        if len(found) > MOST_LISTED:
-            self.console.print(f"… and {len(found) - MOST_LISTED} more, which stand in the report.")
-        return len(found)
 
     def _say_what_is_awaited(self, writer: BatchWriter) -> None:
         writer.close_batch()

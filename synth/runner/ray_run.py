@@ -53,8 +53,7 @@ class RayEnvironmentWorker:
             end = await self._run.environment(name).advance()
         except FarmError as error:
             refused = str(error)
-        row = self._run.progress.rows.get(name)
-        return Advanced(end, refused, row.stage if row else "", tuple(self._said.pop(name, ())))
+        return Advanced(end, refused, tuple(self._said.pop(name, ())))
 
     async def close(self) -> None:
         """Close the writer."""

@@ -11,20 +11,21 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Lock
-from typing import Any
+from threading import Lock, Thread
+from typing import Any, NamedTuple
 
 import typer
 from pydantic import ValidationError
 
 from evals.report.replay_data import as_json
+from evals.report.report import Report
 from evals.report.run_shelf import FoundRun, again, found_runs
-from evals.report.training_log import episodes_of, steps_of, training_data
+from evals.report.training_log import episodes_page, steps_of, training_data
 from evals.report.watched_runs import WatchedRuns, page_data
-from evals.runs.folder import RunFolder
+from evals.runs.folder import ROLLOUTS, SUBJECTS, RunFolder
 from registry.web.pages.run_questions import MOST_COMPARED, RunAnswer, RunQuestion, RunsOrder
-from servers.doors.worker_process import die_with_parent
 from servers.errors import FarmError, NotFound, RequestError
+from servers.limits.parent_death import die_with_parent
 from synth.environments.stages import STAGES
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.progress import Prices
@@ -33,8 +34,12 @@ from synth.runner.summary import RunSummary, environment_exchanges, summed_up, s
 app = typer.Typer()
 AT_ONCE = 4
 LONGEST_QUESTION = 64 * 1024
-SMALL = 32 * 1024 * 1024
-"""Bytes of rollouts that are read for the list. Larger runs have their figures there once they were opened."""
+SOON = 8 * 1024 * 1024
+"""Bytes of runs that are read before a list is answered. The figures of the others come into a later one."""
+LARGEST = 1024 * 1024 * 1024
+"""Bytes of a run that is read for the list. A larger one has its figures there once it was opened."""
+MOST_FIGURES = 1000
+"""Runs whose figures in the list are kept."""
 LEVEL = 5
 LONGEST_MESSAGE = 2000
 MOST_LISTED = 500
@@ -45,14 +50,37 @@ UNREADABLE = (OSError, ValueError, RecursionError, LookupError, TypeError)
 NICE = 10
 
 
+def _in_thread(work: Callable[[], None]) -> None:
+    Thread(target=work, daemon=True).start()
+
+
+class ListedFigures(NamedTuple):
+    """What the list tells of an evaluation, and the mark of the files that it is of."""
+
+    mark: str
+    figures: dict[str, Any] | None
+    trouble: str = ""
+
+
 class RunReader:
     """Answers questions about the runs below some folders."""
 
-    def __init__(self, shelves: tuple[Path, ...]) -> None:
+    def __init__(
+        self,
+        shelves: tuple[Path, ...],
+        *,
+        soon: int = SOON,
+        largest: int = LARGEST,
+        later: Callable[[Callable[[], None]], None] = _in_thread,
+    ) -> None:
         self._shelves = shelves
+        self._soon, self._largest, self._later = soon, largest, later
         self._evaluations = WatchedRuns()
         self._known: dict[str, FoundRun] = {}
         self._packed: dict[str, bytes] = {}
+        self._figures: dict[str, ListedFigures] = {}
+        self._waiting: dict[str, FoundRun] = {}
+        self._is_reading = False
         self._lock = Lock()  # protects what is known
 
     def answer(self, asked: RunQuestion) -> tuple[RunAnswer, bytes]:
@@ -75,6 +103,8 @@ class RunReader:
         if other := next((one for one in runs if one.kind != "evaluation"), None):
             raise RequestError(f"{other.name} is no evaluation; the list of runs has its page")
         reports, mark = self._evaluations.reports(runs)
+        for run, report, own in zip(runs, reports, mark.split("-"), strict=True):
+            self._keep_figures(run, report, own)
         if mark == asked.mark:
             return None
         key = f"{mark} {' '.join(run.id for run in runs)}"
@@ -98,7 +128,8 @@ class RunReader:
         return _packed({"name": runs[0].name, "path": str(runs[0].path), **training_data(runs[0].path)})
 
     def episodes(self, asked: RunQuestion, runs: list[FoundRun]) -> bytes:
-        return _packed({"name": runs[0].name, "episodes": episodes_of(runs[0].path, int(asked.name))})
+        told = episodes_page(runs[0].path, int(asked.name), asked.offset)
+        return _packed({"name": runs[0].name, **told})
 
     def synthesis(self, _: RunQuestion, runs: list[FoundRun]) -> bytes:
         path = runs[0].path
@@ -131,49 +162,92 @@ class RunReader:
         return found
 
     def _list(self) -> bytes:
-        runs = [self._line(run) for run in self._found()[:MOST_LISTED]]
+        soon = [self._soon]
+        runs = [self._line(run, soon) for run in self._found()[:MOST_LISTED]]
         return _packed({"runs": runs, "shelves": list(map(str, self._shelves))})
 
-    def _line(self, run: FoundRun) -> dict[str, Any]:
-        """A run in the list. What cannot be read says why."""
+    def _line(self, run: FoundRun, soon: list[int]) -> dict[str, Any]:
+        """A run in the list. What cannot be read says why. `soon` holds the bytes that may still be read for it."""
         line: dict[str, Any] = {"id": run.id, "kind": run.kind, "name": run.name, "changed": run.changed, "trouble": ""}
         try:
-            return line | LINES[run.kind](self, run)
+            return line | LINES[run.kind](self, run, soon)
         except FarmError as error:
             return line | {"trouble": str(error)[:500]}
         except UNREADABLE as error:
             return line | {"trouble": f"it cannot be read: {type(error).__name__}"}
 
-    def evaluation_line(self, run: FoundRun) -> dict[str, Any]:
+    def evaluation_line(self, run: FoundRun, soon: list[int]) -> dict[str, Any]:
         header = RunFolder(run.path).header()
-        told: dict[str, Any] = {
+        size = _size(run.path / ROLLOUTS) + _size(run.path / SUBJECTS)
+        with self._lock:
+            kept = self._figures.get(run.id)
+        if kept is None or kept.mark != run.mark:
+            if size <= soon[0]:
+                soon[0] -= size
+                kept = self._read_figures(run)
+            elif size <= self._largest:
+                self._read_later(run)
+        return {
             "title": header.suite.name,
             "agent": header.suite.agent_name,
             "began": header.began,
             "planned": header.rollouts,
-            "figures": None,
+            "figures": kept.figures if kept else None,
+            "trouble": kept.trouble if kept else "",
+            "comes": size <= self._largest,
         }
-        watched = self._evaluations.of(run.path)
-        if watched.is_read or _size(run.path / "rollouts.jsonl") <= SMALL:
-            report, _ = watched.report(run)
-            told["figures"] = {
-                "played": len(report.rollouts),
-                "success": report.all.success,
-                "reward": report.all.reward,
-                "broken": report.outcomes["infra_error"],
-            }
-        return told
 
-    def training_line(self, run: FoundRun) -> dict[str, Any]:
+    def _read_figures(self, run: FoundRun) -> ListedFigures:
+        """The figures of a run in the list. Raises RequestError."""
+        report, mark = self._evaluations.of(run.path).report(run)
+        return self._keep_figures(run, report, mark)
+
+    def _keep_figures(self, run: FoundRun, report: Report, mark: str) -> ListedFigures:
+        told = {
+            "played": len(report.rollouts),
+            "success": report.all.success,
+            "reward": report.all.reward,
+            "broken": report.outcomes["infra_error"],
+        }
+        with self._lock:
+            self._figures.pop(run.id, None)
+            kept = self._figures[run.id] = ListedFigures(mark, told)
+            while len(self._figures) > MOST_FIGURES:
+                del self._figures[next(iter(self._figures))]
+        return kept
+
+    def _read_later(self, run: FoundRun) -> None:
+        """Read a run after this answer, one at a time: a large one takes many seconds."""
+        with self._lock:
+            self._waiting.setdefault(run.id, run)
+            if self._is_reading:
+                return
+            self._is_reading = True
+        self._later(self._read_waiting)
+
+    def _read_waiting(self) -> None:
+        while True:
+            with self._lock:
+                if not self._waiting:
+                    self._is_reading = False
+                    return
+                run = self._waiting.pop(next(iter(self._waiting)))
+            try:
+                self._read_figures(again(run))
+            except (FarmError, *UNREADABLE) as error:
+                with self._lock:
+                    self._figures[run.id] = ListedFigures(run.mark, None, str(error)[:500])
+
+    def training_line(self, run: FoundRun, _: list[int]) -> dict[str, Any]:
         steps = steps_of(run.path / "metrics.jsonl")
         return {"steps": steps[-1].step if steps else 0}
 
-    def synthesis_line(self, run: FoundRun) -> dict[str, Any]:
+    def synthesis_line(self, run: FoundRun, _: list[int]) -> dict[str, Any]:
         summary = _summary(run.path)
         return {"begun": len(summary.cards), "accepted": len(summary.accepted)}
 
 
-LINES: dict[str, Callable[[RunReader, FoundRun], dict[str, Any]]] = {
+LINES: dict[str, Callable[[RunReader, FoundRun, list[int]], dict[str, Any]]] = {
     "evaluation": RunReader.evaluation_line,
     "training": RunReader.training_line,
     "synthesis": RunReader.synthesis_line,

@@ -6,6 +6,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
+from servers.text.wording import counted
 from synth.pipeline.progress import ProgressRow, RunProgress
 
 MOST_ROWS = 24
@@ -13,9 +14,16 @@ COLOURS = {"accepted": "green", "rejected": "red", "failed": "red", "stopped": "
 
 
 def live(console: Console, progress: RunProgress) -> Live:
-    """A live table of a run. Without a terminal, a line for each environment that ends."""
-    if not console.is_terminal:
-        progress.on_end = lambda name, row: console.print(f"{name}: {row.state}{f': {row.why}' if row.why else ''}")
+    """A live table of a run, below a line for each stage that begins and each environment that ends.
+
+    Without a terminal there are only the lines.
+    """
+
+    def say(line: str) -> None:
+        console.print(line, soft_wrap=True, markup=False)
+
+    progress.on_stage = lambda name, row: say(f"{name}: {row.stage} begins{_spent(row)}")
+    progress.on_end = lambda name, row: say(f"{name}: {row.state}{f': {row.why}' if row.why else ''}{_spent(row)}")
     return Live(
         console=console,
         get_renderable=lambda: table(progress),
@@ -43,6 +51,14 @@ def table(progress: RunProgress) -> RenderableType:
     shown.add_section()
     shown.add_row(f"all {len(rows)}", "", *_numbers(progress.total, has_prices=has_prices), states)
     return shown
+
+
+def _spent(row: ProgressRow) -> str:
+    """What an environment took so far, behind a line about it."""
+    if not row.asked:
+        return ""
+    tokens = f"{row.prompt_tokens + row.completion_tokens:,} tokens"
+    return f" ({counted(row.asked, 'request')}, {counted(row.rejected, 'answer')} refused, {tokens})"
 
 
 def _numbers(row: ProgressRow, *, has_prices: bool) -> tuple[str, ...]:

@@ -37,7 +37,7 @@ async def serving_vllm(model: str, log: Path, arguments: Sequence[str] = ()) -> 
     port = _free_port()
     with log.open("ab") as file:
         process = await asyncio.create_subprocess_exec(
-            *(sys.executable, "-m", "synth.runner.die_with_parent", str(os.getpid())),
+            *(sys.executable, "-m", "servers.limits.parent_death", str(os.getpid())),
             *(program, "serve", model, "--host", "127.0.0.1", "--port", str(port), *arguments),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=file,

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
@@ -13,21 +13,18 @@ from servers.bundle_library import Library
 from servers.cli.command_options import AsJson, bundle_of
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import write_whole
-from servers.files.trouble import trouble
 from servers.scenario.scenario_file import is_current, load_scenarios
 from servers.text.terminal import Terminal, marked
 from servers.text.wording import counted, noun, suggestion
-from synth.certify.agents.exploit_search import Hole, Searched
-from synth.certify.agents.user_agents import wrong_agents_in
-from synth.certify.certificates import write_certificate, write_scenario
-from synth.certify.certifier import Examined
-from synth.certify.value_guards import BY_THE_TOOLS
 from synth.pipeline.asker import gather_all
-from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings, process_pool
-from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
-from synth.scenarios.kept_searches import KeptSearches
+
+if TYPE_CHECKING:  # importing these takes a second
+    from synth.certify.agents.exploit_search import Hole, Searched
+    from synth.certify.certifier import Examined
+    from synth.processes.kept_results import KeptResults
+    from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
 
 app = typer.Typer()
 out = Terminal()
@@ -55,9 +52,13 @@ def certify(
     """Test the checkpoints of scenarios with wrong runs. Exit code 1 if one gets no certificate."""
     if mend and not write:
         raise RequestError("--mend changes checkpoints: give --write with it")
+    folders = [bundle_of(bundle) for bundle in bundles]
+    from synth.certify.agents.user_agents import wrong_agents_in
+    from synth.scenarios.certify_job import Examining
+
     if against is not None:
         wrong_agents_in(against)
-    cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=stale)]
+    cases = [case for folder in folders for case in _cases(folder, scenario or [], stale=stale)]
     if not cases and not as_json:
         out.print("Nothing to examine.")
         return
@@ -78,7 +79,7 @@ def certify(
         raise typer.Exit(1)
 
 
-def _examined(case: CertifyOrder, one: Examined) -> dict[str, Any]:
+def _examined(case: "CertifyOrder", one: "Examined") -> dict[str, Any]:
     """The results about a scenario, as JSON."""
     certificate = None if one.certificate is None else one.certificate.model_dump(mode="json")
     passing = [tried.what for tried in one.mutants if not tried.fails]
@@ -91,8 +92,11 @@ def _examined(case: CertifyOrder, one: Examined) -> dict[str, Any]:
     }
 
 
-def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[CertifyOrder]:
+def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list["CertifyOrder"]:
     """The scenarios of a bundle to be examined."""
+    from synth.play.pinned_bundle import PinnedBundle
+    from synth.scenarios.certify_job import CertifyOrder
+
     bundle = PinnedBundle.of(folder)
     environment = Library([folder.parent]).environment(folder.name)
     there = load_scenarios(environment)
@@ -105,18 +109,20 @@ def _cases(folder: Path, wanted: list[str], *, stale: bool) -> list[CertifyOrder
 
 
 async def _certified(
-    cases: Sequence[CertifyOrder], examining: Examining, pool: PoolSettings, *, write: bool
-) -> list[Examined]:
+    cases: Sequence["CertifyOrder"], examining: "Examining", pool: PoolSettings, *, write: bool
+) -> list["Examined"]:
     """The examinations of scenarios.
 
     With `write`, each certificate is written immediately, so that an interrupted run loses none.
     """
+    from synth.certify.certificates import write_certificate, write_scenario
+
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("examined", total=len(cases))
         async with process_pool(examining, pool, most=len(cases)) as examined:
 
-            async def one(case: CertifyOrder) -> Examined:
+            async def one(case: "CertifyOrder") -> "Examined":
                 seen = await examined(case)
                 if write:
                     case.bundle.require_unchanged()
@@ -130,7 +136,7 @@ async def _certified(
             return await gather_all(one(case) for case in cases)
 
 
-def _show_examined(seen: Sequence[Examined]) -> None:
+def _show_examined(seen: Sequence["Examined"]) -> None:
     table = Table("scenario", "mutants", "kill score", "leak", "variants", "other words", "seconds", "")
     for one in seen:
         kept = one.certificate
@@ -161,7 +167,7 @@ def _show_examined(seen: Sequence[Examined]) -> None:
     _show_paraphrased(seen)
 
 
-def _show_paraphrased(seen: Sequence[Examined]) -> None:
+def _show_paraphrased(seen: Sequence["Examined"]) -> None:
     """List the misjudged answers in other words, and the scenarios with too few."""
     tried = [one.paraphrases for one in seen if one.paraphrases is not None]
     if not tried:
@@ -176,7 +182,9 @@ def _show_paraphrased(seen: Sequence[Examined]) -> None:
     )
 
 
-def _show_told(seen: Sequence[Examined]) -> None:
+def _show_told(seen: Sequence["Examined"]) -> None:
+    from synth.certify.value_guards import BY_THE_TOOLS
+
     table = Table("scenario", "call", "argument", "value", "held by")
     for one in seen:
         for held in one.told:
@@ -204,7 +212,10 @@ def hack(
     as_json: AsJson = False,
 ) -> None:
     """Search for wrong runs with reward 1, without a model. Exit code 1 if there are any."""
-    cases = [case for bundle in bundles for case in _cases(bundle_of(bundle), scenario or [], stale=False)]
+    folders = [bundle_of(bundle) for bundle in bundles]
+    from synth.scenarios.certify_job import Searching
+
+    cases = [case for folder in folders for case in _cases(folder, scenario or [], stale=False)]
     played = [case for case in cases if case.scenario.solution is not None]
     if len(played) < len(cases):
         left = len(cases) - len(played)
@@ -230,40 +241,33 @@ def hack(
         raise typer.Exit(1)
 
 
-def _kept(folder: Path | None, budget: int) -> KeptSearches | None:
+def _kept(folder: Path | None, budget: int) -> "KeptResults[CertifyOrder, Searched] | None":
     """The stored searches in a folder that the user named."""
     if folder is None:
         return None
-    try:
-        return KeptSearches(folder, budget)
-    except (OSError, UnicodeDecodeError) as error:
-        raise RequestError(f"{folder}: cannot keep what is found: {trouble(error)}") from None
+    from synth.scenarios.certify_job import kept_searches
+
+    return kept_searches(folder, budget)
 
 
 async def _searched(
-    cases: Sequence[CertifyOrder], searching: Searching, pool: PoolSettings, kept: KeptSearches | None
-) -> list[Searched]:
-    seen = [kept.find(case) if kept is not None else None for case in cases]
-    left = [place for place, one in enumerate(seen) if one is None]
-    made = len(cases) - len(left)
+    cases: Sequence["CertifyOrder"],
+    searching: "Searching",
+    pool: PoolSettings,
+    kept: "KeptResults[CertifyOrder, Searched] | None",
+) -> list["Searched"]:
+    from synth.processes.kept_results import all_done
+
+    made = sum(kept.find(case) is not None for case in cases) if kept is not None else 0
     if made:
         err.print(f"{counted(made, 'scenario')} of {len(cases)} {noun(made, 'was', 'were')} searched before.")
     columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
         task = progress.add_task("searched", total=len(cases), completed=made)
-        async with process_pool(searching, pool, most=max(1, len(left))) as searched:
-
-            async def one(place: int) -> None:
-                seen[place] = found = await searched(cases[place])
-                if kept is not None:
-                    kept.keep(cases[place], found)
-                progress.advance(task)
-
-            await gather_all(one(place) for place in left)
-    return [one for one in seen if one is not None]
+        return await all_done(cases, searching, pool, kept, lambda _: progress.advance(task))
 
 
-def _searched_data(case: CertifyOrder, one: Searched) -> dict[str, Any]:
+def _searched_data(case: "CertifyOrder", one: "Searched") -> dict[str, Any]:
     """The result of a search, as JSON."""
     return {
         "bundle": case.bundle.folder.name,
@@ -274,7 +278,7 @@ def _searched_data(case: CertifyOrder, one: Searched) -> dict[str, Any]:
     }
 
 
-def _written(holes: Sequence[tuple[Path, Hole]], folder: Path) -> list[Path]:
+def _written(holes: Sequence[tuple[Path, "Hole"]], folder: Path) -> list[Path]:
     """Write each hole as a solution that `farm play --solution` plays."""
     folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
@@ -284,7 +288,7 @@ def _written(holes: Sequence[tuple[Path, Hole]], folder: Path) -> list[Path]:
     return paths
 
 
-def _show_holes(holes: Sequence[tuple[Path, Hole]], paths: Sequence[Path]) -> None:
+def _show_holes(holes: Sequence[tuple[Path, "Hole"]], paths: Sequence[Path]) -> None:
     if not holes:
         return
     table = Table("environment", "scenario", "way", "calls", "of", "says", "played by")

@@ -2,11 +2,14 @@
 
 import socket
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import TypeAdapter
+
+from servers.answer import JUDGE_VERSION
 from servers.errors import RequestError
 from servers.scenario.scenario import Scenario
 from synth.backward.goal_repair import mended
@@ -14,9 +17,11 @@ from synth.certify.agents.exploit_search import Searched, search
 from synth.certify.agents.user_agents import wrong_agents_in
 from synth.certify.agents.wrong_agents import WrongAgent
 from synth.certify.certifier import Examined, examine
-from synth.play.pinned_bundle import PinnedBundle
-from synth.play.playground import Playground
+from synth.play.pinned_bundle import PinnedBundle, playgrounds
 from synth.processes.job import WorkerFault
+from synth.processes.kept_results import KeptResults
+
+SEARCHED_FILE = "searched.jsonl"
 
 
 class CertifyOrder(NamedTuple):
@@ -39,7 +44,7 @@ class Examining:
     async def open(self) -> AsyncGenerator[Callable[[CertifyOrder], Awaitable[Examined]]]:
         """Open the first playground once its bundle is known."""
         others = self._others()
-        async with _stages() as stage_of:
+        async with playgrounds() as stage_of:
 
             async def examined(case: CertifyOrder) -> Examined:
                 with case.bundle.on_worker():
@@ -64,7 +69,7 @@ class Searching:
     @asynccontextmanager
     async def open(self) -> AsyncGenerator[Callable[[CertifyOrder], Awaitable[Searched]]]:
         """Open the first playground once its bundle is known."""
-        async with _stages() as stage_of:
+        async with playgrounds() as stage_of:
 
             async def searched(case: CertifyOrder) -> Searched:
                 with case.bundle.on_worker():
@@ -73,19 +78,11 @@ class Searching:
             yield searched
 
 
-@asynccontextmanager
-async def _stages() -> AsyncGenerator[Callable[[PinnedBundle], Awaitable[Playground]]]:
-    stack = AsyncExitStack()
-    stages: dict[PinnedBundle, Playground] = {}
+def kept_searches(folder: Path, budget: int) -> KeptResults[CertifyOrder, Searched]:
+    """The searches with a number of runs for each scenario. They hold for its files and the judge of answers."""
 
-    async def stage_of(bundle: PinnedBundle) -> Playground:
-        if bundle not in stages:
-            await stack.aclose()
-            stages.clear()
-            stages[bundle] = await stack.enter_async_context(Playground(bundle.folder))
-        return stages[bundle]
+    def name(case: CertifyOrder) -> list[object]:
+        scenario = case.scenario.model_dump_json(exclude={"certificate", "provenance"}, exclude_defaults=True)
+        return [case.bundle.folder.name, *case.bundle.files, scenario, budget, JUDGE_VERSION]
 
-    try:
-        yield stage_of
-    finally:
-        await stack.aclose()
+    return KeptResults(folder / SEARCHED_FILE, TypeAdapter(tuple[str, Searched]), name)

@@ -20,7 +20,7 @@ from agent_client.play import REMINDER, Limits, play
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.toolbox import connect
 from agent_client.trace import ToolSpec, Trace
-from tests.doubles import RULES, TOKEN, Endpoint, Farm, refused, said
+from tests.doubles import RULES, TOKEN, Farm, StubEndpoint, refused, said
 
 TASK = "Borrow Dune."
 DUNE = {"id": "a", "name": "borrow", "arguments": '{"book": "Dune"}'}
@@ -33,8 +33,8 @@ async def episode(url: str, model: Model, **limits: Any) -> Trace:
         return await play(model, toolbox, TASK, limits=Limits(**limits))
 
 
-async def chat(url: str, *answers: dict[str, Any] | Response | None, **limits: Any) -> tuple[Trace, Endpoint]:
-    endpoint = Endpoint(list(answers))
+async def chat(url: str, *answers: dict[str, Any] | Response | None, **limits: Any) -> tuple[Trace, StubEndpoint]:
+    endpoint = StubEndpoint(list(answers))
     async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1", retries=Retries(attempts=1)) as model:
         return await episode(url, model, **limits), endpoint
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT, MOST_PLACES
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import LONGEST_GIVEN, LONGEST_VALUE, MOST_FACTS, MOST_WORDS, Fact
+from servers.answer.shapes.form import LONGEST, LONGEST_PER_FACT, MOST_PLACES
 from servers.guest.sqlite.plain_text import MOST_MARKS, plain_text
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.checkpoints.checkpoint import LONGEST_QUESTION

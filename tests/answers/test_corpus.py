@@ -12,6 +12,19 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
 - `other_things`: wrong messages of this kind alone, and as many right ones, by one who knew the judge, and mended it by
   them afterwards. Unread, 1 of 60 right ones was refused and 35 of 60 wrong ones passed; after the mending by
   `contract_unread` alone, 1 and 21.
+- `contract_blind`: right and wrong messages to 15 drawn scenarios, by one who had not read the judge, and had seen the
+  right values and the values that must not be told. Unread, 1 of 45 right ones was refused and 12 of 63 wrong ones
+  passed. After it was read, 1 and 9; after the judge was mended by it, none and 2.
+- `blind_first`, `blind_second`: right and wrong messages to 60 drawn scenarios, three of each environment, by one who
+  had read only what agents are told. Unread, 6 of 60 right ones and 5 of 60 were refused, and 7 and 6 of 60 wrong ones
+  passed. When the judge had been mended by the first, 4 right ones of the second were refused and 7 wrong ones passed.
+  Most of those that are left are to proposed tasks, and wrong in what no checkpoint holds.
+- `line_first`, `line_second`, `line_third`: messages that end with the line of values, to 66 drawn scenarios, by one
+  who had read the contract alone when he wrote the first two. Judged as free text, 1 of 100 right ones was refused and
+  16 of 92 wrong ones passed. By the line, unread, 4 and 1, and by the line mended by these, 1 of 96 and 0 of 112 of the
+  third part.
+- `prose_first`, `prose_second`: messages of the same writer without this line, to 40 of these scenarios. Most wrong
+  ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong ones passed.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
   more than their checkpoints hold, so most wrong ones that pass are wrong in what no checkpoint holds.
 
@@ -37,15 +50,23 @@ from servers.scenario.checkpoints.answer import AnswerCheckpoint
 HERE = Path(__file__).parent
 PARTS = {
     "development": (0.006, 0.012),
-    "held_out": (0.021, 0.013),
+    "held_out": (0.021, 0.0097),
     "contract": (0.0, 0.003),
-    "contract_later": (0.0, 0.008),
+    "contract_later": (0.0, 0.0025),
     "contract_last": (0.0, 0.0025),
-    "contract_newest": (0.0, 0.005),
-    "contract_unread": (0.005, 0.014),
-    "other_things": (0.0, 0.051),
-    "messages": (0.14, 0.37),
-    "messages_held_out": (0.19, 0.31),
+    "contract_newest": (0.0, 0.0015),
+    "contract_unread": (0.005, 0.0095),
+    "other_things": (0.0, 0.034),
+    "contract_blind": (0.0, 0.032),
+    "blind_first": (0.034, 0.084),
+    "blind_second": (0.034, 0.1),
+    "line_first": (0.0, 0.0),
+    "line_second": (0.021, 0.0),
+    "line_third": (0.0, 0.0),
+    "prose_first": (0.042, 0.31),
+    "prose_second": (0.077, 0.33),
+    "messages": (0.13, 0.361),
+    "messages_held_out": (0.153, 0.31),
 }
 """The share of right answers that may be refused, and of wrong ones that may pass: what was measured, no aim."""
 CONTRACT = ("development", "held_out")
@@ -110,7 +131,7 @@ def test_right_answers_pass_and_wrong_ones_fail(part: str, record_property: Any)
         assert wrong.total() / len(those) <= bound, f"{part}, {right=}: {wrong.most_common()}"
 
 
-@pytest.mark.parametrize("part", [part for part in PARTS if not part.startswith("messages")])
+@pytest.mark.parametrize("part", [part for part in PARTS if not part.startswith(("messages", "prose"))])
 def test_precision_and_recall_are_reported_for_each_type(part: str, record_property: Any) -> None:
     within = [one for one in judged(part) if not one.outside]
     for types in (None, *sorted({one.types for one in within})):

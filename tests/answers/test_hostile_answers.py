@@ -11,7 +11,7 @@ SECONDS = 120
 JUDGED = """
 import sys
 from datetime import datetime
-from servers.answer.checks.form import LONGEST, LONGEST_PER_FACT
+from servers.answer.shapes.form import LONGEST, LONGEST_PER_FACT
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted

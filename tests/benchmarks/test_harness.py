@@ -18,11 +18,9 @@ from registry.client import FarmClient
 from servers.errors import RequestError
 from servers.scenario.scenario import Scenario
 from tests.benchmarks.replays import turns
-from tests.benchmarks.test_acebench import stand_in as acebench
-from tests.benchmarks.test_bfcl import pytestmark as needs_mpmath
-from tests.benchmarks.test_bfcl import stand_in as bfcl
-from tests.benchmarks.test_tau_bench import RETAIL
-from tests.benchmarks.test_tau_bench import stand_in as tau_bench
+from tests.benchmarks.test_acebench import acebench_farm
+from tests.benchmarks.test_bfcl import bfcl_farm, needs_mpmath
+from tests.benchmarks.test_tau_bench import RETAIL, tau_bench_farm
 
 STOP = "###STOP###"
 LOOK: tuple[str, dict[str, Any]] = ("look", {})
@@ -81,7 +79,7 @@ def seen(run: Rollout) -> dict[str, Any]:
 
 
 async def test_the_user_of_tau_bench_speaks_in_upstreams_words_and_ends_the_conversation(tmp_path: Path) -> None:
-    async with tau_bench(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         swap = ("swap_plant", {"order_id": "N1", "old": "lavender", "new": "olive", "count": 2})
         user = lines("Two olive trees, please.", "Thanks.", STOP)
         agent = lines(calls(swap, ("get_order", {"order_id": "N1"})), "It is 58.00 in all.", "")
@@ -97,7 +95,7 @@ async def test_the_user_of_tau_bench_speaks_in_upstreams_words_and_ends_the_conv
 
 
 async def test_transfer_to_a_human_ends_an_episode_of_tau_bench(tmp_path: Path) -> None:
-    async with tau_bench(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         swap = ("swap_plant", {"order_id": "N3", "old": "thyme", "new": "lavender", "count": 6})
         agent = lines(calls(swap), calls(("transfer_to_human_agents", {"summary": "Otto wants to talk"})))
         run = await played(client, RETAIL, "task_1", agent, lines("Six lavenders."))
@@ -105,7 +103,7 @@ async def test_transfer_to_a_human_ends_an_episode_of_tau_bench(tmp_path: Path) 
 
 
 async def test_tau_bench_gives_nothing_for_a_right_state_at_the_limit(tmp_path: Path) -> None:
-    async with tau_bench(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         swap = ("swap_plant", {"order_id": "N1", "old": "lavender", "new": "olive", "count": 1})
         agent = lines(calls(swap), calls(("get_order", {"order_id": "N1"})))
         run = await played(client, RETAIL, "task_0", agent, lines("Go on."))
@@ -120,27 +118,27 @@ async def test_a_user_model_that_dies_is_no_zero(tmp_path: Path) -> None:
             raise EndpointDown("the endpoint is gone")
         return Reply(text="Hello.")
 
-    async with tau_bench(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         run = await played(client, RETAIL, "task_0", lines("What is it?"), Player(dies))
         assert (run.outcome, run.reward, run.success) == ("infra_error", None, None)
         assert "the endpoint is gone" in run.error
 
 
 async def test_a_silent_model_talks_with_the_user_until_the_limit(tmp_path: Path) -> None:
-    async with tau_bench(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         run = await played(client, RETAIL, "task_0", lines(""), lines("Hello?"))
         assert (run.outcome, run.reward) == ("timeout", 0.0)
 
 
 async def test_a_call_that_cannot_be_read_ends_an_episode_of_tau_bench_with_nothing(tmp_path: Path) -> None:
-    async with tau_bench(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         agent = lines(calls(("get_order", {}), malformed="no JSON"))
         run = await played(client, RETAIL, "task_0", agent, lines("Hello."))
         assert (run.outcome, run.reward) == ("agent_error", 0.0)
 
 
 async def test_nobody_plays_the_user_without_a_model(tmp_path: Path) -> None:
-    async with tau_bench(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         with pytest.raises(RequestError, match="task_0: a model plays the user of this benchmark; name one"):
             await played(client, RETAIL, "task_0", lines(""))
 
@@ -164,7 +162,7 @@ def truth_of(scenario: Scenario) -> Script:
 
 @needs_mpmath
 async def test_turns_of_bfcl_come_one_by_one_and_bring_their_tools(tmp_path: Path) -> None:
-    async with bfcl(tmp_path, "miss_func") as client:
+    async with bfcl_farm(tmp_path, "miss_func") as client:
         for task in ("task_0", "task_1"):
             scenario = (await client.scenario("bfcl_v4_miss_func", task)).scenario
             agent = Player(truth_of(scenario))
@@ -179,7 +177,7 @@ async def test_turns_of_bfcl_come_one_by_one_and_bring_their_tools(tmp_path: Pat
 
 @needs_mpmath
 async def test_a_model_that_never_stops_is_stopped_in_its_turn(tmp_path: Path) -> None:
-    async with bfcl(tmp_path, "base") as client:
+    async with bfcl_farm(tmp_path, "base") as client:
         look = calls(LOOK)
         agent = lines(look)
         run = await played(client, "bfcl_v4_base", "task_0", agent)
@@ -192,7 +190,7 @@ async def test_a_model_that_never_stops_is_stopped_in_its_turn(tmp_path: Path) -
 
 @needs_mpmath
 async def test_thirty_calls_of_one_reply_are_one_step(tmp_path: Path) -> None:
-    async with bfcl(tmp_path, "base") as client:
+    async with bfcl_farm(tmp_path, "base") as client:
         agent = lines(calls(*[LOOK] * 30), "Done.")
         run = await played(client, "bfcl_v4_base", "task_0", agent)
         assert (run.outcome, run.success) == ("scored", False)
@@ -202,7 +200,7 @@ async def test_thirty_calls_of_one_reply_are_one_step(tmp_path: Path) -> None:
 
 @needs_mpmath
 async def test_a_silent_model_and_one_that_cannot_be_read_end_their_turns(tmp_path: Path) -> None:
-    async with bfcl(tmp_path, "base") as client:
+    async with bfcl_farm(tmp_path, "base") as client:
         for agent in (lines(""), lines(calls(LOOK, LOOK, malformed="no JSON"))):
             run = await played(client, "bfcl_v4_base", "task_0", agent)
             assert (run.outcome, run.success) == ("scored", False)
@@ -212,7 +210,7 @@ async def test_a_silent_model_and_one_that_cannot_be_read_end_their_turns(tmp_pa
 
 @needs_mpmath
 async def test_an_injected_call_is_a_text_and_runs_nothing(tmp_path: Path) -> None:
-    async with bfcl(tmp_path, "base") as client:
+    async with bfcl_farm(tmp_path, "base") as client:
         evil = "'); __import__('os').system('touch /tmp/evil'); ('"
         agent = lines(calls(("walk_to", {"rack": evil, "x=1)+print(": 1})), "Done.")
         run = await played(client, "bfcl_v4_base", "task_0", agent)
@@ -221,7 +219,7 @@ async def test_an_injected_call_is_a_text_and_runs_nothing(tmp_path: Path) -> No
 
 async def test_both_sides_of_acebench_can_end_a_conversation(tmp_path: Path) -> None:
     power = calls(("switch_power", {"on": True}))
-    async with acebench(tmp_path, "multi_turn") as client:
+    async with acebench_farm(tmp_path, "multi_turn") as client:
         user = lines("Power on, please.", "user: and then?", "finish conversation")
         agent = lines(power, "agent:On it is.", "And now?", "never said")
         run = await played(client, "acebench_en_multi_turn", "task_0", agent, user)
@@ -238,7 +236,7 @@ async def test_both_sides_of_acebench_can_end_a_conversation(tmp_path: Path) -> 
 
 
 async def test_a_task_of_acebench_without_a_user_is_answered_the_same_each_time(tmp_path: Path) -> None:
-    async with acebench(tmp_path, "multi_step") as client:
+    async with acebench_farm(tmp_path, "multi_step") as client:
         agent = lines("finish conversation", "Which bed?", calls(("switch_power", {"on": True})), "finish conversation")
         run = await played(client, "acebench_en_multi_step", "task_0", agent)
         assert (run.outcome, len(agent.seen)) == ("scored", 4)

@@ -23,6 +23,13 @@ from tests.processes import farm
 STAND_IN = STAND_INS / "tau-bench"
 FULL = UPSTREAM / "tau-bench"
 RETAIL = "tau_bench_retail_test"
+GET_INFO = 'class Calculate:\n def get_info():\n  return {"function": '
+PROMPT = """class LLMUserSimulationEnv:
+  def reset(self):
+    return [{"role": "user", "content": "Hi!"}]
+  def build_system_prompt(self, instruction):
+"""
+DOUBLED = "    instruction = instruction + instruction\n" * 40 + "    return instruction"
 needs_upstream = pytest.mark.skipif(
     not FULL.is_dir(), reason="needs a clone of tau-bench in ../shared/upstream, or in FARM_UPSTREAM"
 )
@@ -34,7 +41,7 @@ async def imported(clone: Path, out: Path, domain: TauDomain = "retail", split: 
 
 
 @asynccontextmanager
-async def stand_in(folder: Path) -> AsyncGenerator[FarmClient]:
+async def tau_bench_farm(folder: Path) -> AsyncGenerator[FarmClient]:
     """A farm with the bundle of the stand-in."""
     await imported(STAND_IN, folder / "imported")
     async with farm_of(folder / "imported", folder / "state") as client:
@@ -46,14 +53,14 @@ def without_last_write(scenario: Scenario) -> Sequence[PlannedCall]:
 
 
 async def test_the_truth_earns_1_and_anything_less_earns_0(tmp_path: Path) -> None:
-    async with stand_in(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         assert [one.passed for one in (await replayed(client, RETAIL)).values()] == [True, True, True]
         assert not any(one.passed for one in (await replayed(client, RETAIL, nothing)).values())
         assert not any(one.passed for one in (await replayed(client, RETAIL, without_last_write)).values())
 
 
 async def test_an_output_that_was_not_told_earns_0(tmp_path: Path) -> None:
-    async with stand_in(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         untold = await replayed(client, RETAIL, answers=False)
         assert [one.passed for one in untold.values()] == [True, True, False]
         score = untold["task_2"].score
@@ -62,7 +69,7 @@ async def test_an_output_that_was_not_told_earns_0(tmp_path: Path) -> None:
 
 
 async def test_a_call_is_answered_in_upstreams_words_and_changes_the_rows_it_touches(tmp_path: Path) -> None:
-    async with stand_in(tmp_path) as client, client.leased(RETAIL, "task_0") as live, live.connect() as toolbox:
+    async with tau_bench_farm(tmp_path) as client, client.leased(RETAIL, "task_0") as live, live.connect() as toolbox:
         assert toolbox.instructions == (STAND_IN / "tau_bench/envs/retail/wiki.md").read_text(encoding="utf-8")
         scenario = (await client.scenario(RETAIL, "task_0")).scenario
         texts = [(await toolbox.call(call.tool, call.arguments)).text for call in truth(scenario)]
@@ -75,7 +82,7 @@ async def test_a_call_is_answered_in_upstreams_words_and_changes_the_rows_it_tou
 
 
 async def test_a_tool_that_raises_keeps_what_it_changed_before(tmp_path: Path) -> None:
-    async with stand_in(tmp_path) as client, client.leased(RETAIL, "task_0") as live, live.connect() as toolbox:
+    async with tau_bench_farm(tmp_path) as client, client.leased(RETAIL, "task_0") as live, live.connect() as toolbox:
         many = await toolbox.call("swap_plant", {"order_id": "N1", "old": "lavender", "new": "olive", "count": 3})
         assert (many.text, many.is_error) == ("Error: only 2 of olive are left", False)
         order = json.loads((await toolbox.call("get_order", {"order_id": "N1"})).text)
@@ -83,7 +90,7 @@ async def test_a_tool_that_raises_keeps_what_it_changed_before(tmp_path: Path) -
 
 
 async def test_arguments_are_as_free_as_upstream(tmp_path: Path) -> None:
-    async with stand_in(tmp_path) as client, client.leased(RETAIL, "task_0") as live, live.connect() as toolbox:
+    async with tau_bench_farm(tmp_path) as client, client.leased(RETAIL, "task_0") as live, live.connect() as toolbox:
         wrong = await toolbox.call("get_order", {"order": "N1"})
         assert wrong.text == "Error: GetOrder.invoke() got an unexpected keyword argument 'order'"
         odd = await toolbox.call("calculate", {"expression": "__import__('os').system('true')"})
@@ -91,7 +98,7 @@ async def test_arguments_are_as_free_as_upstream(tmp_path: Path) -> None:
 
 
 async def test_two_runs_of_one_task_share_nothing(tmp_path: Path) -> None:
-    async with stand_in(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         calls = truth((await client.scenario(RETAIL, "task_0")).scenario)
         async with client.leased(RETAIL, "task_0") as one, client.leased(RETAIL, "task_0") as other:
             async with one.connect() as toolbox:
@@ -105,7 +112,7 @@ async def test_two_runs_of_one_task_share_nothing(tmp_path: Path) -> None:
 
 
 async def test_nobody_trains_on_a_benchmark(tmp_path: Path) -> None:
-    async with stand_in(tmp_path) as client:
+    async with tau_bench_farm(tmp_path) as client:
         with pytest.raises(RowError, match="is of a public benchmark"):
             await scenarios_of(client, [RETAIL])
     library = ("--library", str(tmp_path / "imported"))
@@ -140,6 +147,16 @@ async def test_a_checker_that_raises_is_no_zero(tmp_path: Path) -> None:
         ("tau_bench/envs/retail/tasks_test.py", "TASKS_TEST = open('x')", "lists no TASKS_TEST"),
         ("tau_bench/envs/retail/tools/calculate.py", "class Calculate: pass", "returns no literal description"),
         ("tau_bench/envs/retail/tools/calculate.py", "def (", "calculate.py: is not Python"),
+        ("tau_bench/envs/retail/tools/calculate.py", GET_INFO + '{"name": "calculate"}}', "KeyError: 'description'"),
+        (
+            "tau_bench/envs/retail/tools/calculate.py",
+            GET_INFO + '{"name": "a(): pass #", "description": "-", "parameters": {}}}',
+            "returns no literal description: name: must match",
+        ),
+        ("tau_bench/envs/retail/tools/calculate.py", GET_INFO + "+" * 600 + "1}", "literal description"),
+        ("tau_bench/envs/retail/tasks_test.py", f"TASKS_TEST = [{'-' * 600}1]", "task 0 (line 1): cannot be read"),
+        ("tau_bench/envs/user.py", PROMPT + "    return " + "+".join(["instruction"] * 600), "RecursionError"),
+        ("tau_bench/envs/user.py", PROMPT + DOUBLED, "is composed"),
     ],
 )
 def test_a_clone_that_cannot_be_read_is_told_by_file(tmp_path: Path, path: str, text: str | None, told: str) -> None:
@@ -220,3 +237,12 @@ def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(16 * 1024 * 1024 + 1)
     with pytest.raises(RequestError, match=r"wiki.md: cannot be read: it is larger than 16 MiB$"):
         Clone(tmp_path, "tau-bench").text("wiki.md")
+
+
+def test_files_that_are_too_large_together_are_refused(tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.md").write_text("x" * 1000)
+    clone = Clone(tmp_path, "tau-bench", largest=2500)
+    assert clone.text("0.md") == clone.text("0.md") == clone.text("1.md")
+    with pytest.raises(RequestError, match="its files are larger than 2 KiB together"):
+        clone.text("2.md")

@@ -54,6 +54,51 @@ async def test_the_agent_of_the_command_line_takes_the_place_of_a_suites(shelf: 
     assert [trace and trace.answer for trace in traces] == ["shop", "shop"]
 
 
+async def test_an_agent_that_cannot_start_ends_the_run_with_the_reason(shelf: Path, tmp_path: Path) -> None:
+    options = ("--library", shelf, "--environment", "shop", "--out", "run")
+    (tmp_path / "agent.py").write_text("print('Done.')\n")
+    for command, said in (
+        ("no-such-agent", "'no-such-agent' is not found"),
+        ("./agent.py", "'./agent.py' is not found; is it on PATH, and may it be executed?"),
+    ):
+        done = await farm("eval", "--agent", command, *options, home=tmp_path)
+        assert (done.code, done.out) == (2, ""), command
+        assert said in done.err
+    done = await farm("eval", "--agent", "cd / && no-such-agent", *options, home=tmp_path)
+    assert done.code == 1
+    assert "nothing was judged: the agent's program cannot be started (exit code 127)" in done.err
+    done = await farm("eval", "--agent", "echo No model. >&2; exit 3", *options[:-1], "other", home=tmp_path)
+    assert done.code == 0
+    assert "The last one: the agent's program ended with exit code 3: No model." in " ".join(done.out.split())
+
+
+async def test_what_is_asked_wrongly_is_told_before_a_farm_is_started(shelf: Path, tmp_path: Path) -> None:
+    (tmp_path / "gold.toml").write_text(
+        'name = "gold"\nagent = {kind = "gold"}\n[scenarios]\nenvironments = ["shop"]\n'
+    )
+    (tmp_path / "me.toml").write_text('name = "me"\nagent = {kind = "human"}\n')
+    (tmp_path / "chat.toml").write_text('name = "chat"\nagent = {kind = "chat", model = "m"}\n')
+    shop = ("--agent", "true", "--library", shelf)
+    done = await farm("eval", "gold.toml", "--library", shelf, "--out", "run", home=tmp_path)
+    assert (done.code, done.err) == (0, "")
+    wrong: dict[tuple[str | Path, ...], tuple[int, str]] = {
+        (*shop, "--environment", "shp"): (2, "no environment 'shp' on this farm; did you mean 'shop'?"),
+        (*shop, "--environment", "shop", "--scenario", "derer"): (
+            2,
+            "no scenario 'derer' among 1; did you mean",
+        ),
+        (*shop, "--scenario", "shop/derer"): (2, "no scenario 'shop/derer' among"),
+        (*shop, "--environment", "shop"): (2, "run: holds a run of another suite; choose another folder"),
+        ("chat.toml", "--base-url", "http://127.0.0.1:9/v1"): (1, "nothing was played"),
+        ("me.toml",): (2, "`farm play BUNDLE --scenario ID --me`"),
+    }
+    for arguments, (code, said) in wrong.items():
+        out = "run" if "shop" in arguments else "new"
+        done = await farm("eval", *arguments, "--out", out, home=tmp_path)
+        assert (done.code, done.out) == (code, ""), arguments
+        assert said in done.err, arguments
+
+
 async def test_a_program_is_played_and_shown(shelf: Path, tmp_path: Path) -> None:
     agent_in(tmp_path)
     done = await farm("play", shelf / "shop", "--scenario", "dearer", "--agent", "./agent.sh", home=tmp_path)

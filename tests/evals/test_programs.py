@@ -8,6 +8,7 @@ import stat
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
@@ -157,6 +158,7 @@ print("From the output.")
         ("dearer(); print('no', file=sys.stderr); sys.exit(1)", LONG, "agent_error", 1.0, "exit code 1: no"),
         ("os.kill(os.getpid(), signal.SIGSEGV)", LONG, "agent_error", 0.0, "signal 11"),
         ("sys.exit(75)", LONG, "infra_error", None, "exit code 75"),
+        ("sys.exit(127)", LONG, "infra_error", None, "cannot be started (exit code 127)"),
         ("while True: print('x' * 65536)", LONG, "agent_error", 0.0, "it wrote more than 64 MiB"),
         ("held = bytearray(200 << 20); time.sleep(3600)", LONG, "agent_error", 0.0, "more than 100 MiB of memory"),
         ("os.kill(os.getppid(), signal.SIGKILL); time.sleep(3600)", LONG, "agent_error", 0.0, "watches over it"),
@@ -168,7 +170,7 @@ print("From the output.")
             "it had more than 20 processes",
         ),
     ],
-    ids=["hangs", "exits 1", "crashes", "gives up", "floods", "hoards", "kills its parent", "forks"],
+    ids=["hangs", "exits 1", "crashes", "gives up", "is not found", "floods", "hoards", "kills its parent", "forks"],
 )
 async def test_a_program_that_goes_wrong_is_the_agents_doing(
     shelf: Path, tmp_path: Path, text: str, seconds: float, outcome: str, reward: float | None, said: str
@@ -219,7 +221,9 @@ async def test_calls_after_the_end_are_refused_and_no_longer_count(shelf: Path, 
         while True:
             try:
                 urllib.request.urlopen(request, timeout=LONG).read()  # noqa: S310
-            except OSError:
+            except OSError as error:
+                if isinstance(error, urllib.error.HTTPError):
+                    error.close()
                 refused.set()
                 return
             time.sleep(0.001)

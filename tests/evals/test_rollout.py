@@ -26,7 +26,7 @@ from registry.client import FarmClient
 from registry.farm import private
 from registry.messages import ScenarioDetail
 from tests.breaking import Breaker, farm_with_slow_checkpoint
-from tests.doubles import Endpoint, refused, said
+from tests.doubles import StubEndpoint, refused, said
 from tests.processes import LONG, farm_up
 
 DEARER = ScriptedCall(tool="price", arguments={"id": "t2", "cents": 250})
@@ -179,7 +179,7 @@ async def test_arguments_nested_without_end_are_the_agent_s_own_doing(shelf: Pat
 
 
 async def test_an_endpoint_that_refuses_is_no_zero(shelf: Path) -> None:
-    async with table(shelf) as at, Endpoint([refused(401, "no such key")]).serve() as url:
+    async with table(shelf) as at, StubEndpoint([refused(401, "no such key")]).serve() as url:
         async with ChatModel(url, "m") as model:
             run = await at.play(model)
         assert (run.outcome, run.reward, run.success) == ("infra_error", None, None)
@@ -189,7 +189,7 @@ async def test_an_endpoint_that_refuses_is_no_zero(shelf: Path) -> None:
 
 async def test_an_endpoint_that_dies_in_the_middle_is_no_zero_and_what_was_done_is_kept(shelf: Path) -> None:
     asked = said(calls=[{"id": "a", "name": "price", "arguments": '{"id": "t2", "cents": 250}'}])
-    endpoint = Endpoint([asked, refused(503, "going down")])
+    endpoint = StubEndpoint([asked, refused(503, "going down")])
     async with table(shelf) as at, endpoint.serve() as url:
         async with ChatModel(url, "m", retries=Retries(attempts=1)) as model:
             run = await at.play(model)

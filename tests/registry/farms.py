@@ -10,12 +10,13 @@ from typing import Any
 import httpx
 
 from registry.client import FarmClient
-from registry.fleet import EmbeddedWorker, Fleet, FleetMember
 from registry.http.app import control_app
-from registry.leases import KEEP_SECONDS, Registry
+from registry.leases import Registry
 from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import KeptFarm, Ledger
+from registry.messages import KEEP_SECONDS
 from registry.reaper import Reaper
+from registry.workers.fleet import EmbeddedWorker, Fleet, FleetMember
 from servers.bundle_library import Library
 from servers.doors.server import listen, serving, url_of
 from servers.worker.worker import Worker

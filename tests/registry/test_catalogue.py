@@ -36,6 +36,16 @@ async def test_the_list_has_the_healthy_environments_and_names_the_broken_ones(f
     assert found.broken["odd"].startswith("odd/scenarios.jsonl: line 1")
 
 
+@pytest.mark.parametrize("name", ["no id", "1st", "\x1b[2Jodd", "x.y"])
+async def test_a_folder_whose_name_is_no_id_is_a_broken_one_and_takes_no_other_away(
+    farm: Farm, tmp_path: Path, name: str
+) -> None:
+    shutil.copytree(tmp_path / "shelf" / "shop", tmp_path / "shelf" / name)
+    found = await farm.client.environments()
+    assert [card.id for card in found.items] == ["shop"]
+    assert found.broken[name].endswith("the name of its folder is no id: lower case letters, digits and _")
+
+
 async def test_a_search_that_nothing_has_finds_nothing(farm: Farm) -> None:
     assert (await farm.client.environments(search="THINGS")).total == 1
     assert (await farm.client.environments(search="submarine")).total == 0

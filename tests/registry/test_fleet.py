@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
-from registry.fleet import EmbeddedWorker, FleetMember
-from registry.remote_worker import RemoteWorker
+from registry.workers.fleet import EmbeddedWorker, FleetMember
+from registry.workers.remote_worker import RemoteWorker
 from servers.bundle_library import Library
 from servers.doors.operations import WALLS, EmptyOrder
 from servers.errors import CapacityError, NotFound
@@ -112,7 +112,7 @@ async def test_an_instance_closed_while_its_worker_was_away_is_closed_when_it_is
 
 
 async def test_a_worker_that_answers_too_late_is_not_said_to_be_restarted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("registry.remote_worker.SECONDS", 0.05)
+    monkeypatch.setattr("registry.workers.remote_worker.SECONDS", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as silent:
         worker = RemoteWorker(f"http://127.0.0.1:{silent.getsockname()[1]}", "token")
         with pytest.raises(CapacityError, match=r"did not answer walls within 0\.05 s; the machine may be busy"):

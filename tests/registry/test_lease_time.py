@@ -6,8 +6,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from registry.leases import KEEP_SECONDS
 from registry.ledger.lease_clock import LONGEST_GAP, LeaseClock
+from registry.messages import KEEP_SECONDS
 from servers.bundle_library import Library
 from servers.errors import Conflict
 from servers.worker.settings import WorkerSettings

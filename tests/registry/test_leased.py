@@ -27,9 +27,17 @@ class Slow(FarmClient):
         self.is_launched, self.may_say_so = asyncio.Event(), asyncio.Event()
 
     async def launch(
-        self, environment: str, scenario: str | None = None, *, count: int = 1, ttl_seconds: int = 3600, seed: int = 0
+        self,
+        environment: str,
+        scenario: str | None = None,
+        *,
+        count: int = 1,
+        ttl_seconds: int = 3600,
+        seed: int = 0,
+        perturb: str = "",
     ) -> list[Lease]:
-        leases = await super().launch(environment, scenario, count=count, ttl_seconds=ttl_seconds, seed=seed)
+        order = {"count": count, "ttl_seconds": ttl_seconds, "seed": seed}
+        leases = await super().launch(environment, scenario, **order, perturb=perturb)
         self.is_launched.set()
         await self.may_say_so.wait()
         return leases

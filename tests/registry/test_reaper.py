@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from registry.fleet import FleetMember
-from registry.leases import KEEP_SECONDS
+from registry.messages import KEEP_SECONDS
 from registry.reaper import GRACE_SECONDS, Reaper, Reconciled
-from registry.remote_worker import RemoteWorker
+from registry.workers.fleet import FleetMember
+from registry.workers.remote_worker import RemoteWorker
 from servers.bundle_library import Library
 from servers.errors import Conflict
 from servers.messages import Launch

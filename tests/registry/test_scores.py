@@ -101,6 +101,16 @@ ENDLESS_PYTHON = {
 }
 
 
+async def test_a_score_is_kept_with_the_answers_of_its_probes(changing: Farm, tmp_path: Path) -> None:
+    probe = {**SOUND_SCENARIO["checkpoints"][0], "id": "dear", "role": "probe"}
+    scenario = {**SOUND_SCENARIO, "id": "probed", "probes": [probe]}
+    (tmp_path / "shelf" / "shop" / "scenarios.jsonl").write_text(json.dumps(scenario))
+    instance = await changing.launched("probed")
+    score = await changing.client.score(instance)
+    assert [(one.checkpoint, one.holds) for one in score.probes] == [("dear", False)]
+    assert changing.ledger.scores(instance) == [score]
+
+
 async def test_a_score_that_nobody_waits_for_is_given_up(changing: Farm, tmp_path: Path) -> None:
     """A checkpoint in Python would take its processor time, and then the next one."""
     scenario = {**SOUND_SCENARIO, "id": "endless", "checkpoints": [ENDLESS_PYTHON]}

@@ -5,69 +5,89 @@ import logging
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
 
 from registry.client import FarmClient
-from registry.fleet import FleetMember
-from registry.remote_worker import RemoteWorker
-from registry.watchdog import Watchdog, WatchedWorker
+from registry.workers.fleet import Fleet, FleetMember
+from registry.workers.watchdog import Watchdog
+from servers.doors.operations import AnswerT, Operation, OrderT
+from servers.errors import CapacityError
 from servers.telemetry.loop_watchdog import watched_loop
-from tests.doubles import serving
 from tests.processes import farm_up, workers
 from tests.registry.farms import Clock
 from tests.test_up import called
 
 
-@dataclass
-class Silent:
-    """The door of a worker that answers, or does not."""
+class Door:
+    """The door of a worker that nobody asks. It counts what is no longer waited for."""
 
-    answers: bool = True
-    over: asyncio.Event = field(default_factory=asyncio.Event)
+    def __init__(self) -> None:
+        self.cuts: list[bool] = []
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            return
-        if not self.answers:
-            await self.over.wait()
-        await JSONResponse(["uid"])(scope, receive, send)
+    async def ask(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
+        raise CapacityError(f"nobody asks for {operation.name} with {order}")
+
+    def cut(self, *, launches_only: bool = False) -> None:
+        self.cuts.append(launches_only)
 
 
-@asynccontextmanager
-async def watched(silent: Silent, killed: list[int]) -> AsyncGenerator[WatchedWorker]:
-    async with serving(silent) as url:
-        door = RemoteWorker(url, "x")
-        yield WatchedWorker(FleetMember("one", url, door), door, lambda: killed.append(1))
-        silent.over.set()
-        await door.aclose()
+class Watched:
+    """A worker under a watchdog whose time is told by the test."""
+
+    def __init__(self, restart: Callable[[], None] | None = None) -> None:
+        self.clock, self.door, self.lost = Clock(), Door(), list[str]()
+        self.seat = FleetMember("one", "http://one", self.door, session="s", restart=restart)
+        self.watchdog = Watchdog(Fleet([self.seat]), self._lose, clock=self.clock)
+
+    async def _lose(self, seat: FleetMember) -> None:
+        seat.lost = True
+        self.lost.append(seat.name)
+
+    async def silent_for(self, seconds: int) -> None:
+        for _ in range(seconds):
+            self.clock.now += 1
+            await self.watchdog.look()
+
+    def beats(self) -> None:
+        self.seat.silence, self.seat.answers = 0.0, True
 
 
 async def test_a_silent_worker_is_left_out_then_started_anew_and_back_when_it_answers() -> None:
-    silent, killed, clock = Silent(), list[int](), Clock()
-    async with watched(silent, killed) as worker:
-        watchdog = Watchdog([worker], seconds_to_answer=0.05, seconds_to_restart=10, clock=clock)
-        silent.answers = False
-        await watchdog.ask(worker)
-        assert (worker.seat.answers, killed) == (False, [])
-        clock.now += 9
-        await watchdog.ask(worker)
-        assert killed == []
-        clock.now += 1
-        await watchdog.ask(worker)
-        assert (killed, worker.seat.restarts) == ([1], 1)
-        clock.now += 29  # it is starting
-        await watchdog.ask(worker)
-        assert killed == [1]
-        silent.answers = True
-        await Watchdog([worker], clock=clock).ask(worker)
-        assert worker.seat.answers
+    killed: list[int] = []
+    one = Watched(lambda: killed.append(1))
+    await one.silent_for(2)
+    assert one.seat.answers
+    await one.silent_for(1)
+    assert (one.seat.answers, killed) == (False, [])
+    await one.silent_for(6)
+    assert killed == []
+    await one.silent_for(1)
+    assert (killed, one.seat.restarts) == ([1], 1)
+    await one.silent_for(29)  # it is starting
+    assert killed == [1]
+    one.beats()
+    await one.silent_for(1)
+    assert (one.seat.answers, one.lost, one.door.cuts) == (True, [], [])
+
+
+async def test_a_worker_that_others_keep_is_given_up_on_once_and_nobody_waits_for_its_answers() -> None:
+    one = Watched()
+    await one.silent_for(3)
+    assert (one.seat.answers, one.lost, one.door.cuts) == (False, [], [True])
+    await one.silent_for(8)
+    assert one.lost == []
+    await one.silent_for(5)
+    assert (one.lost, one.door.cuts) == (["one"], [True, False])
+
+
+async def test_a_registry_that_stood_still_gives_up_on_nobody() -> None:
+    one = Watched()
+    one.clock.now += 3600
+    await one.watchdog.look()
+    assert (one.seat.answers, one.lost) == (True, [])
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from rl_training.errors import RolloutLost
-from tests.doubles import Endpoint, refused, said
+from tests.doubles import StubEndpoint, refused, said
 from tests.rl_training.rig import Rig, ScriptedServer, rig
 from tests.rl_training.texts import DEARER, TASK
 
@@ -26,7 +26,7 @@ def conversation(at: Rig, out: Any) -> str:
 
 
 async def test_the_policy_hears_the_user_and_never_the_task(tiny: Path, shelf: Path, tmp_path: Path) -> None:
-    user = Endpoint([said(OPENING), said(THANKS), said("[END]")])
+    user = StubEndpoint([said(OPENING), said(THANKS), said("[END]")])
     server = ScriptedServer(["What about it?", DEARER, "Done."])
     async with user.serve() as url, rig(tiny, shelf, tmp_path, server, user={"model": "u", "base_url": url}) as at:
         out = await at.rollouts(ROW)
@@ -42,7 +42,7 @@ async def test_the_policy_hears_the_user_and_never_the_task(tiny: Path, shelf: P
 
 
 async def test_what_the_user_says_is_not_learnt(tiny: Path, shelf: Path, tmp_path: Path) -> None:
-    user = Endpoint([said(OPENING), said(THANKS), said("[END]")])
+    user = StubEndpoint([said(OPENING), said(THANKS), said("[END]")])
     server = ScriptedServer(["What about it?", DEARER, "Done."])
     async with user.serve() as url, rig(tiny, shelf, tmp_path, server, user={"model": "u", "base_url": url}) as at:
         out = await at.rollouts(ROW)
@@ -52,7 +52,7 @@ async def test_what_the_user_says_is_not_learnt(tiny: Path, shelf: Path, tmp_pat
 
 
 async def test_its_row_has_the_measures_of_any_other(tiny: Path, shelf: Path, tmp_path: Path) -> None:
-    user = Endpoint([said(OPENING), said("[END]")])
+    user = StubEndpoint([said(OPENING), said("[END]")])
     server = ScriptedServer(["Done."])
     async with user.serve() as url, rig(tiny, shelf, tmp_path, server, user={"model": "u", "base_url": url}) as at:
         talked = await at.rollouts(ROW)
@@ -69,7 +69,7 @@ async def test_without_a_model_for_it_a_persona_is_told_its_task(tiny: Path, she
 
 
 async def test_a_user_that_breaks_is_no_fault_of_the_policy(tiny: Path, shelf: Path, tmp_path: Path) -> None:
-    user = Endpoint([refused(401, "no such key")] * 2)
+    user = StubEndpoint([refused(401, "no such key")] * 2)
     server = ScriptedServer(["Done."])
     async with user.serve() as url, rig(tiny, shelf, tmp_path, server, user={"model": "u", "base_url": url}) as at:
         with pytest.raises(RolloutLost, match=r"lost after 2 attempts: .*no such key"):

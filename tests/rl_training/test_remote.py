@@ -126,8 +126,7 @@ async def test_a_trainer_on_another_host_needs_one_url_and_one_token(
 async def test_a_farm_that_listens_everywhere_says_that_leases_need_a_name(hosts: Hosts, tmp_path: Path) -> None:
     arguments = ("--host", "0.0.0.0", "--port", str(PORT))  # noqa: S104
     async with farm_up(tmp_path / "state", *arguments, home=tmp_path, launcher=hosts.farm) as farm:
-        assert farm.started.process.stdout is not None
-        said = (await farm.started.process.stdout.readline()).decode()
+        said = (await farm.started.out.readline()).decode()
         assert said == "Leases name 127.0.0.1, where only this machine finds them; others need --public-host.\n"
 
 

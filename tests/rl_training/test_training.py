@@ -137,12 +137,12 @@ async def test_a_training_runs_is_measured_and_goes_on_where_it_was(
 
 async def waited(*arguments: str | Path, home: Path) -> Any:
     """Run `farm` to its end, however long it takes."""
-    one = await started(*arguments, home=home)
-    out, _ = await one.process.communicate()
+    one = await started(*arguments, home=home, cold=True)
+    out, code = await one.out.read(), await one.end
     one.err.seek(0)
     err = one.err.read().decode()
     one.err.close()
-    return type("Done", (), {"code": one.process.returncode, "out": out.decode(), "err": err})
+    return type("Done", (), {"code": code, "out": out.decode(), "err": err})
 
 
 @pytest.mark.rl_slow
@@ -184,16 +184,17 @@ async def test_a_farm_that_dies_in_the_middle_ends_the_training_with_a_word(
         one = await started(
             *("rl", "train", *made, "--farm", up.url, "--run", run, "--steps", "50"),
             home=tmp_path,
+            cold=True,
             FARM_TOKEN=up.token,
         )
         async with asyncio.timeout(TRAINING):
             while not (run / "metrics.jsonl").exists() or 1 not in figures(run):
-                assert one.process.returncode is None
+                assert one.runs
                 await asyncio.sleep(0.5)
         up.started.send(signal.SIGKILL)
-        await one.process.communicate()
+        await one.out.read()
         one.err.seek(0)
         assert "no farm answers at" in one.err.read().decode()
         one.err.close()
-        assert one.process.returncode == 1
+        assert await one.end == 1
     assert [child for child in offspring(one.pid) if "ray" in child.command] == []

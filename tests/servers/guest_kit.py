@@ -26,7 +26,7 @@ from tests.bundles import SEED, SOUND_SCENARIO, TOOLS, write_bundle
 from tests.processes import offspring
 from tests.told import diff_of
 
-CALL_SECONDS = 2.0
+CALL_SECONDS = 0.5
 SECRET = "the-answer-is-forty-two"
 """Stands in everything that a guest may not see."""
 

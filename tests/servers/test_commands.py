@@ -86,6 +86,12 @@ async def test_a_bundle_that_is_not_there_is_a_misuse(command: str) -> None:
     assert done.err == "farm: no_such_bundle: no such bundle; `farm environments` lists those that there are\n"
 
 
+async def test_a_list_without_a_benchmark_says_how_one_is_imported() -> None:
+    done = await farm("environments", "--benchmarks")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("There are none here: `farm import --help`")
+
+
 @pytest.mark.parametrize("arguments", [["fly"], ["check"], ["derive", "--fast", "library_loans"]])
 async def test_an_unknown_command_or_option_is_a_misuse(arguments: list[str]) -> None:
     assert (await farm(*arguments)).code == 2
@@ -102,7 +108,8 @@ async def test_derive_prints_the_schemas_and_writes_nothing(shop: Path) -> None:
 async def test_derive_with_write_brings_a_bundle_up_to_date(shop: Path) -> None:
     described = json.loads((shop / "environment.json").read_text())
     with_description(shop, tools=[])
-    assert (await farm("check", shop)).code == 1
+    checked = await farm("check", shop)
+    assert (checked.code, f"`farm derive {shop} --write`" in checked.out + checked.err) == (1, True), checked
     done = await farm("derive", shop, "--write")
     assert done.code == 0
     assert "4 tools written" in " ".join(done.out.split())

@@ -101,7 +101,7 @@ async def test_a_bundle_that_no_parser_follows_is_the_authors_to_mend(tmp_path: 
     folder = await write_bundle(tmp_path / "library" / "shop")
     (folder / "tools.py").write_text(text)
     async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:
-        with pytest.raises(BundleError, match="not Python"):
+        with pytest.raises(BundleError, match=r"not Python|has no function"):
             await worker.launch(Launch(environment="shop"))
 
 
@@ -330,6 +330,17 @@ async def test_the_connection_that_was_idle_longest_makes_room_for_a_new_one() -
         assert await first_reader.read() == b""
         second.write(GET)
         assert (await second_reader.readuntil(b"fine")).startswith(ANSWER)
+
+
+@pytest.mark.slow
+async def test_a_connection_is_kept_for_longer_than_clients_keep_it() -> None:
+    """An agent thinks for some seconds between two calls. A client that sends while the farm closes loses its call."""
+    async with hasty(seconds=60) as connection:
+        reader, writer = await connection()
+        for pause in (0, 7):
+            await asyncio.sleep(pause)
+            writer.write(GET)
+            assert (await reader.readuntil(b"fine")).startswith(ANSWER)
 
 
 async def test_many_unfinished_requests_do_not_keep_a_whole_one_out() -> None:

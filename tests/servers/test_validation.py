@@ -50,7 +50,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "a list for an object": ({"prices": []}, "prices: must be an object"),
     "a text in an object": ({"prices": {"tea": "dear"}}, "prices.tea: must be a number"),
     "another word": ({"writer": "vscode"}, "writer: must be 'person', 'model' or 'nobody'"),
-    "a day that the calendar lacks": ({"clock": "2026-02-30 00:00:00"}, "clock: day is out of range for month"),
+    "an hour that the day lacks": ({"clock": "2026-02-28 24:00:00"}, "clock: hour must be in 0..23"),
     "no kind": ({"shape": {}}, "shape: 'kind' is missing"),
     "another kind": ({"shape": {"kind": "cube"}}, "shape: 'kind' must be one of 'circle', 'square'"),
     "a key that is missing": ({"shape": {"kind": "circle"}}, "shape.circle.radius: is missing"),

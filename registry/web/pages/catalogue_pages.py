@@ -1,19 +1,19 @@
 """The pages of what can be launched: the gallery, an environment, a scenario with its answer key."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from starlette.responses import Response
 
 from registry.catalogue import Catalogue
 from registry.messages import EnvironmentCard
-from registry.web.app import Page, Visit
+from registry.web.app import PageView, Visit
 from registry.web.bundle_facts import BundleFacts, FactsCache
+from registry.web.scenario_lines import ListedScenarios
 from registry.web.table_diagram import diagram
 from servers.errors import BundleError, FarmError, NotFound
-from servers.messages import Page as PageOf
-from servers.messages import StartTable
-from servers.scenario.scenario import RATINGS, Scenario, rating_of
+from servers.messages import Page, StartTable
+from servers.scenario.scenario import RATINGS, rating_of
 from servers.scenario.scenario_file import is_current
 
 SCENARIOS_A_PAGE = 25
@@ -29,23 +29,15 @@ class GalleryCard(NamedTuple):
     model: str
 
 
-class ScenarioLine(NamedTuple):
-    """A scenario in a list."""
-
-    scenario: Scenario
-    rating: str
-    kill_score: float | None
-    """None without a certificate for the present text."""
-
-
 class CataloguePages:
     """The pages of one library."""
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._facts = FactsCache(catalogue.library)
+        self._lines = ListedScenarios(catalogue.library)
 
-    def routes(self) -> dict[str, Page]:
+    def routes(self) -> dict[str, PageView]:
         return {
             "GET /": self.gallery,
             "GET /environments/{environment}": self.environment,
@@ -63,7 +55,7 @@ class CataloguePages:
         )
 
     def _cards(self, search: str) -> tuple[list[GalleryCard], dict[str, str]]:
-        part = self._catalogue.environments(PageOf(limit=1000), search=search)
+        part = self._catalogue.environments(Page(limit=1000), search=search)
         broken, cards = dict(part.broken), list[GalleryCard]()
         for card in part.items:
             try:
@@ -80,21 +72,25 @@ class CataloguePages:
         facts = await self._catalogue.answer(lambda: self._facts.of(name))
         asked = {key: visit.asked(key) for key in ("q", "rating", "tag")}
         offset = visit.number("from", most=FURTHEST)
-        lines, total = await self._catalogue.answer(lambda: self._lines(name, asked, offset))
+        lines, total = await self._catalogue.answer(
+            lambda: self._lines.found(name, asked, facts.reading, offset, SCENARIOS_A_PAGE)
+        )
         tables, trouble = await self._tables(visit, name, detail.digest)
+        told: dict[str, Any] = {"detail": detail, "facts": facts, "tables": tables, "trouble": trouble}
+        key = (detail.digest, facts.reading, trouble)
         return await visit.drawn(
             "environment.html",
-            detail=detail,
-            facts=facts,
+            **told,
+            sections=await visit.pages.section(
+                "environment_sections.html", key, lambda: {**told, "diagram": diagram(tables)}
+            ),
+            origin=await visit.pages.section("environment_origin.html", key, lambda: told),
             lines=lines,
             total=total,
             offset=offset,
             step=SCENARIOS_A_PAGE,
             asked=asked,
             ratings=RATINGS,
-            tables=tables,
-            trouble=trouble,
-            diagram=diagram(tables),
         )
 
     async def _tables(self, visit: Visit, name: str, digest: str) -> tuple[list[StartTable], str]:
@@ -103,21 +99,6 @@ class CataloguePages:
             return await visit.pages.start_tables(name, digest), ""
         except FarmError as error:
             return [], self._catalogue.without_folders(str(error))
-
-    def _lines(self, name: str, asked: Mapping[str, str], offset: int) -> tuple[list[ScenarioLine], int]:
-        """A page of the scenarios that were asked for, and their number."""
-        environment = self._catalogue.library.environment(name)
-        scenarios = self._catalogue.library.scenarios(name)
-        found = list(scenarios)
-        if any(asked.values()):
-            found = [one for one in found if _is_asked_for(scenarios[one], asked)]  # one is in memory at a time
-        lines: list[ScenarioLine] = []
-        for scenario in (scenarios[one] for one in found[offset : offset + SCENARIOS_A_PAGE]):
-            kept = scenario.certificate
-            current = kept is not None and is_current(environment, scenario)
-            score = kept.kill_score if kept and current else None
-            lines.append(ScenarioLine(scenario, rating_of(scenario) or "unrated", score))
-        return lines, len(found)
 
     async def scenario(self, visit: Visit) -> Response:
         """One scenario with its answer key."""
@@ -138,15 +119,6 @@ class CataloguePages:
             place=at + 1,
             total=len(ids),
         )
-
-
-def _is_asked_for(scenario: Scenario, asked: Mapping[str, str]) -> bool:
-    wanted = asked["q"][:200].lower()
-    return (
-        (not wanted or any(wanted in text.lower() for text in (scenario.id, scenario.title, scenario.task)))
-        and asked["rating"] in ("", rating_of(scenario) or "unrated")
-        and (not asked["tag"] or asked["tag"] in scenario.tags)
-    )
 
 
 def _fits(one: GalleryCard, asked: Mapping[str, str]) -> bool:

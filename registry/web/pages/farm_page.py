@@ -5,9 +5,11 @@ import asyncio
 from starlette.responses import Response
 
 from registry.ledger.database import LedgerError
-from registry.web.app import Page, Visit
+from registry.web.app import PageView, Visit
 from registry.web.time_series import TimeSeries
-from servers.errors import NotFound
+
+MOST_UNCALLED = 200
+"""Environments with live instances and without calls that the page lists."""
 
 
 class FarmPage:
@@ -16,7 +18,7 @@ class FarmPage:
     def __init__(self, series: TimeSeries) -> None:
         self._series = series
 
-    def routes(self) -> dict[str, Page]:
+    def routes(self) -> dict[str, PageView]:
         return {"GET /farm": self.show, "POST /farm/drain": self.drain}
 
     async def show(self, visit: Visit) -> Response:
@@ -24,24 +26,26 @@ class FarmPage:
         registry = visit.registry
         try:
             standings = dict(await asyncio.to_thread(registry.ledger.standings, now=registry.clock.now()))
+            live = await asyncio.to_thread(registry.ledger.live_by_environment, now=registry.clock.now())
         except LedgerError:
-            standings = {}
+            standings, live = {}, {}
+        called = self._series.by_environment()
+        known = {one.name for one in called}
         outcomes, deaths = self._series.counted()
         return await visit.drawn(
             "farm.html",
             workers=await registry.workers(),
-            seats=registry.fleet.seats,
             standings=standings,
             charts=self._series.charts(),
-            environments=self._series.by_environment(),
+            minutes=self._series.minutes(),
+            environments=called,
+            live=live,
+            uncalled=sorted(name for name in live if name not in known)[:MOST_UNCALLED],
             outcomes=outcomes,
             deaths=deaths,
         )
 
     async def drain(self, visit: Visit) -> Response:
         """Launch nothing more on a worker, or launch on it again. Its instances stay."""
-        seat = visit.registry.fleet.seats.get(visit.form.get("worker", ""))
-        if seat is None:
-            raise NotFound("there is no such worker")
-        seat.drains = visit.form.get("drains") == "1"
+        await visit.registry.drain(visit.form.get("worker", ""), drains=visit.form.get("drains") == "1")
         return visit.go_to("/farm")

@@ -16,7 +16,7 @@ from agent_client.models.simulated_person import SimulatedPerson
 from agent_client.play import Limits, play
 from agent_client.toolbox import connect
 from registry.web.pages.model_plays import ModelOrder
-from servers.doors.worker_process import die_with_parent
+from servers.limits.parent_death import die_with_parent
 
 LONGEST_SAID = 4000
 

@@ -14,7 +14,7 @@ from agent_client.errors import AgentError
 from agent_client.references import resolve, resolve_text
 from agent_client.trace import ToolResult
 from registry.messages import EnvironmentDetail, LaunchRequest, Lease, Score
-from registry.web.app import Page, Visit
+from registry.web.app import PageView, Visit
 from registry.web.call_form import PREFIX, arguments_of, fields
 from registry.web.live import LiveFeed
 from registry.web.pages.model_plays import ModelOrder, ModelPlays
@@ -74,7 +74,7 @@ class PlaygroundPages:
         self._feed = feed
         self._plays = plays
 
-    def routes(self) -> dict[str, Page]:
+    def routes(self) -> dict[str, PageView]:
         one = "/instances/{instance}"
         return {
             "POST /instances": self.launch,
@@ -114,7 +114,7 @@ class PlaygroundPages:
         """The playground of one instance."""
         begin = time.perf_counter()
         lease = await visit.registry.find(visit.part("instance"))
-        if lease.status == "closed" or (lease.status == "expired" and lease.kept_until is None):
+        if lease.status in ("closed", "lost") or (lease.status == "expired" and lease.kept_until is None):
             return await visit.drawn("instance_over.html", lease=lease, scores=await self._scores(visit, lease))
         answer = await self._shown(visit, lease, problem)
         if visit.request.headers.get("x-live"):

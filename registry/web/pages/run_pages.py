@@ -1,11 +1,10 @@
 """The pages of runs: evaluations with their rollouts, comparisons, training runs, synthesis runs."""
 
-from operator import itemgetter
 from urllib.parse import quote
 
 from starlette.responses import Response
 
-from registry.web.app import Page, Visit, json_answer
+from registry.web.app import PageView, Visit, json_answer, takes_gzip
 from registry.web.line_chart import SMALL, line_chart
 from registry.web.pages.run_questions import MOST_COMPARED, RunQuestion, RunQuestionKind, RunReaderProcess
 from servers.errors import FarmError, NotFound
@@ -13,6 +12,7 @@ from servers.errors import FarmError, NotFound
 LONGEST = 1000
 """Characters of a value of the address."""
 CHARTS_A_PAGE = 24
+FURTHEST = 100_000
 FIRST_SERIES = ("success", "actor/entropy", "response_length/mean", "turns", "calls", "actor/pg_loss", "actor/kl_loss")
 """Figures of training that are shown first, by a part of their name."""
 
@@ -23,7 +23,7 @@ class RunPages:
     def __init__(self, reader: RunReaderProcess) -> None:
         self._reader = reader
 
-    def routes(self) -> dict[str, Page]:
+    def routes(self) -> dict[str, PageView]:
         return {
             "GET /runs": self.list,
             "GET /runs/show": self.show,
@@ -79,7 +79,7 @@ class RunPages:
             return json_answer({"error": str(error)}, 404 if isinstance(error, NotFound) else 422)
         if body is None:
             return Response(status_code=204)
-        if "gzip" not in visit.request.headers.get("accept-encoding", ""):
+        if not takes_gzip(visit.request):
             return json_answer({"error": "this browser takes no compressed answer"}, 406)
         return Response(body, media_type="application/json", headers={"Content-Encoding": "gzip"})
 
@@ -87,9 +87,11 @@ class RunPages:
         """A training run: reward by step, other figures, the steps whose episodes were kept."""
         run = visit.part("run")
         told = await self._reader.told(RunQuestion(kind="training", runs=(run,)))
-        reward = line_chart(
-            {**{f"held out: {one['name']}": one["points"] for one in told["held_out"]}, "training": told["trained"]}
-        )
+        curves = {
+            **{f"held out: {one['name']}": one["points"] for one in told["held_out"]},
+            "training": told["trained"],
+        }
+        reward, narrow = line_chart(curves), line_chart(curves, SMALL)
         wanted = visit.asked("q")[:200].lower()
         found = [one for one in told["series"] if wanted in one["name"].lower()]
         if not wanted:
@@ -97,17 +99,24 @@ class RunPages:
         charts = [(one["name"], line_chart({one["name"]: one["points"]}, SMALL)) for one in found[:CHARTS_A_PAGE]]
         more = len(found) - len(charts)
         return await visit.drawn(
-            "training.html", run=run, told=told, reward=reward, charts=charts, more=more, asked=wanted
+            "training.html",
+            run=run,
+            told=told,
+            reward=reward,
+            narrow=narrow,
+            charts=charts,
+            more=more,
+            asked=wanted,
         )
 
     async def episodes(self, visit: Visit) -> Response:
-        """The episodes of one step, the worst first."""
+        """Some episodes of one step, the worst first."""
         step = visit.part("step")
         if not (step.isdecimal() and len(step) < 10):
             raise NotFound("a step is a number")
         run = visit.part("run")
-        told = await self._reader.told(RunQuestion(kind="episodes", runs=(run,), name=step))
-        told["episodes"].sort(key=itemgetter("score"))
+        offset = visit.number("from", most=FURTHEST)
+        told = await self._reader.told(RunQuestion(kind="episodes", runs=(run,), name=step, offset=offset))
         return await visit.drawn("episodes.html", run=run, step=int(step), told=told)
 
     async def synthesis(self, visit: Visit) -> Response:

@@ -39,6 +39,7 @@ class RunQuestion(Record):
     kind: RunQuestionKind
     runs: tuple[str, ...] = ()
     name: str = ""
+    offset: int = 0
     mark: str = ""
 
 

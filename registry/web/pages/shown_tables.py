@@ -8,13 +8,16 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter
 
-from registry.fleet import WorkerDoor
-from servers.doors.operations import DIFF, TABLE, TABLES, InstanceOrder, TableOrder
+from registry.workers.fleet import WorkerDoor
+from servers.doors.operations import DIFF, QUERY, TABLE, TABLES, InstanceOrder, QueryOrder, TableOrder
 from servers.errors import QueryError
+from servers.guest.sqlite.sql_text import quoted, sql_literal
 from servers.messages import Page, QueryRows, StartTable, TableRows
 from servers.state.rows import RowChange
 
 ROWS_SHOWN = 25
+FURTHER_SHOWN = 10
+"""Changed rows beyond those, which are shown first."""
 KEYS_SHOWN = 300
 """Keys that are offered for an argument."""
 LABELS = ("name", "title", "label", "subject", "description", "email", "code")
@@ -55,6 +58,8 @@ class TableView(NamedTuple):
     step: int
     trouble: str
     own: Sequence[RowChange]
+    further: int = 0
+    """The number of rows, of the first, that stand further on in the table and are shown since they have changed."""
 
     def of(self, found: QueryRows, total: int) -> "TableView":
         """The same table with other rows, which a query found."""
@@ -83,7 +88,32 @@ async def table_view(
     found = await door.ask(TABLE, TableOrder(instance=instance, name=name, page=Page(offset=offset, limit=most)))
     start = next((one for one in starts if one.name == name), None)
     own = [change for change in changes if change.table == name]
-    return _view(found, start, own, names=names, changed=changed, offset=offset, most=most, trouble=trouble)
+    view = _view(found, start, own, names=names, changed=changed, offset=offset, most=most, trouble=trouble)
+    return view if offset or found.total <= most else await _with_further(door, instance, view, found)
+
+
+async def _with_further(door: WorkerDoor, instance: str, view: TableView, found: TableRows) -> TableView:
+    """The first page of a table, with changed rows of other pages before its own."""
+    keys = _keys(view.columns, view.own)
+    if not set(keys) <= set(found.columns):
+        return view
+    places = [found.columns.index(name) for name in keys]
+    here = {_key(row[place] for place in places) for row in found.rows}
+    missing = [one for one in view.own if one.operation != "delete" and _key(one.key.values()) not in here]
+    if not missing:
+        return view
+    alike = (
+        " AND ".join(f"{quoted(name)} IS {sql_literal(value)}" for name, value in one.key.items()) for one in missing
+    )
+    where = " OR ".join(f"({one})" for _, one in zip(range(FURTHER_SHOWN), alike, strict=False))
+    columns = ", ".join(quoted(name) for name in found.columns)
+    sql = f"SELECT {columns} FROM main.{quoted(view.name)} WHERE {where} ORDER BY {', '.join(map(quoted, keys))}"
+    try:
+        told = await door.ask(QUERY, QueryOrder(instance=instance, sql=sql, limit=FURTHER_SHOWN))
+    except QueryError:
+        return view
+    rows = _rows(told.columns, told.rows, view.columns, view.own)
+    return view._replace(rows=[*rows, *view.rows], further=len(rows))
 
 
 async def keys_of(door: WorkerDoor, instance: str, table: str) -> list[tuple[str, str]]:
@@ -132,9 +162,14 @@ def _rows(
     columns: Sequence[tuple[str, bool, str]],
     own: Sequence[RowChange],
 ) -> list[ShownRow]:
-    keys = [name for name, is_key, _ in columns if is_key] or list(own[0].key if own else ())
+    keys = _keys(columns, own)
     by_key = {_key(change.key.values()): change for change in own}
     return [_row(dict(zip(names, row, strict=False)), columns, keys, by_key) for row in rows]
+
+
+def _keys(columns: Sequence[tuple[str, bool, str]], own: Sequence[RowChange]) -> list[str]:
+    """The columns of a table's key, as its schema or a changed row tells them."""
+    return [name for name, is_key, _ in columns if is_key] or list(own[0].key if own else ())
 
 
 def _row(

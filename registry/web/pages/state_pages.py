@@ -5,13 +5,12 @@ from typing import NamedTuple, cast, get_args
 from starlette.responses import Response
 
 from registry.messages import LARGEST_QUERY, Lease, LeaseStatus
-from registry.web.app import Page, Visit
+from registry.web.app import PageView, Visit
 from registry.web.pages.shown_tables import TableView, changes_of, table_view
 from servers.doors.operations import QUERY, SNAPSHOT, STANDING, InstanceOrder, QueryOrder
 from servers.errors import Conflict, FarmError, NotFound, QueryError
-from servers.guest.sqlite.sql_text import literal, quoted
-from servers.messages import Page as PageOf
-from servers.messages import QueryRows, StartTable
+from servers.guest.sqlite.sql_text import quoted, sql_literal
+from servers.messages import Page, QueryRows, StartTable
 
 INSTANCES_A_PAGE = 50
 ROWS_A_PAGE = 100
@@ -35,7 +34,7 @@ class Filter(NamedTuple):
 class StatePages:
     """The pages of states of one farm."""
 
-    def routes(self) -> dict[str, Page]:
+    def routes(self) -> dict[str, PageView]:
         one = "/instances/{instance}"
         return {
             "GET /instances": self.instances,
@@ -52,7 +51,7 @@ class StatePages:
         status, environment = visit.asked("status", "live"), visit.asked("environment")
         offset = visit.number("from", most=FURTHEST)
         part = await visit.registry.leases(
-            PageOf(offset=offset, limit=INSTANCES_A_PAGE),
+            Page(offset=offset, limit=INSTANCES_A_PAGE),
             status=cast("LeaseStatus", status) if status in get_args(LeaseStatus) else None,
             environment=environment or None,
         )
@@ -69,13 +68,13 @@ class StatePages:
     async def close_all(self, visit: Visit) -> Response:
         """Close the live instances of an environment, or of all."""
         environment = visit.form.get("environment") or None
-        part = await visit.registry.leases(PageOf(limit=MOST_CLOSED), status="live", environment=environment)
+        part = await visit.registry.leases(Page(limit=MOST_CLOSED), status="live", environment=environment)
         for lease in part.items:
             try:
                 await visit.registry.close(lease.instance)
             except (Conflict, NotFound):  # it has ended meanwhile
                 continue
-        return visit.go_to("/instances")
+        return visit.go_to("/farm" if visit.form.get("back") == "/farm" else "/instances")
 
     async def state(self, visit: Visit) -> Response:
         """One table: sorted, filtered, paged."""
@@ -161,10 +160,10 @@ def _where(view: TableView, asked: Filter) -> str:
     terms: list[str] = []
     keys = [name for name, is_key, _ in view.columns if is_key]
     if asked.key and keys:
-        terms.append(f"CAST({quoted(keys[0])} AS TEXT) = {literal(asked.key)}")
+        terms.append(f"CAST({quoted(keys[0])} AS TEXT) = {sql_literal(asked.key)}")
     if asked.text:
         columns = [asked.column] if asked.column else [name for name, _, _ in view.columns]
-        wanted = literal(asked.text.lower())
+        wanted = sql_literal(asked.text.lower())
         terms.append("(" + " OR ".join(f"instr(lower({quoted(name)}), {wanted}) > 0" for name in columns) + ")")
     return f" WHERE {' AND '.join(terms)}" if terms else ""
 

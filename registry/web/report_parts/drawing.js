@@ -13,11 +13,11 @@ function filled(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (name === "onclick" || name === "oninput" || name === "onchange" || name === "ontoggle") element[name] = value;
     else if (name === "style") element.style.cssText = value; // a served page's policy allows no style attribute
-    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+    else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, name === "title" || name === "aria-label" ? clean(value) : value);
   }
   for (const child of children.flat(9)) {
     if (child === null || child === undefined || child === false) continue;
-    element.append(child instanceof Node ? child : String(child));
+    element.append(child instanceof Node ? child : clean(child));
   }
   return element;
 }
@@ -47,7 +47,8 @@ function strip(estimate, width = 520, whole = 100) {
 // As much of a name as there is room for beside a chart, measured in the face of `svg .strong`.
 const ruler = document.createElement("canvas").getContext("2d");
 
-function fitting(name, room) {
+function fitting(text, room) {
+  const name = clean(text); // as it is drawn: a number is wider than its character
   ruler.font = "560 12px Inter, system-ui, sans-serif";
   if (ruler.measureText(name).width <= room) return name;
   let kept = name.length;

@@ -32,6 +32,29 @@ function figures(run) {
       .map(([label, value, foot]) => h("div", { class: "card kpi" }, h("div", { class: "label" }, label), h("div", { class: "value" }, value), h("div", { class: "foot" }, foot))));
 }
 
+// The official numbers of public benchmarks of all runs: as a whole beside what others report, and part by part.
+function benchmarks(runs) {
+  const told = runs.filter((run) => run.benchmarks);
+  if (!told.length) return null;
+  const names = [...new Set(told.flatMap((run) => Object.keys(run.benchmarks.numbers)))].sort();
+  const references = new Map(told.flatMap((run) => run.benchmarks.references.map((line) => [line.who + line.source, line])));
+  const parts = [...new Map(told.flatMap((run) => run.benchmarks.parts.map((part) => [part.environment, part]))).values()].sort((a, b) => a.environment < b.environment ? -1 : 1);
+  const who = (name, more) => h("div", {}, name, h("div", { class: "small faint" }, more));
+  const given = (figure) => figure === undefined || figure === null ? "–" : figure.toFixed(1);
+  const played = ({ user_model, limits_of, trials }) => `${user_model ? `user: ${user_model}` : "no simulated user"}, limits: ${limits_of}, ${trials === 1 ? "1 trial" : `${trials} trials`}`;
+  const own = (run, name) => {
+    const part = run.benchmarks.parts.find((one) => one.environment === name);
+    if (!part) return "–";
+    const more = [`${count(part.judged)} of ${count(part.tasks * run.benchmarks.trials)} judged`, part.process !== null && `process ${percent(part.process)} %`, ...part.passing.slice(1).map(([k, share]) => `pass^${k} ${percent(share)} %`)];
+    return h("div", {}, part.success ? `${percent(part.success[0])}${part.success[1] === null ? "" : ` [${bounds(part.success)}]`}` : "–", h("div", { class: "small faint" }, more.filter(Boolean).join(", ")));
+  };
+  return h("section", {}, h("h2", {}, "Public benchmarks"), h("p", { class: "lead" }, "The numbers that each benchmark's own checker gives, in percent. A benchmark's number is the mean over its parts. Versions and limits that differ are not comparable."),
+    h("div", { class: "card" }, table(["model", ...names], [...told.map((run) => [who(run.agent, `${run.path.split("/").pop()}; ${played(run.benchmarks)}`), ...names.map((name) => given(run.benchmarks.numbers[name]))]),
+      ...[...references.values()].map((line) => [who(`${line.who}, for reference`, line.source), ...names.map((name) => given(line.figures[name]))])], names.map((_, at) => at + 1))),
+    h("div", { class: "card", style: "margin-top:16px" }, h("h3", {}, "Part by part, with 95 % intervals"), table(["part", ...told.map((run) => run.path.split("/").pop())],
+      parts.map((part) => [who(part.environment, part.source), ...told.map((run) => own(run, part.environment))]), told.map((_, at) => at + 1))));
+}
+
 function troubles(run) {
   const missing = run.planned - run.rollouts.length, broken = run.outcomes.infra_error;
   return [

@@ -1,5 +1,5 @@
-// Draws the OpenAPI document of the farm, and sends the requests that the reader fills in. Text goes in as text.
 "use strict";
+// Draws the OpenAPI document of the farm, and sends the requests that the reader fills in. Text goes in as text.
 
 function element(tag, attributes, ...children) {
   const made = document.createElement(tag);
@@ -7,7 +7,8 @@ function element(tag, attributes, ...children) {
     if (typeof value === "function") made[name] = value;
     else if (value !== null && value !== false && value !== undefined) made.setAttribute(name, value);
   }
-  made.append(...children.flat(9).filter((one) => one !== null && one !== undefined && one !== false));
+  const shown = children.flat(9).filter((one) => one !== null && one !== undefined && one !== false);
+  made.append(...shown.map((one) => one instanceof Node ? one : clean(one)));
   return made;
 }
 
@@ -60,8 +61,8 @@ function route(path, verb, told, all, token) {
     try {
       const answer = await fetch(address + (query.size ? `?${query}` : ""), { method: verb.toUpperCase(), headers, body: body ? body.input.value : undefined, credentials: "omit" });
       const kind = answer.headers.get("content-type") || "";
-      failed.textContent = `${answer.status} ${answer.statusText}`;
-      said.textContent = /json|text/.test(kind) ? pretty(await answer.text()).slice(0, 200000) : answer.status === 204 ? "" : `${(await answer.arrayBuffer()).byteLength} bytes of ${kind}`;
+      failed.textContent = clean(`${answer.status} ${answer.statusText}`);
+      said.textContent = /json|text/.test(kind) ? clean(pretty(await answer.text()).slice(0, 200000)) : answer.status === 204 ? "" : `${(await answer.arrayBuffer()).byteLength} bytes of ${kind}`;
       said.hidden = !said.textContent;
     } catch {
       failed.textContent = "The farm does not answer.";

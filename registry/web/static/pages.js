@@ -17,7 +17,12 @@ function parsed(text) {
   return new DOMParser().parseFromString(text, "text/html");
 }
 
-function replaceRegions(page, names) {
+function typedIn(region) {
+  const fields = [...region.querySelectorAll("input[id], textarea[id]")];
+  return fields.filter((one) => one.value !== one.defaultValue).map((one) => [one.id, one.value]);
+}
+
+function replaceRegions(page, names, isLive) {
   for (const old of document.querySelectorAll("[data-region]")) {
     if (names && !names.includes(old.dataset.region)) continue;
     const fresh = page.getElementById(old.id);
@@ -26,11 +31,16 @@ function replaceRegions(page, names) {
     const open = new Map([...old.querySelectorAll(KEPT)].map((one) => [one.id, one.open]));
     const scrolled = [...old.querySelectorAll(".scroll[id]")].map((one) => [one.id, one.scrollLeft, one.scrollTop]);
     const top = old.scrollTop;
+    const typed = isLive ? typedIn(old) : []; // a form that was sent begins anew
     old.replaceWith(fresh);
     fresh.scrollTop = top;
     for (const [id, was] of open) {
       const one = document.getElementById(id);
       if (one) { one.open = was; one.dataset.touched = ""; }
+    }
+    for (const [id, text] of typed) {
+      const one = document.getElementById(id);
+      if (one) one.value = text;
     }
     for (const [id, x, y] of scrolled) document.getElementById(id)?.scrollTo(x, y);
     if (active) document.getElementById(active)?.focus({ preventScroll: true });
@@ -51,7 +61,7 @@ async function refreshed(address, options, names) {
     return null;
   }
   if (number !== latest && !options) return null; // a later one is under way
-  replaceRegions(page, names);
+  replaceRegions(page, names, "X-Live" in (options?.headers || {}));
   return answer;
 }
 

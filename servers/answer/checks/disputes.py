@@ -15,6 +15,8 @@ from servers.answer.checks.rivals import (
 )
 from servers.answer.mention import Mention
 
+_SPAN = re.compile(r"\b(?:between|zwischen|entre) (?:the )?$")
+
 
 def disputes(values: FactValues, told: Sequence[Mention], right: Sequence[Mention]) -> Iterator[str]:
     """Which other values are told as well."""
@@ -50,6 +52,9 @@ def _is_joined(values: FactValues, mention: Mention, rival: Mention) -> bool:
 def _is_listed(values: FactValues, mention: Mention, rival: Mention) -> bool:
     """Whether two neighbours of one type are a mere list, and the other is no fact that is asked for."""
     between = values.between(mention.place, rival.place)
+    before = values.reply.folded[: min(mention.start, rival.start)]
+    if mention.type in ("date", "time") and _SPAN.search(before) and is_range(values, rival):
+        return False
     is_bare = rival.type == "number" and (not rival.unit or rival.unit in PARTICLES)
     is_alike = mention.type == rival.type or (mention.type == "amount" and is_bare)
     if not is_alike or rival.is_weak or values.is_asked(rival) or (is_mere_weekday(rival) and values.may_stand(rival)):

@@ -91,7 +91,7 @@ def is_of_a_stranger(reply: FoldedReply, question: AnswerQuestion, place: Place)
     own, others = question.own_roots, question.other_names
     nearest = next((words for words in windows if words & (own | others)), frozenset[str]())
     if nearest:
-        return not nearest & own
+        return not nearest & own and (bool(question.own_names) or not topic(reply.before(place[0])) & own)
     about = _SUBJECT.match(reply.clause(*place))
     of_it = topic(about[1]) if about else frozenset[str]()
     named = frozenset(map(root, question.own_names)) or question.topic

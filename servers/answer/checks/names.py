@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from functools import cached_property
 
-from servers.answer.checks.form import MOST_PLACES
-from servers.answer.checks.labels import Place
+from servers.answer.checks.labels import Place, is_of_a_stranger
 from servers.answer.checks.told import FactTold
 from servers.answer.names import named, occurrences, stem
+from servers.answer.shapes.form import MOST_PLACES
 from servers.answer.text import folded
 from servers.answer.vocabulary import word_set
 
@@ -35,14 +35,18 @@ class NameTold(FactTold):
             if any(self.reply.stance(*place) in ("doubted", "asked") for place in places):
                 yield "it hedges"
             sure = [place for place in places if self.reply.stance(*place) == "told"]
-            of_it = [place for place in sure if not self.is_of_another(place)]
+            of_it = [
+                place
+                for place in sure
+                if not self.is_of_another(place) and not is_of_a_stranger(self.reply, self.question, place)
+            ]
             if not of_it:
                 yield f"{group[0]!r} is told of something else" if sure else f"{group[0]!r} is not told"
             told += of_it
         yield from self.doubts(told)
         if any(_OTHER_NUMBER.match(self.reply.folded[end:]) for _, end in told):
             yield "it leaves open which it is"
-        yield from self._others_told(wanted, told)
+        yield from self.others_told(wanted, told)
 
     def _places(self, name: str, wanted: Sequence[str]) -> Iterator[Place]:
         """Where the name is told; a part of it counts where no other name stands around it."""
@@ -83,7 +87,7 @@ class NameTold(FactTold):
         """The names that other facts ask for."""
         return [value for other in self.others_asked for value in other.values if isinstance(value, str)]
 
-    def _others_told(self, names: Sequence[str], told: Sequence[Place]) -> Iterator[str]:
+    def others_told(self, names: Sequence[str], told: Sequence[Place]) -> Iterator[str]:
         """Other names of the sort that are told, apart from those that another fact asks for or the task gives."""
         asked = {stem(folded(other)) for other in self._asked_names}
         for other in self._others:

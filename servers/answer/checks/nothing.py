@@ -13,6 +13,8 @@ _NOTHING = re.compile(r"\b(?:nothing|none)((?: \w+| 's){1,3})")
 _THERE_IS_NO = re.compile(
     r"\bthere (?:is|are|was|were|will be) no (?:(?:new|more|other|further|such|last) )?((?:\w+ )?[^\W\d_]+)"
 )
+_HOW_MANY = re.compile(r"\bhow many\b")
+_NONE_OF_IT = re.compile(r"\b(?:nothing|none|empty|no (?:more |further )?([^\W\d_]+))\b")
 _NOTHING_AT_ALL = re.compile(r"\b(?:nothing|none)(?: (?:yet|now|so far|any ?more))?(?=$|[.,;!)])")
 _NO_SUCH = re.compile(
     r"\bno ((?:\w+ ){1,3})(?:is|are|was|were|will be|has|have)\b|\b(?:has|have|for|takes?) no ((?:\w+ ){0,2}\w+)"
@@ -29,6 +31,23 @@ def is_nothing_such(values: FactValues, mention: Mention) -> bool:
         for start, end in itertools.pairwise(starts)
         if start == first or _speaks_of_it(values, start, end, is_near=(start, end) in beside)
     )
+
+
+def tells_zero(values: FactValues) -> bool:
+    """Whether an amount or a count of 0 is told in words: "nothing is still open", "no seats are left"."""
+    is_zero = any(isinstance(one, int | float) and one == 0 for one in values.one.values)
+    if values.one.fact.type not in MEASURES or not is_zero:
+        return False
+    for found in _NONE_OF_IT.finditer(values.reply.folded):
+        words = set(content_words(" ".join(values.reply.windows(*found.span())[:-1])))
+        is_of_it = (
+            bool(words & values.question.plain_words) and not topic(" ".join(words)) & values.question.other_names
+        )
+        is_thing = found[1] is None or not _HOW_MANY.search(values.question.subject)
+        is_thing = is_thing or stem(found[1]) in values.question.words
+        if is_of_it and is_thing and values.reply.stance(*found.span(), is_name=False) == "told":
+            return True
+    return False
 
 
 def _has_nothing(sentence: str, words: frozenset[str]) -> bool:

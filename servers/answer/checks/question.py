@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -28,19 +28,22 @@ _LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")
 _CODE = re.compile(r"(?<![^\W_])[a-z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[a-z]{1,2}(?![^\W_]))?(?![^\W_])")
 _CASED_CODE = re.compile(r"(?<![^\W_])[A-Z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[A-Z]{1,2}(?![^\W_]))?(?![^\W_])")
 _PART = re.compile(r"\d+|[^\W\d_]+")
-_ORDER = re.compile(r"[.?!;](?=\s|$)|\b(?:and|then|before that|after that)\b")
-"""What stands between two orders of a task."""
+_SENTENCE = re.compile(r"[.?!;](?=\s|$)")
+_ORDER = re.compile(r"\b(?:and|then|before that|after that)\b")
+"""What stands between two orders of a sentence."""
 _NAME = re.compile(
     r"(?P<head>(?:\A|(?<=[.?!:;] )))?(?<![^\W_])[A-Z][\w'’-]+"
     r"(?P<more>(?: (?:(?:of|de|van|von|der|the) )*[A-Z][\w'’-]+)*)"
 )
 _ASKER = re.compile(r"\b(?:[Tt]his is|I'm|I am|[Mm]y name is|[Hh]ello from) (?=[A-Z])|\bhere\b")
+_ASKING = re.compile(r"\b(?:tell me|let me know|need to know|want to know|would like to know)\b")
 _HOW_MANY = re.compile(r"\bhow many ((?:\w+ )?\w+)")
 _QUOTED = re.compile(r'"[^"]{1,200}"')
 _POINTS = re.compile(r"\b(?:that|this|it|there)\b")
 _NO_TOPIC = _VALUES | frozenset(map(stem, NO_TOPIC))
 """Words that tell nothing of what a text is about, though they mean something."""
 _DESCRIBES = re.compile(r"does the answer tell (?!that\b|of\b|\d)")
+_WHOSE = re.compile(r"([A-Z][\w-]+ [A-Z][\w-]+)'s\b|\bof ([A-Z][\w-]+ [A-Z][\w-]+)\b")
 _FRAME = re.compile(r"^does the answer (?:tell|name|say|give|state|mention)\b(?: that\b)?")
 
 
@@ -117,26 +120,64 @@ class AnswerQuestion:
         if not key and _POINTS.search(self.subject):
             return []
         counted = _HOW_MANY.search(self.subject)
+        orders = [one for text in self.given for one in _orders_of(text) if not _ASKER.search(one.text)]
+        topics = [topic(folded(one.text), plain(one.text)) for one in orders]
+        is_asking = [one.is_asking for one in orders]
+        if not key and len(self.topic) > FEW_WORDS and self.topic & self._ordered:
+            return list(zip(topics, self._kin_without_a_name(topics, is_asking), strict=True))
         key = key or topic(counted[1] if counted else "")
         if not key and len(self.topic) <= FEW_WORDS:
             return []
-        orders = [order for text in self.given for order in _ORDER.split(text) if not _ASKER.search(order)]
-        topics = [topic(folded(order), plain(order)) for order in orders]
         times = Counter(word for words in topics for word in words)
         shared = [sum(1 / times[word] for word in words & (key or self.topic)) for words in topics]
         least = 0 if key else MOST_SHARED * max((one for one in shared if one < max(shared)), default=0)
         return [(words, 0 < share >= least) for words, share in zip(topics, shared, strict=True)]
 
+    def _kin_without_a_name(self, topics: Sequence[frozenset[str]], is_asking: Sequence[bool]) -> Iterator[bool]:
+        """Which orders are about what the question is about, by the rarest words that it has of an order.
+
+        An order to tell something is if it has most words of the question.
+        """
+        times = Counter(word for words, asks in zip(topics, is_asking, strict=True) if not asks for word in words)
+        shared = [sum(1 / times[word] for word in words & self.topic if times[word]) for words in topics]
+        best = max(share for share, asks in zip(shared, is_asking, strict=True) if not asks)
+        for words, share, asks in zip(topics, shared, is_asking, strict=True):
+            yield 2 * len(words & self.topic) > len(self.topic) if asks else 0 < share >= MOST_SHARED * best
+
     @cached_property
     def own_roots(self) -> frozenset[str]:
-        """The roots of the words of the names in the question, or of its words that no order about others has."""
-        others = (words for words, is_kin in self._orders if not is_kin)
-        return frozenset(map(root, self.own_names)) or self.topic.difference(*others)
+        """The roots of the words of the names in the question, or of its words that no order about others has.
+
+        Of these, those that an order itself has say whom or what the value is of: "units" of "how many units the lot
+        of jam holds" does not.
+        """
+        if self.own_names:
+            return frozenset(map(root, self.own_names))
+        others = frozenset[str]().union(*(words for words, is_kin in self._orders if not is_kin))
+        own = self.topic - others
+        return own & self._ordered or own
+
+    @cached_property
+    def is_anchored(self) -> bool:
+        """Whether an order of the texts that are given has words of the question."""
+        return bool(self.topic & self._ordered)
+
+    @cached_property
+    def _ordered(self) -> frozenset[str]:
+        """The roots of the words of all orders that ask for nothing to be told."""
+        orders = (one.text for text in self.given for one in _orders_of(text) if not one.is_asking)
+        return frozenset[str]().union(*(topic(folded(order), plain(order)) for order in orders))
 
     @cached_property
     def quoted_words(self) -> frozenset[str]:
         """The roots of the words of the titles in the question."""
         return frozenset[str]().union(*(topic(title) for title in _QUOTED.findall(folded(self.asked))))
+
+    @cached_property
+    def whose(self) -> frozenset[str]:
+        """The roots of the name of somebody in the question whose something is asked for."""
+        found = _WHOSE.search(plain(self.asked))
+        return topic(folded(found[1] or found[2])) if found else frozenset()
 
     @cached_property
     def other_names(self) -> frozenset[str]:
@@ -148,6 +189,22 @@ class AnswerQuestion:
         """The words of the question that are names: of people, titles, things."""
         names = {folded(word) for word in re.findall(r"(?<=[ “\"])[A-Z][\w'’-]*", self.asked)}
         return self.words & {stem(word) for name in names for word in letters(name)}
+
+
+class TaskOrder(NamedTuple):
+    """One of the things that a text asks for: to be done, or to be told."""
+
+    text: str
+    is_asking: bool
+
+
+def _orders_of(text: str) -> Iterator[TaskOrder]:
+    """The orders of a text. What stands in a sentence behind "tell me" is to be told."""
+    for sentence in _SENTENCE.split(text):
+        is_asking = False
+        for order in _ORDER.split(sentence):
+            is_asking = is_asking or _ASKING.search(folded(order)) is not None
+            yield TaskOrder(order, is_asking)
 
 
 def _name_words(text: str) -> Iterator[str]:

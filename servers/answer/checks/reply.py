@@ -11,10 +11,12 @@ from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.extraction import mentions
 from servers.answer.mention import Mention
 from servers.answer.names import named
-from servers.answer.stance import PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
+from servers.answer.stance import NO_TO_A_QUESTION, PLAIN_NO, TAKEN_BACK, UNKNOWN, Stance, stance
 from servers.answer.text import Text
 
-BREAK = re.compile(r"[,:()|]| - | and | but | so (?!far\b)| because | since | while | of which | und | y | et ")
+BREAK = re.compile(
+    r"[,:()|]| - | and | but | so (?!far\b)| because | since | while | whereas | of which | und | y | et "
+)
 _QUOTED = re.compile(r'"[^"\n]{1,120}"')
 _SORRY = re.compile(r"(?<=[-.,;:(] )(?:sorry|pardon|rather)[,:]? (?:the |on |at |by )?")
 """What takes a value back if another one stands right behind it."""
@@ -47,7 +49,8 @@ class FoldedReply:
         """Where it takes back what it told before. A mere "no" does not, where it answers a question of its own."""
         has_sides = any(one.fact.type == "yes_no" for one in self.wanted)
         patterns = [TAKEN_BACK] if has_sides else [TAKEN_BACK, PLAIN_NO]
-        places = [found.start() for pattern in patterns for found in pattern.finditer(self.folded)]
+        found_at = [found for pattern in patterns for found in pattern.finditer(self.folded)]
+        places = [found.start() for found in found_at if not NO_TO_A_QUESTION.match(self.folded, found.start())]
         values = {mention.start for mention in self.mentions}
         return sorted([*places, *(one.start() for one in _SORRY.finditer(self.folded) if one.end() in values)])
 
@@ -90,6 +93,10 @@ class FoldedReply:
         """Characters of its longest sentence: so many are read for each value in it."""
         starts = [*self.text.starts, len(self.folded)]
         return max(last - first for first, last in itertools.pairwise(starts))
+
+    def before(self, place: int) -> str:
+        """The words of its sentence before a place."""
+        return self.folded[self.text.sentence(place)[0] : place]
 
     def said(self, mention: Mention) -> str:
         """A value as it is written."""

@@ -6,18 +6,28 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from servers.answer.checks.labels import Place
-from servers.answer.checks.question import AnswerQuestion, content_words, topic
+from servers.answer.checks.question import AnswerQuestion, content_words, letters, topic
 from servers.answer.checks.reply import BREAK, FoldedReply
 from servers.answer.fact import FactType
 from servers.answer.kinds import other_kind
-from servers.answer.measures import UNITS as MEASURES
+from servers.answer.measures import MEASURES
 from servers.answer.mention import Mention
 from servers.answer.names import root, stem
+from servers.answer.stance import NO_OBSTACLE
 from servers.answer.text import folded, plain
+from servers.answer.vocabulary import word_set
 
 _PLACES = "section|room|row|zone|gate|block|tier|bin|shelf|group|floor|window|seat|table|platform|line|level|track"
 _DESIGNATED = re.compile(rf"\b({_PLACES}) ([a-z]|\d{{1,4}}|[a-z]?\d{{1,4}}[a-z]?)(?![\w'])")
 _DESIGNATES = re.compile(rf"\b(?:{_PLACES}|number|no|nr|aisle|rack|box|page|item|step) $")
+_HOW_MANY = re.compile(r"\bhow many ((?:\w+ )?\w+)")
+_PLURAL = re.compile(
+    r"(?!(?:is|was|has|does|needs|makes|waits|counts|goes|comes|fits|holds|stands|stays|remains|plus|minus|thus|less|across|"
+    r"besides|times|as|this|thanks|regards|always|units|pieces|items|pcs|ones|others)$)(?:people|[a-z]{3,}(?<![su])s)"
+)
+_PLACES_TAKEN = word_set("places spots seats slots bookings reservations people persons guests students members covers")
+"""Words for places, and for those who take them: as many of the one as of the other."""
+_ENGLISH = word_set("the is are was were of has have had been may there with")
 _ASKS_A_PLACE = re.compile(r"\b(?:position|place|number|which|line)\b")
 _WHICH = re.compile(r",? (?:which|that) ([^.;\n]{1,80})")
 _ASKS_AFTER = re.compile(r"\b(?:now|new|then|after|with|so far|would|left)\b")
@@ -25,6 +35,13 @@ _ASKS_BEFORE = re.compile(r"\b(?:before|had|was|were|old)\b")
 _BEFORE = re.compile(r"\W*(?:(?:and|but|so) )?(?:before|prior to) (?!that\b|then\b)")
 _SINCE = re.compile(r"\b(?:now|after|then|since|with (?:it|that|the))\b")
 _ONCE = re.compile(r"\b(?:used to|previously|formerly|had been|was before|were before)\b")
+_ASKS_IF = re.compile(r"\bwould\b")
+_UNTIL_THEN = re.compile(
+    r"\b(?:before (?:that|then|this),? |until then,? )(?:it|there|they|we) (?:was|were|had|been)"
+    r"(?: \w+)?(?: of| at)? ?$"
+    r"|\b(?<!which )(?<!that )would(?: otherwise)? have been(?: on| the| at| due| until)* ?$"
+)
+"""What stands before a value that is not so any more, or has not come to be."""
 _TO_DO = re.compile(r"\b(?:still )?to be (\w+ed)\b")
 _IS_OPEN = re.compile(r"\b(?:still|to be|yet|not|left|remain\w*|outstanding|more|missing|open|needs?|need)\b|n't\b")
 _VERB = (
@@ -35,6 +52,8 @@ _POSSESSED = re.compile(r"(?:^|[\s(])((?:[A-Z][\w-]+ (?:(?:of|de|van|von|der|the
 _BY_NAME = re.compile(
     r"\W*(?:(?:and|but|so|the|The|And|But|So) )*(\"[^\"]{1,120}\"|[A-Z][\w-]+(?: [A-Z][\w-]+){1,3}) " + _VERB
 )
+_LABELLED = re.compile(r"((?:[A-Z][\w-]+ ){0,3}[A-Z][\w-]+)'s [^:,()|\n]{1,60}[:|] ?$")
+_WHOSE = re.compile(r"\b(?:for|of|on|by|to|from|[Ff]or|[Oo]n|[Ff]rom) ([A-Z][a-z]+(?: [A-Z][a-z]+){1,2})\b")
 _POINTING = re.compile(
     r"\W*(?:(?:and|but|so|as|since|because|for|which|who|where|while|with) )*"
     r"(?:it|its|it's|he|his|she|her|hers|they|their|that|this|which|who|whose|there)\b"
@@ -46,7 +65,9 @@ _ASKING = re.compile(r"\b(?:tell me|let me know|i also need to know|skip it|can'
 def is_said_of_another(reply: FoldedReply, question: AnswerQuestion, mention: Mention, kind: FactType) -> bool:
     """Whether the words around a value say that it is of something else than the question asks for."""
     if question.tell == "any":
-        return is_of_another_order(reply, question, mention.place)
+        first, last = reply.text.sentence(mention.start)
+        is_idle = NO_OBSTACLE.search(reply.folded, first, last) is not None
+        return is_idle or is_of_another_order(reply, question, mention.place)
     if not question.is_described:
         return False
     clause = reply.clause(*mention.place, with_head=True)
@@ -58,6 +79,7 @@ def is_said_of_another(reply: FoldedReply, question: AnswerQuestion, mention: Me
         or _is_elsewhere(clause, question)
         or _is_a_place(reply, mention, question, kind)
         or _is_a_measure(mention, question, kind)
+        or _counts_another_thing(reply, mention, question, kind)
         or _is_before(reply, mention, question)
         or _is_done(clause, question)
         or _is_of_named(reply, mention, question)
@@ -106,9 +128,31 @@ def _is_a_measure(mention: Mention, question: AnswerQuestion, kind: str) -> bool
     )
 
 
+def _counts_another_thing(reply: FoldedReply, mention: Mention, question: AnswerQuestion, kind: str) -> bool:
+    """Whether the noun behind a number is another than the question's: six people are not six tickets.
+
+    Only English plurals are known to be nouns. What takes a place is counted as places are.
+    """
+    asked = _HOW_MANY.search(question.subject)
+    noun = mention.unit
+    if kind != "count" or mention.type != "number" or not asked or not _PLURAL.fullmatch(noun):
+        return False
+    own = set(content_words(asked[1]))
+    if stem(noun) in question.words or (noun in _PLACES_TAKEN and own & set(map(stem, _PLACES_TAKEN))):
+        return False
+    sentence = set(letters(reply.folded[slice(*reply.text.sentence(mention.start))]))
+    return bool(sentence & _ENGLISH) and not own & set(map(stem, sentence))
+
+
 def _is_before(reply: FoldedReply, mention: Mention, question: AnswerQuestion) -> bool:
     """Whether a value is told of the time before, and the question asks how things stand now."""
-    if not _ASKS_AFTER.search(question.subject) or _ASKS_BEFORE.search(question.subject):
+    if _ASKS_BEFORE.search(question.subject):
+        return False
+    if not _ASKS_IF.search(question.subject) and _UNTIL_THEN.search(
+        reply.folded, reply.text.sentence(mention.start)[0], mention.start
+    ):
+        return True
+    if not _ASKS_AFTER.search(question.subject):
         return False
     first, _ = reply.text.sentence(mention.start)
     before = reply.folded[first : mention.start]
@@ -126,21 +170,30 @@ def _is_done(clause: str, question: AnswerQuestion) -> bool:
 
 
 def _is_of_named(reply: FoldedReply, mention: Mention, question: AnswerQuestion) -> bool:
-    """Whether a value is told of somebody or something that the task names and the question does not."""
-    if not (question.own_names or question.quoted_words):
+    """Whether a value is told of somebody or something that has a name, and the question does not name."""
+    if not (question.own_names or question.quoted_words or question.is_anchored):
         return False
     first, _ = reply.text.sentence(mention.start)
     start = first + max((end.end() for end in BREAK.finditer(reply.folded[first : mention.start])), default=0)
     clause = reply.text.cased[start : mention.start]
-    titles = question.quoted_words
+    titles = question.quoted_words or (frozenset[str]() if question.own_names else question.own_roots)
     people = frozenset(map(root, question.own_names)) - titles
-    names = [found[1] for found in (_BY_NAME.match(clause), *_POSSESSED.finditer(clause)) if found]
+    behind = BREAK.split(reply.text.cased[mention.end : reply.text.sentence(mention.start)[1]])[0]
+    found_names = (_BY_NAME.match(clause), *_POSSESSED.finditer(clause), *_WHOSE.finditer(f"{clause} | {behind}"))
+    names = [found[1] for found in found_names if found]
+    names += [found[1] for found in _LABELLED.finditer(reply.text.cased[first : mention.start])]
     told = [(name, words) for name in names if (words := topic(folded(name)))]
+    by_name = _BY_NAME.match(clause)
+    if by_name and question.whose and not topic(folded(by_name[1])) & (question.topic | question.own_roots):
+        return not topic(reply.clause(*mention.place, with_head=True)) & question.whose
     if not told or topic(reply.clause(*mention.place, with_head=True)) & (people or titles):
         return False
-    given = _words_of(question.given)
+    if not question.own_names and topic(reply.before(mention.start)) & titles:
+        return False
+    given = None if question.own_names else _words_of(question.given)  # it may be of whom the task does not name
     return all(
-        words <= given and not words & (titles if name.startswith('"') else people or titles | question.topic)
+        (given is None or words <= given)
+        and not words & (titles if name.startswith('"') else people or titles | question.topic)
         for name, words in told
     )
 

@@ -3,17 +3,19 @@
 import re
 from collections.abc import Iterator
 
+from servers.answer.acts import is_another_act
 from servers.answer.checks.disputes import disputes
 from servers.answer.checks.fact_values import TODAY, FactValues, given_mentions
 from servers.answer.checks.labels import Place, is_labelled, is_of_a_stranger
-from servers.answer.checks.nothing import is_nothing_such
+from servers.answer.checks.nothing import is_nothing_such, tells_zero
 from servers.answer.checks.question import content_words, label_words, topic
+from servers.answer.checks.reply import parts
 from servers.answer.checks.rivals import ONE
 from servers.answer.checks.roles import plays_another_part
 from servers.answer.checks.subjects import is_said_of_another
 from servers.answer.expected_fact import READ_AS
 from servers.answer.mention import Mention
-from servers.answer.names import occurrences, stem
+from servers.answer.names import occurrences, root, stem
 
 _ONLY = re.compile(r"\b(?:just|only|number|nur|solo) $")
 _UNTIL = re.compile(
@@ -37,6 +39,9 @@ class ValueTold(FactValues):
         if any(self.reply.stands(mention) in ("doubted", "asked") for mention in right if not mention.is_weak):
             yield "it hedges"
         told = [mention for mention in right if self._is_surely_told(mention)]
+        if not told and tells_zero(self):
+            yield from disputes(self, told, right)
+            return
         if not told:
             yield "it is not told"
             return
@@ -48,7 +53,7 @@ class ValueTold(FactValues):
         yield from self.doubts([mention.place for mention in told])
         if all(self._is_on_another_day(mention) for mention in told):
             yield "it is told of another day"
-        if any(is_nothing_such(self, mention) for mention in told):
+        if not tells_zero(self) and any(is_nothing_such(self, mention) for mention in told):
             yield "it says that there is nothing such"
         yield from disputes(self, told, right)
 
@@ -79,7 +84,8 @@ class ValueTold(FactValues):
             return False
         _, last = self.reply.text.sentence(mention.start)
         clause = _NEXT.split(self.reply.folded[mention.end : last])[0]
-        return any(stem(found[1]) in self.question.words for found in _NOT_DONE.finditer(clause))
+        asked = set(map(root, self.question.words))
+        return any(root(stem(found[1])) in asked for found in _NOT_DONE.finditer(clause))
 
     def _plainest(self, told: list[Mention]) -> list[Mention]:
         """The mentions that are surely of the type, where there are any."""
@@ -96,8 +102,17 @@ class ValueTold(FactValues):
             or self._is_swapped(mention)
             or self._ends_a_span(mention)
             or self._counts_others(mention)
+            or self._has_another_act(mention)
             or is_said_of_another(self.reply, self.question, mention, self.one.fact.type)
         )
+
+    def _has_another_act(self, mention: Mention) -> bool:
+        """Whether something else is said to have happened to it than what the question asks for."""
+        if self.question.tell == "any":
+            return False
+        first, last = self.reply.text.sentence(mention.start)
+        before, behind = self.reply.folded[first : mention.start], self.reply.folded[mention.end : last]
+        return is_another_act(parts(before)[-1], parts(behind)[0], self.question.subject)
 
     def _is_named(self, place: Place) -> bool:
         """Whether the words that the fact itself is about stand in its clause."""

@@ -2,14 +2,16 @@
 
 Telling is exclusive. An answer that also tells another value of the type, lists candidates, hedges, takes back
 what it told or is longer than a person would write does not tell the fact, whatever else it holds.
+
+Where an answer ends with a line "Answer: 42 euros", the values that were asked for are told there and nowhere else.
 """
 
 import re
 from collections.abc import Sequence
 from datetime import datetime
 
-from servers.answer.checks.form import LONGEST_SENTENCE, Form, read_form, unreadable
 from servers.answer.checks.labels import Asked
+from servers.answer.checks.line_told import LineTold, asks_for_a_line
 from servers.answer.checks.names import NameTold
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.reply import FoldedReply
@@ -18,6 +20,8 @@ from servers.answer.checks.values import ValueTold
 from servers.answer.checks.yes_no import tells_none, tells_side
 from servers.answer.expected_fact import READ_AS, ExpectedFact
 from servers.answer.names import occurrences
+from servers.answer.shapes.answer_line import read_line
+from servers.answer.shapes.form import LONGEST_SENTENCE, Form, read_form, unreadable
 from servers.answer.stance import UNDECIDED
 from servers.answer.text import Text, folded
 
@@ -40,9 +44,13 @@ def verdicts(questions: Sequence[AnswerQuestion], answer: str, now: datetime) ->
     if reply.longest_sentence > LONGEST_SENTENCE:
         problem = f"a sentence has {reply.longest_sentence} characters; a person would write {LONGEST_SENTENCE} at most"
         return [FactVerdict(False, problem) for _ in questions]
+    line = read_line(answer) if form.submitted is None and asks_for_a_line(questions) else None
+    told = None if line is None else LineTold(line, reply, questions)
     return [
         FactVerdict(False, f"it tells {word!r}, which nobody may be told")
         if (word := _secret(question, text))
+        else told.verdict(question)
+        if told and question.wanted and question.tell == "all"
         else _verdict(question, reply, form, asked)
         for question in questions
     ]

@@ -26,23 +26,23 @@ class _Time(threading.local):
         return UNIX_EPOCH_IN_JULIAN_MS + (datetime.fromisoformat(self.now) - EPOCH) // MILLISECOND
 
 
-class _Clock(apsw.VFS):
+class Clock(apsw.VFS):
     """The default VFS with a settable time."""
 
-    def __init__(self) -> None:
-        self.time = _Time()
-        super().__init__(VFS_NAME, "")
+    def __init__(self, name: str = VFS_NAME) -> None:
+        super().__init__(name, "")
 
     def xCurrentTime(self) -> float:  # noqa: N802
-        return self.time.julian_ms / 86_400_000
+        return _time.julian_ms / 86_400_000
 
     def xCurrentTimeInt64(self) -> int:  # noqa: N802
-        return self.time.julian_ms
+        return _time.julian_ms
 
 
-_clock = _Clock()
+_time = _Time()
+_clock = Clock()
 
 
 def set_time(now: str) -> None:
     """Set this thread's time to `YYYY-MM-DD HH:MM:SS` (no zone, as everywhere in an instance)."""
-    _clock.time.now = now
+    _time.now = now

@@ -29,17 +29,24 @@ apsw.config(apsw.SQLITE_CONFIG_LOOKASIDE, 0, 0)
 apsw.initialize()
 
 
-def connect(vfs: str = clock.VFS_NAME) -> apsw.Connection:
-    """A connection to a database in memory. All have the same SQLite limits, and none sees the machine's time.
+def connect(vfs: str = clock.VFS_NAME, name: str = ":memory:") -> apsw.Connection:
+    """A connection to a database in memory, or to the one that a VFS has by this name.
 
-    So a start image can be used, and a guest's changes verified, on any day. Sorting uses memory and no file, since a
-    guest can open none.
+    All have the same SQLite limits, and none sees the machine's time. So a start image can be used, and a guest's
+    changes verified, on any day. Sorting uses memory and no file, since a guest can open none.
     """
-    connection = apsw.Connection(":memory:", vfs=vfs)
+    connection = apsw.Connection(name, vfs=vfs)
     connection.limit(apsw.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
     connection.limit(apsw.SQLITE_LIMIT_COLUMN, 2 * MOST_COLUMNS)
     connection.execute("PRAGMA temp_store = MEMORY", can_cache=False).fetchall()
     return connection
+
+
+def in_memory_only(connection: apsw.Connection) -> None:
+    """Have SQLite keep the journal of a file in memory, and never look whether another has written the file."""
+    connection.execute(
+        "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF", can_cache=False
+    ).fetchall()
 
 
 def shrink(connection: apsw.Connection) -> None:

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 
 import apsw
 
-from servers.guest.sqlite.connection import PAGE_SIZE, connect, shrink
+from servers.guest.sqlite.connection import shrink
+from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.tables import Table, UncheckedTables, tables_of
 
-MOST_BYTES = 15 * 1024 * 1024
+MOST_BYTES = 128 * 1024 * 1024
 """Bytes of cached start images."""
 MOST_GROWTH = 16 * 1024 * 1024
 """Bytes by which the rows of an instance may grow beyond its start image."""
@@ -28,10 +29,16 @@ SAVEPOINTS = {"changeset", "nested"}
 
 
 class RowsOnly:
-    """An authorizer: rows may be read and written, and the guest itself may BEGIN and COMMIT."""
+    """An authorizer: rows may be read and written, and the guest itself may BEGIN and COMMIT.
+
+    Statements of a cache are not authorized again, and `INSERT OR ROLLBACK` ends a transaction. So SQLite is told, too,
+    to commit nothing but what the guest itself commits.
+    """
 
     def __init__(self) -> None:
         self.own = False
+        self.has_ended = False
+        """True once the transaction of the call was ended by the call."""
 
     def __call__(self, action: int, first: str | None, second: str | None, _in: str | None, _by: str | None) -> int:
         if action in READ_ACTIONS:
@@ -46,23 +53,41 @@ class RowsOnly:
             return apsw.SQLITE_OK
         return apsw.SQLITE_OK if self.own and action == apsw.SQLITE_TRANSACTION else apsw.SQLITE_DENY
 
+    def commits(self) -> bool:
+        """Called by SQLite before a commit. True refuses it."""
+        self.has_ended = self.has_ended or not self.own
+        return not self.own
+
+    def rolls_back(self) -> None:
+        """Called by SQLite at a rollback of the whole transaction."""
+        self.has_ended = True
+
 
 class Hydrated:
     """The rows of one instance at one revision."""
 
     def __init__(self, image: bytes, tables: dict[str, Table], changes: bytes, revision: str) -> None:
+        self.image = image
         self.revision = revision
-        self.size = len(image) + OWN_BYTES
-        self.connection = opened(image)
+        self.counted = 0
+        """Its size when that was last added to the size of all."""
+        self.connection, self._pages = opened(image)
         if changes:
             self._restore(changes, tables)
-        most_pages = (len(image) + MOST_GROWTH) // PAGE_SIZE
+        most_pages = (len(image) + MOST_GROWTH) // self._pages.page_size
         self.connection.execute(
             f"PRAGMA foreign_keys = ON; PRAGMA max_page_count = {most_pages}", can_cache=False
         ).fetchall()
         shrink(self.connection)
         self._authorizer = RowsOnly()
         self.connection.authorizer = self._authorizer
+        self.connection.set_commit_hook(self._authorizer.commits)
+        self.connection.set_rollback_hook(self._authorizer.rolls_back)
+
+    @property
+    def size(self) -> int:
+        """The approximate bytes of these rows beside the start image, which all instances share."""
+        return OWN_BYTES + self._pages.own_bytes
 
     def _restore(self, changes: bytes, tables: dict[str, Table]) -> None:
         """Apply changes whose rules were checked before."""
@@ -75,13 +100,17 @@ class Hydrated:
     def begin(self) -> None:
         self.connection.set_last_insert_rowid(0)  # else it tells of the call before, if that was made here
         self._own("BEGIN -- farm")
+        self._authorizer.has_ended = False
 
     def commit(self) -> None:
+        """Commit the call. Raises RuntimeError if it ended the transaction itself."""
+        if self._authorizer.has_ended:
+            raise RuntimeError("a call must not end its transaction; `OR ROLLBACK` does, `OR ABORT` does not")
         self._own("COMMIT -- farm")
 
     def roll_back(self) -> bool:
-        """Roll the call back. False if SQLite ended the transaction earlier, so that later writes remain."""
-        if not self.connection.in_transaction:
+        """Roll the call back. False if the transaction was ended earlier, so that nothing is known of the rows."""
+        if self._authorizer.has_ended or not self.connection.in_transaction:
             return False
         self._own("ROLLBACK -- farm")
         return True
@@ -89,7 +118,7 @@ class Hydrated:
     def _own(self, statement: str) -> None:
         self._authorizer.own = True
         try:
-            self.connection.execute(statement).fetchall()
+            self.connection.execute(statement, can_cache=False).fetchall()
         finally:
             self._authorizer.own = False
 
@@ -103,13 +132,17 @@ class InstanceRows:
     """The tables of each start image: reading them takes as long as a call."""
     instances: OrderedDict[str, Hydrated] = field(default_factory=OrderedDict[str, Hydrated])
     held: int = 0
+    most_bytes: int = MOST_BYTES
 
     def keep_image(self, digest: str, image: bytes) -> None:
+        """Store a start image, and forget others with their instances, which share their pages."""
         self.images[digest] = image
         self.tables[digest] = tables_of(image)
-        while len(self.images) > 1 and sum(map(len, self.images.values())) > MOST_BYTES:
-            forgotten, _ = self.images.popitem(last=False)
+        while len(self.images) > 1 and sum(map(len, self.images.values())) > self.most_bytes:
+            forgotten, old = self.images.popitem(last=False)
             del self.tables[forgotten]
+            for instance in [name for name, one in self.instances.items() if one.image is old]:
+                self.forget(instance)
 
     def find(self, instance: str, revision: str) -> Hydrated | None:
         """The instance's rows, if they are loaded at this revision."""
@@ -117,13 +150,15 @@ class InstanceRows:
         if hydrated is None or hydrated.revision != revision:
             return None
         self.instances.move_to_end(instance)
+        self._count(hydrated)
         return hydrated
 
     def hydrate(self, instance: str, revision: str, digest: str, changes: bytes, *, room: int) -> None:
         """Build an instance's rows, and evict others until all take at most `room` bytes."""
         self.forget(instance)
-        self.instances[instance] = Hydrated(self.images[digest], self.tables[digest], changes, revision)
-        self.held += self.instances[instance].size
+        hydrated = Hydrated(self.images[digest], self.tables[digest], changes, revision)
+        self.instances[instance] = hydrated
+        self._count(hydrated)
         while self.held > room and len(self.instances) > 1:
             self.forget(next(iter(self.instances)))
 
@@ -135,12 +170,11 @@ class InstanceRows:
     def forget(self, instance: str) -> None:
         hydrated = self.instances.pop(instance, None)
         if hydrated is not None:
-            self.held -= hydrated.size
+            self.held -= hydrated.counted
             hydrated.connection.close(True)
 
-
-def opened(image: bytes) -> apsw.Connection:
-    """A database in memory with the content of an image and the instance's clock."""
-    connection = connect()
-    connection.deserialize("main", image)
-    return connection
+    def _count(self, hydrated: Hydrated) -> None:
+        """Add what an instance has grown by."""
+        size = hydrated.size
+        self.held += size - hydrated.counted
+        hydrated.counted = size

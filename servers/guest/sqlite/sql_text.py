@@ -6,7 +6,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def literal(value: str | int | float | bytes | None) -> str:
+def sql_literal(value: str | int | float | bytes | None) -> str:
     """A value as SQL."""
     if value is None:
         return "NULL"

@@ -2,6 +2,7 @@
 
 import math
 import re
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -25,13 +26,16 @@ SCHEMA_ACTIONS = {
 Authorizer = Callable[[int, str | None, str | None, str | None, str | None], int]
 NAME = re.compile(r"[a-z][a-z0-9_]{0,63}")
 SCRIPTS = "schema.sql, seed.sql and setup"
-LARGEST_IMAGE = 12 * 1024 * 1024
+LARGEST_IMAGE = 64 * 1024 * 1024
 """Bytes of a start image: its rows and their indexes."""
 MOST_TABLES = 500
 MOST_OTHERS = 500
 """The most views, indexes and triggers: opening a state parses all of them."""
+LARGEST_NUMBER = sys.float_info.max
 LONGEST_SHOWN = 80
 """Characters of a value in a finding."""
+LARGEST_SHOWN = 64 * 1024
+"""Characters of a statement that are looked through for what is shown of it."""
 
 
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
@@ -52,7 +56,7 @@ def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str
     if findings:
         return b"", findings
     for name, script in (("seed.sql", seed), ("setup", setup)):
-        finding = _run(connection, script, RowsOnly()) or value_finding(connection)
+        finding = (_run(connection, script, RowsOnly()) or value_finding(connection)) if script else None
         if finding:
             return b"", [f"{name}: {finding}"]
     connection.execute("VACUUM").fetchall()
@@ -88,12 +92,11 @@ def schema_only(action: int, _first: str | None, second: str | None, _database: 
 
 def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> str | None:
     """Run a script in one transaction. On an error, return it and roll back."""
-    statement = ""
+    last = ""
 
     def remember(_cursor: apsw.Cursor, sql: str, _bindings: object) -> bool:
-        nonlocal statement
-        told = " ".join(line for line in map(str.strip, sql.splitlines()) if line and not line.startswith("--"))
-        statement = told if len(told) <= LONGEST_SHOWN else f"{told[: LONGEST_SHOWN - 1]}…"
+        nonlocal last
+        last = sql
         return True
 
     connection.execute("BEGIN").fetchall()
@@ -108,15 +111,22 @@ def _run(connection: apsw.Connection, script: str, authorizer: Authorizer) -> st
         connection.authorizer = None
         orphans = connection.execute("PRAGMA foreign_key_check").fetchall()
     except (apsw.SQLError, apsw.AuthError) as error:
-        finding = f"{error} ({f'after: {statement}' if statement else 'in the first statement'})"
+        finding = f"{error} ({f'after: {_shown(last)}' if last else 'in the first statement'})"
     except apsw.Error as error:
-        finding = f"{error} (in: {statement})"
+        finding = f"{error} (in: {_shown(last)})"
     finally:
         connection.authorizer = None
     if orphans:
         finding = _orphans_text(connection, orphans)
     connection.execute("ROLLBACK" if finding else "COMMIT").fetchall()
     return finding
+
+
+def _shown(statement: str) -> str:
+    """The beginning of a statement without its comments."""
+    lines = map(str.strip, statement[:LARGEST_SHOWN].splitlines())
+    told = " ".join(line for line in lines if line and not line.startswith("--"))
+    return told if len(told) <= LONGEST_SHOWN else f"{told[: LONGEST_SHOWN - 1]}…"
 
 
 def _orphans_text(connection: apsw.Connection, orphans: list[Any]) -> str:
@@ -190,14 +200,31 @@ def value_finding(connection: apsw.Connection) -> str | None:
     tables = connection.execute("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table'")
     for (table,) in tables.fetchall():
         number = 0
+        rows = f"SELECT * FROM main.{quoted(str(table))}"
         try:
-            for row in connection.execute(f"SELECT * FROM main.{quoted(str(table))}"):
+            for _ in connection.execute(rows):  # each value is decoded, and SQLite looks at numbers much faster
                 number += 1
-                if any(isinstance(value, float) and not math.isfinite(value) for value in row):
-                    return f"row {number} of {table} holds a number that is not finite"
         except UnicodeDecodeError:
             return f"row {number + 1} of {table} holds a text that is not UTF-8"
+        if _has_infinite(connection, str(table)):
+            for number, row in enumerate(connection.execute(rows), 1):
+                if any(isinstance(value, float) and not math.isfinite(value) for value in row):
+                    return f"row {number} of {table} holds a number that is not finite"
     return None
+
+
+def _has_infinite(connection: apsw.Connection, table: str) -> bool:
+    listed = connection.execute("SELECT name FROM pragma_table_xinfo(?, 'main')", (table,)).fetchall()
+    columns = [quoted(str(name)) for (name,) in listed]
+    return any(
+        connection.execute(
+            f"SELECT 1 FROM main.{quoted(table)} "
+            f"WHERE typeof({column}) = 'real' AND ({column} > ? OR {column} < ?) LIMIT 1",
+            (LARGEST_NUMBER, -LARGEST_NUMBER),
+            can_cache=False,
+        ).get
+        for column in columns
+    )
 
 
 def _keys_compared_otherwise(connection: apsw.Connection, table: str) -> list[str]:

@@ -15,7 +15,8 @@ import apsw
 
 from servers.guest.sqlite import changeset
 from servers.guest.sqlite.changeset import equal
-from servers.guest.sqlite.connection import LARGEST_VALUE, connect, distrust
+from servers.guest.sqlite.connection import LARGEST_VALUE, distrust
+from servers.guest.sqlite.shared_pages import opened
 from servers.guest.sqlite.sql_text import quoted
 
 LARGEST_CHANGES = 4 * 1024 * 1024
@@ -276,9 +277,8 @@ def tables_of(image: bytes) -> dict[str, Table]:
     Raises:
         apsw.Error: it is not a sound database.
     """
-    connection = connect()
+    connection, _ = opened(image)
     try:
-        connection.deserialize("main", image)
         distrust(connection)
         return read_tables(connection)
     finally:

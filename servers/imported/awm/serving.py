@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any, cast
 
+import apsw
+
 from servers.imported import moment
 from servers.imported.awm import sqlite3
 from servers.toolkit import Database
@@ -62,7 +64,7 @@ class Application:
             Whatever it raises.
         """
         moment.begin(db.now(), db.new_id("call"))
-        sqlite3.DATABASES.open = {sqlite3.MAIN: db.connection}
+        sqlite3.DATABASES.open = {sqlite3.MAIN: _connection_of(db)}
         try:
             return self._framework().respond(self.code, operation, arguments)
         finally:
@@ -82,6 +84,11 @@ class Application:
         return sys.modules[FRAMEWORK]
 
 
+def _connection_of(db: Database) -> apsw.Connection:
+    """SQLite's own connection. No tool can name it: the gate refuses names that begin with `_`."""
+    return db._connection  # pyright: ignore[reportPrivateUsage]
+
+
 def complete(verify: Callable[..., Any], start: Database, final: Database, answer: str) -> bool:
     """Run `verify_task_completion(initial_db_path, final_db_path, final_answer)`.
 
@@ -89,7 +96,7 @@ def complete(verify: Callable[..., Any], start: Database, final: Database, answe
         ValueError: it returned neither `{"result": "complete"}` nor `{"result": "others"}`.
     """
     moment.begin(final.now(), "verify")
-    sqlite3.DATABASES.open = {START: start.connection, FINAL: final.connection}
+    sqlite3.DATABASES.open = {START: _connection_of(start), FINAL: _connection_of(final)}
     try:
         told: Any = verify(START, FINAL, answer)
     finally:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-from servers.imported import datetime as frozen_datetime
+import servers.imported.datetime
 from servers.imported import moment
 from servers.imported.benchmarks.bfcl import TURN_MARK
 from servers.imported.benchmarks.objects import changes_of, object_of, rows_of
@@ -116,7 +116,7 @@ def _value(value: object) -> str:
 
 def _upstream(db: Database) -> Upstream:
     stubs: dict[str, ModuleType] = {
-        "datetime": frozen_datetime,
+        "datetime": servers.imported.datetime,
         "argparse": stub("argparse"),
         "category": stub("category", ACE_DATA_CATEGORY={}),
         "model_eval.evaluation_helper": stub("model_eval.evaluation_helper"),

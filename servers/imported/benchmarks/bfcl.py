@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from types import ModuleType
 from typing import Any
 
-from servers.imported import datetime as frozen_datetime
+import servers.imported.datetime
 from servers.imported import moment
 from servers.imported.benchmarks.objects import changes_of, object_of, rows_of
 from servers.imported.benchmarks.package import Upstream, import_module, stub
@@ -22,6 +22,7 @@ PACKAGE = "bfcl_eval.eval_checker.multi_turn_eval"
 BACKEND = "bfcl_eval.constants.executable_backend_config"
 MODEL = "farm"
 TURN_MARK = "next turn"
+LONGEST_WHY = 300
 
 
 def call(db: Database, tool: str, arguments: dict[str, Any]) -> UpstreamResult:
@@ -66,7 +67,7 @@ def judged(start: Database, _final: Database, _answer: str, calls: Sequence[Any]
     found = checker.multi_turn_checker(turns, wanted, entry, entry["id"].rsplit("_", 1)[0], MODEL)
     if found["valid"]:
         return True, ""
-    told = {"error": found["error_type"], "turn": _turn(found), "why": found["error_message"]}
+    told = {"error": found["error_type"], "turn": _turn(found), "why": str(found["error_message"])[:LONGEST_WHY]}
     return False, json.dumps(told, ensure_ascii=False)
 
 
@@ -97,7 +98,7 @@ def _turn(found: dict[str, Any]) -> int | None:
 
 
 def _upstream(db: Database) -> Upstream:
-    stubs: dict[str, ModuleType] = {"datetime": frozen_datetime, "subprocess": stub("subprocess")}
+    stubs: dict[str, ModuleType] = {"datetime": servers.imported.datetime, "subprocess": stub("subprocess")}
     upstream = Upstream(db, stubs)
     upstream.add("importlib", stub("importlib", import_module=import_module(upstream)))
     return upstream

@@ -97,11 +97,15 @@ class JudgedRun:
     in_thread: RunInThread
 
 
+Role = Literal["goal", "guard", "probe"]
+"""A goal must become true, a guard must stay true. A probe says which of several ends came about, and earns nothing."""
+
+
 class CheckpointKind(Record, ABC):
     """A checkpoint: a question about a final state, whether any reward requires it, and its weight."""
 
     id: Name
-    role: Literal["goal", "guard"]
+    role: Role
     question: str = Field(min_length=1, max_length=LONGEST_QUESTION)
     weight: float = Field(default=1.0, gt=0, le=1000)
 

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from servers.answer.fact import Cell
 from servers.errors import QueryError
-from servers.guest.sqlite.sql_text import literal, quoted
+from servers.guest.sqlite.sql_text import quoted, sql_literal
 from servers.limits.processor_budget import MOST_STEPS, ProcessorBudget
 from servers.records import Name, Record
 from servers.scenario.checkpoints.checkpoint import CheckpointResult, JudgedRun, RowCheckpoint, StateReader
@@ -136,7 +136,7 @@ def _found(where: str, portion: Sequence[RowChange], reader: StateReader) -> lis
     one = portion[0]
     database = "start" if one.operation == "delete" else "main"
     names = ", ".join(map(quoted, one.key))
-    keys = ", ".join(f"({', '.join(map(literal, change.key.values()))})" for change in portion)
+    keys = ", ".join(f"({', '.join(map(sql_literal, change.key.values()))})" for change in portion)
     among = f"{names} IN ({keys})" if len(one.key) == 1 else f"({names}) IN (VALUES {keys})"
     sql = f"SELECT {names} FROM {database}.{quoted(one.table)} WHERE {among} AND ({where})"
     return reader.select(sql, rows=len(portion), steps=MOST_STEPS * len(portion)).rows

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from servers.errors import BundleError
-from servers.guest.sqlite.sql_text import literal, quoted
+from servers.guest.sqlite.sql_text import quoted, sql_literal
 from synth.play.experience import PARTICULAR
 from synth.play.playground import Playground
 from synth.play.row_view import shape_of, view_of
@@ -66,9 +66,9 @@ class Otherwise:
 
     async def with_cell(self, cell: Cell, value: Any) -> str:
         """The result with another value in a column."""
-        where = f"{quoted(self._key(cell.place))} = {literal(cell.place[1])}"
+        where = f"{quoted(self._key(cell.place))} = {sql_literal(cell.place[1])}"
         return await self._made(
-            change=f"UPDATE {quoted(cell.place[0])} SET {quoted(cell.column)} = {literal(value)} WHERE {where};"
+            change=f"UPDATE {quoted(cell.place[0])} SET {quoted(cell.column)} = {sql_literal(value)} WHERE {where};"
         )
 
     async def with_argument(self, name: str, value: Any) -> str:
@@ -80,7 +80,7 @@ class Otherwise:
         gone = [*self.world.children(place), place]
         return await self._made(
             change="".join(
-                f"DELETE FROM {quoted(one[0])} WHERE {quoted(self._key(one))} = {literal(one[1])};" for one in gone
+                f"DELETE FROM {quoted(one[0])} WHERE {quoted(self._key(one))} = {sql_literal(one[1])};" for one in gone
             )
         )
 

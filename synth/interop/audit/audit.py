@@ -4,10 +4,10 @@ Which tools work, what the checks say before any call, which of them can become 
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from servers.authoring.check import findings
 from servers.bundle.environment import Environment, load
@@ -15,10 +15,12 @@ from servers.errors import BundleError, NotFound
 from servers.records import Record
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.checkpoints.python import PythonCheckpoint
-from servers.scenario.scenario import PlannedCall, Scenario
+from servers.scenario.scenario import PlannedCall, Scenario, Solution
 from servers.scenario.scenario_file import load_scenarios
-from synth.interop.imports.check_values import hints_of
+from synth.interop.imports.check_values import hints_of, known_in
 from synth.interop.imports.class_trial import TrialError, open_trial
+from synth.interop.imports.dataset import ODD, trouble_words
+from synth.play.pinned_bundle import PinnedBundle
 
 SECONDS = 300.0
 ENTRY = '''
@@ -26,9 +28,9 @@ ENTRY = '''
 from servers.imported.probing import probe_all as _probe_all
 
 
-def envfarm_probe(db, *, tools, checks, hints):
+def envfarm_probe(db, *, tools, checks, hints, known):
     """Everything about one scenario."""
-    return _probe_all(_OBJECT, db, tools, checks, hints)
+    return _probe_all(_OBJECT, db, tools, checks, hints, known)
 '''
 
 
@@ -67,6 +69,10 @@ class ScenarioAudit(Record):
     reward_for_nothing: float = 0.0
     reward_found: float = 0.0
     calls: tuple[PlannedCall, ...] = ()
+    witness: Solution | None = None
+    """The calls, if they earned reward 1 when they were played under two seeds."""
+    wrong_agents: dict[str, float] = {}
+    """The highest reward of each wrong agent, where a solution or a witness is known."""
     problem: str | None = None
 
 
@@ -100,6 +106,27 @@ class _Tally:
                 self.told[name] = before or value
 
 
+class AuditOrder(NamedTuple):
+    """One scenario to audit. Without one: the bundle itself.
+
+    A bundle without scenarios has its tools tried from the first rows.
+    """
+
+    bundle: PinnedBundle
+    scenario: Scenario | None
+
+
+class AuditPart(Record):
+    """What an order found."""
+
+    findings: tuple[str, ...] = ()
+    tools: tuple[ToolAudit, ...] = ()
+    scenario: ScenarioAudit | None = None
+    cleaned: Scenario | None = None
+    cleaning: tuple[str, ...] = ()
+    """What cleaning did, for people. Empty if it was not asked for."""
+
+
 def imported_in(folder: Path) -> list[Path]:
     """The bundles of a folder, or the folder itself if it is one.
 
@@ -114,58 +141,83 @@ def imported_in(folder: Path) -> list[Path]:
     return folders
 
 
-async def audit(
-    folders: Iterable[Path], guests: Guests, on_scenario: Callable[[str, str], None], seconds: float = SECONDS
-) -> list[EnvironmentAudit]:
-    """Audit imported bundles, one after another."""
-    return [await _audited(folder, guests, on_scenario, seconds) for folder in folders]
+def orders_of(folder: Path) -> list[AuditOrder] | EnvironmentAudit:
+    """The orders of one imported bundle, or what is wrong with it if it cannot be read.
 
-
-async def _audited(
-    folder: Path, guests: Guests, on_scenario: Callable[[str, str], None], seconds: float
-) -> EnvironmentAudit:
+    Raises:
+        BundleError: it was not imported.
+    """
     try:
         environment = load(folder)
         scenarios = load_scenarios(environment)
+        bundle = PinnedBundle.of(folder)
     except BundleError as error:
         return EnvironmentAudit(id=folder.name, title="", loads=False, findings=(str(error),))
     if environment.description.imported is None:
         raise BundleError(f"{folder}: was not imported; `farm prove` is for bundles of one's own")
-    wrong = await findings(folder, guests)
-    title = environment.description.title
+    return [AuditOrder(bundle, None), *(AuditOrder(bundle, one) for one in scenarios.values())]
+
+
+async def audited(order: AuditOrder, guests: Guests, seconds: float) -> AuditPart:
+    """What running the class shows for one order."""
+    environment, scenario = load(order.bundle.folder), order.scenario
+    if scenario is None:
+        wrong = await findings(order.bundle.folder, guests)
+        if wrong or load_scenarios(environment):
+            return AuditPart(findings=tuple(wrong))
+    try:
+        found = await _probed(environment, scenario, guests, seconds)
+        tools = tuple(
+            ToolAudit.model_validate({"name": name, "writes": environment.tools[name].writes, **told})
+            for name, told in found["tools"].items()
+        )
+        if scenario is None:
+            return AuditPart(tools=tools)
+        return AuditPart(tools=tools, scenario=_of_scenario(scenario, found))
+    except TrialError as error:
+        return _broken(order, str(error))
+    except ODD as error:
+        return _broken(order, f"its guest answered oddly: {trouble_words(error)}")
+
+
+def _broken(order: AuditOrder, problem: str) -> AuditPart:
+    if order.scenario is None:
+        return AuditPart(findings=(problem,))
+    return AuditPart(scenario=ScenarioAudit(id=order.scenario.id, problem=problem))
+
+
+def environment_audit(folder: Path, parts: Iterable[AuditPart]) -> EnvironmentAudit:
+    """The results about one bundle, from those of its orders."""
+    environment = load(folder)
     tallies = {tool.name: _Tally({"name": tool.name, "writes": tool.writes}) for tool in environment.tools.values()}
-    audits: list[ScenarioAudit] = []
-    for scenario in scenarios.values():
-        on_scenario(environment.id, scenario.id)
-        try:
-            found = await _probed(environment, scenario, guests, seconds)
-        except TrialError as error:
-            audits.append(ScenarioAudit(id=scenario.id, problem=str(error)))
-            continue
-        for name, told in found["tools"].items():
-            tallies[name].add(told)
-        audits.append(_of_scenario(scenario, found))
+    parts = list(parts)
+    for told in (tool for part in parts for tool in part.tools):
+        tallies[told.name].add(told.model_dump(exclude={"name", "writes"}))
+    wrong = tuple(finding for part in parts for finding in part.findings)
     return EnvironmentAudit(
         id=environment.id,
-        title=title,
+        title=environment.description.title,
         loads=not wrong,
-        findings=tuple(wrong),
+        findings=wrong,
         tools=tuple(ToolAudit.model_validate(tally.told) for tally in tallies.values()),
-        scenarios=tuple(audits),
+        scenarios=tuple(part.scenario for part in parts if part.scenario is not None),
     )
 
 
-async def _probed(environment: Environment, scenario: Scenario, guests: Guests, seconds: float) -> dict[str, Any]:
-    checks = [one.python for one in scenario.checkpoints if isinstance(one, PythonCheckpoint)]
+async def _probed(
+    environment: Environment, scenario: Scenario | None, guests: Guests, seconds: float
+) -> dict[str, Any]:
+    checks = [one.python for one in _their_checks(scenario)]
     text = environment.source + ENTRY
-    clock = scenario.clock or environment.description.clock
-    scripts = (environment.schema, environment.seed, scenario.setup)
+    clock = (scenario.clock if scenario is not None else None) or environment.description.clock
+    scripts = (environment.schema, environment.seed, scenario.setup if scenario is not None else "")
     async with open_trial(guests, text, clock=clock, seconds=seconds, scripts=scripts) as trial:
         return await trial.call(
             "envfarm_probe",
             tools=[_told(tool) for tool in environment.tools.values()],
             checks=checks,
             hints=[*map(hints_of, checks)],
+            known=known_in(environment.source),
         )
 
 
@@ -189,7 +241,14 @@ def _types(schema: dict[str, Any]) -> list[str]:
     return [kind] if isinstance(kind, str) else list(kind)
 
 
+def _their_checks(scenario: Scenario | None) -> list[PythonCheckpoint]:
+    """The check functions that came with a scenario. Its other checkpoints are the farm's own."""
+    asked = scenario.checkpoints if scenario is not None else ()
+    return [one for one in asked if isinstance(one, PythonCheckpoint) and "check_func" in one.python]
+
+
 def _of_scenario(scenario: Scenario, found: dict[str, Any]) -> ScenarioAudit:
+    theirs = _their_checks(scenario)
     checks = tuple(
         CheckAudit(
             id=checkpoint.id,
@@ -198,13 +257,20 @@ def _of_scenario(scenario: Scenario, found: dict[str, Any]) -> ScenarioAudit:
             error_at_start=start["error"],
             reached=number in found["reached"],
         )
-        for number, (checkpoint, start) in enumerate(zip(scenario.checkpoints, found["start"], strict=True))
+        for number, (checkpoint, start) in enumerate(zip(theirs, found["start"], strict=True))
     )
-    held = sum(one["holds"] for one in found["end"])
     return ScenarioAudit(
         id=scenario.id,
         checks=checks,
-        reward_for_nothing=round(sum(check.at_start for check in checks) / len(checks), 4),
-        reward_found=round(held / len(checks), 4),
+        reward_for_nothing=_reward(theirs, found["start"]),
+        reward_found=_reward(theirs, found["end"]),
         calls=tuple(PlannedCall.model_validate(call) for call in found["calls"]),
     )
+
+
+def _reward(checks: Sequence[PythonCheckpoint], verdicts: Sequence[dict[str, Any]]) -> float:
+    """The share of goals that hold. 0 if a guard does not."""
+    told = [(check.role, verdict["holds"]) for check, verdict in zip(checks, verdicts, strict=True)]
+    goals = [holds for role, holds in told if role == "goal"]
+    broken = any(role == "guard" and not holds for role, holds in told)
+    return 0.0 if broken or not goals else round(sum(goals) / len(goals), 4)

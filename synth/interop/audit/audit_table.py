@@ -1,15 +1,18 @@
-"""The audit as a table for people, with sums."""
+"""The audit as tables for people: sums, the scenarios whose checks say least, and what wrong agents earn."""
+
+from collections.abc import Sequence
 
 from rich.box import SIMPLE
 from rich.table import Table
 
 from synth.interop.audit.audit import CheckAudit, EnvironmentAudit, ScenarioAudit, ToolAudit
 
-COLUMNS = ("environment", "work", "throw", "checks", "true", "raise", "reached", "idle", "done")
+WEAKEST = ("environment", "scenario", "idle reward", "checks", "true", "raise", "never reached")
+COLUMNS = ("environment", "work", "throw", "checks", "true", "raise", "reached", "idle", "witness")
 CAPTION = (
     "work, throw: tools that succeed, or raise, in some call; true, raise: checks at the start; "
     "reached: checks that some state satisfies; idle: scenarios that reward doing nothing; "
-    "done: scenarios for which a way to reward 1 was found"
+    "witness: scenarios for which calls were found that earn 1"
 )
 
 
@@ -21,15 +24,53 @@ def table_of(audits: list[EnvironmentAudit]) -> Table:
         whole = len(audit.scenarios)
         table.add_row(
             audit.id,
-            f"{sum(tool.succeeded > 0 for tool in audit.tools)}/{len(audit.tools)}",
+            f"{sum(tool.succeeded > 0 for tool in audit.tools)}/{sum(tool.tries > 0 for tool in audit.tools)}",
             str(sum(tool.broke > 0 for tool in audit.tools)),
             str(len(checks)),
             str(sum(check.at_start for check in checks)),
             str(sum(bool(check.error_at_start) for check in checks)),
             str(sum(check.reached for check in checks)),
             f"{sum(one.reward_for_nothing > 0 for one in audit.scenarios)}/{whole}",
-            f"{sum(one.reward_found == 1 for one in audit.scenarios)}/{whole}",
+            f"{sum(one.witness is not None for one in audit.scenarios)}/{whole}",
         )
+    return table
+
+
+def weakest(audits: list[EnvironmentAudit], most: int) -> Table | None:
+    """The scenarios whose checks say least, the worst first: those that reward doing nothing, then the unreachable."""
+    ranked = sorted(
+        ((audit.id, one) for audit in audits for one in audit.scenarios if one.checks),
+        key=lambda pair: (pair[1].reward_for_nothing, _out_of_reach(pair[1]), pair[0], pair[1].id),
+        reverse=True,
+    )
+    shown = [(name, one) for name, one in ranked if one.reward_for_nothing or _out_of_reach(one)][:most]
+    if not shown:
+        return None
+    table = Table(*WEAKEST, title="The scenarios whose checks say least", box=SIMPLE, pad_edge=False, padding=0)
+    for name, one in shown:
+        raising = sum(bool(check.error_at_start) for check in one.checks)
+        true = sum(check.at_start for check in one.checks)
+        out_of_reach = sum(not check.reached for check in one.checks)
+        numbers = (len(one.checks), true, raising, out_of_reach)
+        table.add_row(name, one.id, f"{one.reward_for_nothing:.2f}", *map(str, numbers))
+    return table
+
+
+def _out_of_reach(scenario: ScenarioAudit) -> float:
+    """The share of checks that no state was found to satisfy."""
+    return sum(not check.reached for check in scenario.checks) / len(scenario.checks)
+
+
+def table_of_agents(audits: Sequence[EnvironmentAudit]) -> Table | None:
+    """The rewards by agent: the number of scenarios where it can be wrong, its mean, and how often it earns 1."""
+    earned = [one.wrong_agents for audit in audits for one in audit.scenarios if one.wrong_agents]
+    if not earned:
+        return None
+    table = Table("wrong agent", "scenarios", "earned", "all", box=SIMPLE, pad_edge=False, padding=0)
+    for agent in dict.fromkeys(agent for one in earned for agent in one):
+        rewards = [one[agent] for one in earned if agent in one]
+        everything = sum(reward >= 1 for reward in rewards)
+        table.add_row(agent, str(len(rewards)), f"{sum(rewards) / len(rewards):.2f}", str(everything))
     return table
 
 
@@ -40,12 +81,14 @@ def checks_of(scenarios: tuple[ScenarioAudit, ...]) -> list[CheckAudit]:
 
 def sums_of(audits: list[EnvironmentAudit]) -> list[str]:
     """The totals, and each fault by name."""
-    tools = [(audit.id, tool) for audit in audits for tool in audit.tools]
+    there = [(audit.id, tool) for audit in audits for tool in audit.tools]
+    tools = [(name, tool) for name, tool in there if tool.tries]
     scenarios = [(audit.id, scenario) for audit in audits for scenario in audit.scenarios]
     checks = checks_of(tuple(scenario for _, scenario in scenarios))
     idle = [scenario.reward_for_nothing for _, scenario in scenarios if scenario.reward_for_nothing > 0]
     lines = [
         f"environments that load and pass `farm check`: {sum(audit.loads for audit in audits)} of {len(audits)}",
+        f"tools that were tried: {_share(len(tools), len(there))}",
         f"tools that some call succeeded with: {_share(sum(tool.succeeded > 0 for _, tool in tools), len(tools))}",
         f"tools that threw in some call: {_share(sum(tool.broke > 0 for _, tool in tools), len(tools))}",
         f"tools that changed the state and then said they failed: {_count(tools, 'changed_when_refused')}",
@@ -57,8 +100,8 @@ def sums_of(audits: list[EnvironmentAudit]) -> list[str]:
         f"checks that some state was found to satisfy: {_share(sum(c.reached for c in checks), len(checks))}",
         f"scenarios that reward doing nothing: {_share(len(idle), len(scenarios))}"
         + (f", with {sum(idle) / len(idle):.2f} on average and at most {max(idle):.2f}" if idle else ""),
-        "scenarios for which a way to reward 1 was found: "
-        + _share(sum(one.reward_found == 1 for _, one in scenarios), len(scenarios)),
+        "scenarios with a witness (calls that earn 1, found by search): "
+        + _share(sum(one.witness is not None for _, one in scenarios), len(scenarios)),
     ]
     lines += [f"{audit.id}: {finding}" for audit in audits for finding in audit.findings]
     lines += [f"{name}: {scenario.id}: {scenario.problem}" for name, scenario in scenarios if scenario.problem]
@@ -87,4 +130,4 @@ def _count(tools: list[tuple[str, ToolAudit]], name: str) -> str:
 
 
 def _why(tool: ToolAudit) -> str:
-    return tool.error or tool.refusal or "it was not tried"
+    return tool.error or tool.refusal

@@ -11,10 +11,12 @@ from servers.bundle.description import Description, ImportedOrigin, Provenance, 
 from servers.bundle.environment import as_json, tool_problems
 from servers.errors import BundleError
 from servers.gate.imported_gate import imported_problems
+from servers.gate.parser import NOT_PYTHON
 from servers.sandbox.guest_pool import START_SECONDS, Guests
 from servers.scenario.checkpoints.checkpoint import NO_CALLS
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import lines_of
 from servers.text.wording import counted
 from synth.interop.awm.rows import ForeignRows, ForeignServer
 from synth.interop.awm.server_texts import (
@@ -29,11 +31,11 @@ from synth.interop.awm.server_texts import (
 )
 from synth.interop.imports.class_trial import TrialError, open_trial
 from synth.interop.imports.converter import LONGEST_TITLE, Arrival, name_of, put
-from synth.interop.imports.dataset import Unreadable
+from synth.interop.imports.dataset import ODD, Unreadable, trouble_words
 from synth.interop.imports.written_files import WrittenFiles
 
 SOURCE = "AgentWorldModel-1K"
-CLOCK = "2026-02-01 09:00:00"
+AWM_CLOCK = "2026-02-01 09:00:00"
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class ServerOrigin:
 
     date: str
     licence: str
-    clock: str = CLOCK
+    clock: str = AWM_CLOCK
 
 
 async def import_servers(
@@ -59,6 +61,8 @@ async def import_servers(
             written.keep(out / arrival.id)
         except (Unreadable, BundleError) as problem:
             arrival.reason = str(problem)
+        except ODD as problem:
+            arrival.reason = f"has another shape than was expected: {trouble_words(problem)}"
         arrivals.append(arrival)
         on_arrival(arrival)
     return arrivals
@@ -86,7 +90,7 @@ async def _import(server: ForeignServer, folder: Path, origin: ServerOrigin, gue
             "schema.sql": schema,
             "seed.sql": seed,
             "tools.py": module_text(server.code) + "".join(tools),
-            "scenarios.jsonl": "".join(one.model_dump_json(exclude_none=True) + "\n" for one in scenarios),
+            "scenarios.jsonl": lines_of(scenarios),
         }
         for name, text in files.items():
             (part / name).write_text(text, encoding="utf-8")
@@ -154,7 +158,7 @@ async def _scenarios(
             continue
         try:
             text = checkpoint_text(code)
-        except (SyntaxError, ValueError, RecursionError) as error:
+        except NOT_PYTHON as error:
             arrival.notes.append(f"{name}: left out: its verifier is not Python: {error}")
             continue
         if problems := imported_problems(text):

@@ -3,19 +3,24 @@
 A file is JSON or JSON Lines, and what a row is shows in its keys. Nothing is trusted and nothing is run.
 """
 
-import json
+import errno
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from servers.errors import BundleError, NotFound
-from servers.files.named_file import opened_by_name, text_named
+from servers.files.named_file import names_found, opened_in, text_found
 from servers.files.trouble import trouble
+from servers.limits.json_size import strict_json
 from servers.text.json_values import is_list, is_object
 
 LARGEST_LINE = 16 * 1024 * 1024
 """Bytes of one row. A larger one is left out."""
+LARGEST_ROWS = 1024 * 1024 * 1024
+"""Bytes of all rows of a folder."""
+DEEPEST = 100
+"""Levels of JSON."""
 VERIFIER = "verify_task_completion"
 
 
@@ -50,18 +55,25 @@ def rows_in(folder: Path) -> ForeignRows:
     """
     if not folder.is_dir():
         raise NotFound(f"{folder}: there is no such folder")
-    paths = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".jsonl") and path.is_file())
-    if not paths:
+    try:
+        names = names_found(folder, "", (".json", ".jsonl"), deep=True)
+    except OSError as error:
+        raise BundleError(f"{folder}: cannot be read: {trouble(error)}") from None
+    if not names:
         raise NotFound(f"{folder}: has no .json or .jsonl file; give the folder of AgentWorldModel-1K's files")
     rows = ForeignRows()
-    for path in paths:
-        for place, text in _lines(path):
-            if len(text) > LARGEST_LINE:
+    size = 0
+    for name in names:
+        for place, text in _lines(folder, name):
+            if text is None:
                 rows.left_out.append(f"{place}: longer than {LARGEST_LINE // 1024 // 1024} MiB")
                 continue
+            size += len(text)
+            if size > LARGEST_ROWS:
+                raise BundleError(f"{folder}: its rows are larger than {LARGEST_ROWS // 1024 // 1024} MiB together")
             try:
-                row: Any = json.loads(text)
-            except (ValueError, RecursionError) as error:
+                row: Any = strict_json(text, deepest=DEEPEST)
+            except ValueError as error:
                 rows.left_out.append(f"{place}: is not JSON: {error}")
                 continue
             problem = _put(row, rows.servers)
@@ -70,17 +82,31 @@ def rows_in(folder: Path) -> ForeignRows:
     return rows
 
 
-def _lines(path: Path) -> Iterator[tuple[str, str]]:
+def _lines(folder: Path, name: str) -> Iterator[tuple[str, str | None]]:
+    """The places and texts of a file's rows. A row that is too long has no text."""
+    path = folder / name
     try:
         if path.suffix == ".json":
-            yield str(path), text_named(path)
+            yield str(path), text_found(folder, name, largest=LARGEST_LINE)
             return
-        with opened_by_name(path) as file:
-            for number, line in enumerate(file, start=1):
-                if line.strip():
-                    yield f"{path}: line {number}", line.decode()
+        with opened_in(folder, name) as file:
+            for number, line in enumerate(_rows_of(file), start=1):
+                if line is None or line.strip():
+                    yield f"{path}: line {number}", None if line is None else line.decode()
     except (OSError, UnicodeDecodeError) as error:
+        if isinstance(error, OSError) and error.errno == errno.EFBIG:
+            yield str(path), None
+            return
         raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
+
+
+def _rows_of(file: BinaryIO) -> Iterator[bytes | None]:
+    """The lines of a file. Of one that is too long, the rest is passed over."""
+    while line := file.readline(LARGEST_LINE + 1):
+        is_whole = len(line) <= LARGEST_LINE
+        yield line if is_whole else None
+        while not is_whole and line and not line.endswith(b"\n"):
+            line = file.readline(LARGEST_LINE)
 
 
 def _put(row: Any, servers: dict[str, ForeignServer]) -> str | None:

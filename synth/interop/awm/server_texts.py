@@ -17,6 +17,8 @@ TARGET = (
     r"REFERENCES\s+[\"`\[]?\w+[\"`\]]?\s*(?:\([^)]*\))?"
     rf"(?:\s+ON\s+(?:DELETE|UPDATE)\s+{ACTION}|\s+(?:NOT\s+)?DEFERRABLE(?:\s+INITIALLY\s+\w+)?|\s+MATCH\s+\w+)*"
 )
+LONGEST_TABLE = 16 * 1024
+"""Characters of one table's statement."""
 KEY_OF_TABLE = re.compile(rf",\s*(?:CONSTRAINT\s+\S+\s+)?FOREIGN\s+KEY\s*\([^)]*\)\s*{TARGET}", re.IGNORECASE)
 KEY_OF_COLUMN = re.compile(rf"\s+(?:CONSTRAINT\s+\S+\s+)?{TARGET}", re.IGNORECASE)
 
@@ -70,7 +72,13 @@ def schema_text(server: ForeignServer) -> str:
 
 
 def _table(ddl: str) -> str:
-    """A table without foreign keys. One whose key is not a row's number is kept by its key."""
+    """A table without foreign keys. One whose key is not a row's number is kept by its key.
+
+    Raises:
+        Unreadable: it is too long for expressions whose time grows with the square of a text.
+    """
+    if len(ddl) > LONGEST_TABLE:
+        raise Unreadable(f"db_schema: a table is longer than {LONGEST_TABLE // 1024} KiB")
     text = KEY_OF_COLUMN.sub("", KEY_OF_TABLE.sub("", ddl.strip().rstrip(";")))
     text = re.sub(r"\s+AUTOINCREMENT\b", "", text, flags=re.IGNORECASE)
     alone = re.search(r"PRIMARY\s+KEY\s*\(\s*(\w+)\s*\)", text, re.IGNORECASE)
@@ -131,7 +139,13 @@ def _one_line(text: Any) -> str:
 
 def is_a_name(name: str) -> bool:
     """True if a tool can have this name."""
-    return name.isidentifier() and not keyword.iskeyword(name) and name not in BUILTINS and not name.startswith("_")
+    return (
+        name.isidentifier()
+        and name.isascii()
+        and not keyword.iskeyword(name)
+        and name not in BUILTINS
+        and not name.startswith("_")
+    )
 
 
 def writers_in(code: str) -> set[str]:

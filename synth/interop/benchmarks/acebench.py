@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 from servers.bundle.description import BenchmarkOrigin, Tool
-from servers.guest.sqlite.sql_text import literal as sql_literal
+from servers.guest.sqlite.sql_text import sql_literal
 from servers.scenario.checkpoints.official import QUESTION, OfficialCheckpoint
 from servers.scenario.scenario import Scenario, UpstreamUser
 from servers.text.json_values import is_list, is_object
 from synth.interop.benchmarks.bfcl import TYPES
 from synth.interop.benchmarks.bundle_writer import RESULT, UPSTREAM_TABLE, BenchmarkBundle, upstream_rows
-from synth.interop.benchmarks.clone import DIGITS, Clone, assigned, method, texts_of
+from synth.interop.benchmarks.clone import DIGITS, Clone, assigned, filled, method, texts_of
 
 AceLanguage = Literal["en", "zh"]
 AceKind = Literal["multi_step", "multi_turn"]
@@ -74,18 +74,21 @@ def acebench(clone: Clone, language: AceLanguage, kind: AceKind, *, any_version:
     """
     path = f"data_all/data_{language}/data_agent_{kind}.json"
     answers_path = f"data_all/data_{language}/possible_answer/data_agent_{kind}.json"
-    rows, answers = clone.rows(path), {row.get("id"): row for row in clone.rows(answers_path)}
+    rows = clone.rows(path)
+    with clone.reading(answers_path):
+        answers = {row.get("id"): row for row in clone.rows(answers_path)}
     files = {one: clone.text(one) for one in (*EVALUATION, *_code(clone, kind, language))}
     told = assigned(clone.tree(INFERENCE), "SAVED_CLASS")
     if told is None:
         raise clone.trouble(INFERENCE, "has no SAVED_CLASS")
-    saved: dict[str, list[str]] = ast.literal_eval(told)
+    with clone.reading(INFERENCE, "SAVED_CLASS"):
+        saved: dict[str, list[str]] = dict(ast.literal_eval(told))
     policy = _policy(clone, language)
     users = _StepUser.of(clone) if kind == "multi_step" else _TurnUser.of(clone, language)
     tools: dict[str, Tool] = {}
     scenarios: list[Scenario] = []
     for number, row in enumerate(rows, start=1):
-        try:
+        with clone.reading(path, f"row {number}"):
             for one in row["function"]:
                 tools.setdefault(one["name"], _tool(one))
             unknown = set(row["involved_classes"]) - saved.keys()
@@ -94,8 +97,6 @@ def acebench(clone: Clone, language: AceLanguage, kind: AceKind, *, any_version:
             truth = {"answer": answers[row["id"]], "category": f"agent_{kind}", "kind": kind, "language": language}
             told_truth = {**truth, "saved": saved, "classes": row["involved_classes"]}
             scenarios.append(_scenario(row, told_truth, users.user(row)))
-        except (LookupError, ValueError, TypeError, AttributeError) as error:
-            raise clone.trouble(path, f"row {number}: {type(error).__name__}: {error}") from None
     notice = clone.text("LICENSE.md")
     version = clone.version(KNOWN, COMMIT, any_version=any_version)
     return BenchmarkBundle(
@@ -139,7 +140,8 @@ def _policy(clone: Clone, language: str) -> str:
         told = assigned(tree, f"{name}_{language.upper()}")
         if told is None:
             raise clone.trouble(path, f"has no {name}_{language.upper()}")
-        found.append(str(ast.literal_eval(told)).strip())
+        with clone.reading(path, name):
+            found.append(str(ast.literal_eval(told)).strip())
     return "\n\n".join(found) + "\n"
 
 
@@ -159,7 +161,8 @@ class _TurnUser:
             told = assigned(tree, name)
             if told is None:
                 raise clone.trouble(USER, f"has no {name}")
-            prompts[domain] = str(ast.literal_eval(told))
+            with clone.reading(USER, name):
+                prompts[domain] = str(ast.literal_eval(told))
         first = method(tree, "APIUSER", "get_init_prompt")
         greetings = texts_of(first, "user") if first is not None else []
         wanted = [one for one in greetings if one.isascii() == (language == "en")]
@@ -170,7 +173,7 @@ class _TurnUser:
     def user(self, row: dict[str, Any]) -> UpstreamUser:
         classes: list[str] = row["involved_classes"]
         domain = "TRAVEL" if "Travel" in classes and "BaseApi" not in classes else "BASE"
-        told = self.prompts[domain].format(instruction=row["question"])
+        told = filled(self.prompts[domain], instruction=str(row["question"]))
         return UpstreamUser(instructions=told, greeting=self.greeting, stop=STOP, role="system")
 
 

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from servers.bundle.description import BenchmarkOrigin, Tool
 from servers.errors import RequestError
 from servers.gate.parser import parsed_expression
-from servers.guest.sqlite.sql_text import literal as sql_literal
+from servers.guest.sqlite.sql_text import sql_literal
 from servers.scenario.checkpoints.official import QUESTION, OfficialCheckpoint
 from servers.scenario.scenario import Scenario
 from servers.text.json_values import is_list, is_object
@@ -22,6 +22,7 @@ BfclVersion = Literal["v3", "v4"]
 BfclCategory = Literal["base", "miss_func", "miss_param", "long_context"]
 PACKAGE = "bfcl_eval"
 RELEASE = "2026.3.23"
+INSTALL = f"pip install --no-deps bfcl-eval=={RELEASE} mpmath==1.3.0"
 V3 = "EnvScaler's copy at 87e6673"
 KNOWN: dict[str, str] = {
     "cbacd9dec03f2bc7851c0c12f99ec450f702e1421c9ac8c6cadb85a7e2d8fd11": RELEASE,  # v4, base
@@ -120,7 +121,7 @@ def bfcl_source(version: BfclVersion, path: Path | None, package: Path | None) -
     found = package or (path if version == "v4" else None) or _installed()
     if found.name != PACKAGE and (found / PACKAGE).is_dir():
         found /= PACKAGE
-    code = Clone(found.parent, "bfcl-eval", is_installed=True)
+    code = Clone(found.parent, "bfcl-eval", install=INSTALL)
     if version == "v4":
         return BfclSource(code, code, version)
     if path is None:
@@ -132,8 +133,7 @@ def _installed() -> Path:
     found = _found(PACKAGE)
     if found is None:
         raise RequestError(
-            f"bfcl-eval is not installed; `pip install --no-deps bfcl-eval=={RELEASE} mpmath==1.3.0` installs what is"
-            " needed, or give its folder with --package"
+            f"bfcl-eval is not installed; `{INSTALL}` installs what is needed, or give its folder with --package"
         )
     return found
 
@@ -154,14 +154,21 @@ def bfcl(source: BfclSource, category: BfclCategory, *, any_version: bool = Fals
     code, data = source.package, source.data
     files = {path: code.text(path) for path in (BACKEND, CHECKER, f"{CODE}/multi_turn_utils.py")}
     rows = data.rows(source.tasks(category))
-    involved = {str(name) for row in rows for name in row.get("involved_classes") or ()}
+    with data.reading(source.tasks(category)):
+        involved = {str(name) for row in rows for name in row.get("involved_classes") or ()}
     classes = [name for name in CLASSES if name in involved]
     for name in (*(CLASSES[one] for one in classes), "long_context"):
         path = f"{CODE}/func_source_code/{name}.py"
         files[path] = code.text(path)
     documents = {name: data.rows(source.documents(name)) for name in classes}
-    signatures = {name: _methods(code, name) for name in classes}
-    truths = {row.get("id"): row.get("ground_truth") for row in data.rows(source.truths(category))}
+    tools: list[Tool] = []
+    for name, told in documents.items():
+        for number, row in enumerate(told, start=1):
+            with data.reading(source.documents(name), f"row {number}"):
+                tools.append(_tool(row))
+    signatures = {name: methods_of(code, name) for name in classes}
+    with data.reading(source.truths(category)):
+        truths = {row.get("id"): row.get("ground_truth") for row in data.rows(source.truths(category))}
     reading = TaskReader(source, category, documents, {k: v for one in signatures.values() for k, v in one.items()})
     scenarios = [reading.scenario(number, row, truths) for number, row in enumerate(rows, start=1)]
     version = data.version(KNOWN, RELEASE if source.version == "v4" else V3, any_version=any_version)
@@ -170,8 +177,8 @@ def bfcl(source: BfclSource, category: BfclCategory, *, any_version: bool = Fals
         title=f"BFCL {source.version} multi-turn, {category}",
         about=f"The public benchmark BFCL {source.version}, multi-turn, category {category}. Its turns are fixed.",
         policy="\n",
-        tools=tuple(_tool(row) for rows in documents.values() for row in rows),
-        source=HEAD + "".join(TOOL.format(name=row["name"]) for rows in documents.values() for row in rows),
+        tools=tuple(tools),
+        source=HEAD + "".join(TOOL.format(name=one.name) for one in tools),
         schema=UPSTREAM_TABLE + SCHEMA,
         seed=upstream_rows(files),
         scenarios=scenarios,
@@ -197,11 +204,8 @@ class TaskReader:
 
     def scenario(self, number: int, row: dict[str, Any], truths: dict[Any, Any]) -> Scenario:
         """One task. Raises RequestError with file and row."""
-        try:
+        with self.source.data.reading(self.source.tasks(self.category), f"row {number}"):
             return self._scenario(row, truths)
-        except (LookupError, ValueError, TypeError, AttributeError, SyntaxError) as error:
-            told = f"row {number}: {type(error).__name__}: {error}"
-            raise self.source.data.trouble(self.source.tasks(self.category), told) from None
 
     def _scenario(self, row: dict[str, Any], truths: dict[Any, Any]) -> Scenario:
         name, classes = str(row["id"]), list(row["involved_classes"])
@@ -248,7 +252,7 @@ class TaskReader:
         return found
 
     def call(self, text: str) -> tuple[str, dict[str, Any]]:
-        """A call of the truth with its arguments by name. Raises ValueError."""
+        """A call of the truth with its arguments by name. Raises errors of `ODD`."""
         node = parsed_expression(text.strip()).body
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             raise ValueError(f"no call: {text[:80]!r}")
@@ -263,7 +267,7 @@ def _said(turn: list[dict[str, Any]]) -> str:
     return "\n".join(str(one["content"]) for one in turn) if turn else REVEALED
 
 
-def _methods(code: Clone, name: str) -> dict[str, list[str]]:
+def methods_of(code: Clone, name: str) -> dict[str, list[str]]:
     """The public methods of a class, with the names of their arguments."""
     path = f"{CODE}/func_source_code/{CLASSES[name]}.py"
     for node in code.tree(path).body:

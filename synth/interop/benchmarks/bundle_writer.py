@@ -12,11 +12,11 @@ from servers.bundle.environment import as_json, load
 from servers.bundle.files import LARGEST
 from servers.errors import BundleError, RequestError
 from servers.files.trouble import trouble
-from servers.guest.sqlite.sql_text import literal
+from servers.guest.sqlite.sql_text import sql_literal
 from servers.sandbox.guest_pool import Guests
 from servers.sandbox.source_inspection import agree
 from servers.scenario.scenario import Scenario
-from servers.scenario.scenario_file import load_scenarios
+from servers.scenario.scenario_file import lines_of, load_scenarios
 from servers.state.start_images import built
 
 CLOCK = "2024-05-15 15:00:00"
@@ -66,7 +66,7 @@ async def write(bundle: BenchmarkBundle, out: Path, guests: Guests) -> Path:
         shutil.rmtree(part.parent, ignore_errors=True)
         part.mkdir(parents=True)
         try:
-            for name, text in _files(bundle).items():
+            for name, text in _texts(bundle).items():
                 _refuse_large(name, text)
                 (part / name).write_text(text, encoding="utf-8")
             await _start(part, guests)
@@ -82,7 +82,8 @@ async def write(bundle: BenchmarkBundle, out: Path, guests: Guests) -> Path:
 def upstream_rows(files: Mapping[str, str]) -> str:
     """The statements that put a benchmark's files into the table `upstream`."""
     return "".join(
-        f"INSERT INTO upstream VALUES ({literal(path)}, {literal(text)});\n" for path, text in sorted(files.items())
+        f"INSERT INTO upstream VALUES ({sql_literal(path)}, {sql_literal(text)});\n"
+        for path, text in sorted(files.items())
     )
 
 
@@ -98,9 +99,20 @@ CREATE TABLE "{name}" (
 def entity_rows(table: str, texts: Iterable[tuple[str, str]]) -> str:
     """The statements that fill such a table. `texts` are keys with the JSON of their values."""
     return "".join(
-        f'INSERT INTO "{table}" VALUES ({place}, {literal(key)}, {literal(text)});\n'
+        f'INSERT INTO "{table}" VALUES ({place}, {sql_literal(key)}, {sql_literal(text)});\n'
         for place, (key, text) in enumerate(texts, start=1)
     )
+
+
+def _texts(bundle: BenchmarkBundle) -> dict[str, str]:
+    """The files of a bundle. Raises RequestError: what was read has a character or a value that no file can have."""
+    try:
+        found = _files(bundle)
+        for text in found.values():
+            text.encode()
+    except ValueError as error:
+        raise RequestError(f"{bundle.benchmark.name}: cannot be a bundle: {error}") from None
+    return found
 
 
 def _files(bundle: BenchmarkBundle) -> dict[str, str]:
@@ -126,7 +138,7 @@ def _files(bundle: BenchmarkBundle) -> dict[str, str]:
         "schema.sql": bundle.schema,
         "seed.sql": bundle.seed,
         "tools.py": bundle.source,
-        "scenarios.jsonl": "".join(f"{one.model_dump_json(exclude_none=True)}\n" for one in bundle.scenarios),
+        "scenarios.jsonl": lines_of(bundle.scenarios),
         "environment.json": as_json(description),
         **bundle.notices,
     }

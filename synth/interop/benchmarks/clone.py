@@ -2,19 +2,28 @@
 
 import ast
 import hashlib
-import json
-from collections.abc import Mapping
+from collections.abc import Generator, Iterable, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from string import Formatter
 from typing import Any, cast
 
 from servers.errors import RequestError
-from servers.files.named_file import text_found, text_named
+from servers.files.named_file import names_found, text_found, text_named
 from servers.files.trouble import trouble
 from servers.gate.parser import NOT_PYTHON, parsed
+from servers.limits.json_size import strict_json
+from synth.interop.imports.dataset import ODD, trouble_words
 
 LARGEST_FILE = 16 * 1024 * 1024
+LARGEST_CLONE = 256 * 1024 * 1024
+"""Characters of all files that are read of one clone."""
+DEEPEST = 100
+"""Levels of JSON. What walks over it needs a part of the stack for each."""
 DIGITS = 12
 """Digits of a digest in a report."""
+LONGEST_TEXT = 1024 * 1024
+"""Characters of a text that is composed of parts, which may double with each."""
 
 
 class Clone:
@@ -23,24 +32,30 @@ class Clone:
     No file is read through a link out of it, except where it is an installed package: installers put links there.
     """
 
-    def __init__(self, root: Path, name: str, *, is_installed: bool = False) -> None:
+    def __init__(self, root: Path, name: str, *, install: str = "", largest: int = LARGEST_CLONE) -> None:
         if not root.is_dir():
             raise RequestError(f"{root}: is no folder; give the folder of your clone of {name}")
         self.root = root
         self.name = name
-        self._is_installed = is_installed
+        self._install = install
+        self._largest = largest
+        self._size = 0
         self._texts: dict[str, str] = {}
 
     def text(self, path: str) -> str:
         """The text of a file. Raises RequestError."""
         if path not in self._texts:
-            self._texts[path] = self._read(path)
+            text = self._read(path)
+            if self._size + len(text) > self._largest:
+                raise RequestError(f"{self.root}: its files are larger than {self._largest // 1024:,} KiB together")
+            self._size += len(text)
+            self._texts[path] = text
         return self._texts[path]
 
     def _read(self, path: str) -> str:
         whole = self.root / path
         try:
-            if self._is_installed:
+            if self._install:
                 return text_named(whole, largest=LARGEST_FILE)
             return text_found(self.root, path, largest=LARGEST_FILE)
         except FileNotFoundError:
@@ -51,25 +66,28 @@ class Clone:
             raise RequestError(f"{whole}: cannot be read: {trouble(error)}") from None
 
     def names(self, folder: str, suffix: str) -> list[str]:
-        """The paths of the files in a folder, sorted."""
-        return sorted(f"{folder}/{one.name}" for one in (self.root / folder).glob(f"*{suffix}"))
+        """The paths of the files in a folder, sorted. Raises RequestError."""
+        try:
+            return names_found(self.root, folder, (suffix,))
+        except OSError as error:
+            raise RequestError(f"{self.root / folder}: cannot be read: {trouble(error)}") from None
 
     def json(self, path: str) -> Any:
         """A JSON file. Raises RequestError."""
         try:
-            return json.loads(self.text(path))
-        except (ValueError, RecursionError) as error:
+            return strict_json(self.text(path), deepest=DEEPEST)
+        except ValueError as error:
             raise RequestError(f"{self.root / path}: is not JSON: {error}") from None
 
     def rows(self, path: str) -> list[dict[str, Any]]:
         """The objects of a file with one object in each line. Raises RequestError with file and row."""
         rows: list[dict[str, Any]] = []
-        for number, line in enumerate(self.text(path).splitlines(), start=1):
+        for number, line in enumerate(self.text(path).split("\n"), start=1):
             if not line.strip():
                 continue
             try:
-                row = json.loads(line)
-            except (ValueError, RecursionError) as error:
+                row = strict_json(line, deepest=DEEPEST)
+            except ValueError as error:
                 raise RequestError(f"{self.root / path}: row {number}: is not JSON: {error}") from None
             if not isinstance(row, dict):
                 raise RequestError(f"{self.root / path}: row {number}: is no object")
@@ -86,6 +104,19 @@ class Clone:
     def trouble(self, path: str, what: str) -> RequestError:
         """An error that names a file."""
         return RequestError(f"{self.root / path}: {what}")
+
+    @contextmanager
+    def reading(self, path: str, place: str = "") -> Generator[None]:
+        """A block that reads what somebody else's file holds.
+
+        Raises:
+            RequestError: it has another shape. The error names the file and the place in it.
+        """
+        try:
+            yield
+        except ODD as error:
+            told = f"{place}: " if place else ""
+            raise self.trouble(path, f"{told}{trouble_words(error)}") from None
 
     def digest(self, *paths: str) -> str:
         """The digest of some files, by default of all that were read."""
@@ -105,15 +136,16 @@ class Clone:
         if digest in known:
             return known[digest]
         if not any_version:
+            how = f"install that version (`{self._install}`)" if self._install else "check that version out"
             raise RequestError(
                 f"{self.root}: is not {self.name} at {commit}, for which the scores were compared (its files have the"
-                f" digest {digest[:DIGITS]}); check that version out, or import this one with --any-version"
+                f" digest {digest[:DIGITS]}); {how}, or import this one with --any-version"
             )
         return f"unknown, digest {digest[:DIGITS]}"
 
 
 def literal(node: ast.expr) -> Any:
-    """The value of a literal, with calls of classes as dicts of their keywords. Raises ValueError."""
+    """The value of a literal, with calls of classes as dicts of their keywords. Raises errors of `ODD`."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.args:
         return {one.arg: literal(one.value) for one in node.keywords if one.arg is not None}
     if isinstance(node, ast.List):
@@ -144,7 +176,8 @@ def composed(node: ast.expr, names: Mapping[str, str]) -> str:
     """The text of an expression of literals and names: a sum, an f-string, or a choice, whose first branch counts.
 
     Raises:
-        ValueError: it is made in another way.
+        ValueError: it is made in another way, or is too long.
+        RecursionError: it is nested too deep.
     """
     match node:
         case ast.Constant(value=str(text)):
@@ -152,15 +185,43 @@ def composed(node: ast.expr, names: Mapping[str, str]) -> str:
         case ast.Name(id=name) if name in names:
             return names[name]
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return composed(left, names) + composed(right, names)
+            return _joined(composed(one, names) for one in (left, right))
         case ast.JoinedStr(values=parts):
-            return "".join(composed(one, names) for one in parts)
+            return _joined(composed(one, names) for one in parts)
         case ast.FormattedValue(value=inner):
             return composed(inner, names)
         case ast.IfExp(body=body):
             return composed(body, names)
         case _:
             raise ValueError(f"line {node.lineno}: cannot be read as a text: {ast.unparse(node)[:60]}")
+
+
+def filled(template: str, **values: str) -> str:
+    """What `template.format` gives for plain fields. Others, and widths, can take any memory.
+
+    Raises:
+        ValueError: it has another field, or would be too long.
+    """
+
+    def parts() -> Generator[str]:
+        for text, name, width, conversion in Formatter().parse(template):
+            yield text
+            if name is not None and (name not in values or width or conversion):
+                raise ValueError(f"a prompt has a field that is not plain: {name[:60]!r}")
+            yield "" if name is None else values[name]
+
+    return _joined(parts())
+
+
+def _joined(parts: Iterable[str]) -> str:
+    found: list[str] = []
+    length = 0
+    for one in parts:
+        length += len(one)
+        if length > LONGEST_TEXT:
+            raise ValueError(f"a text of more than {LONGEST_TEXT // 1024} KiB is composed")
+        found.append(one)
+    return "".join(found)
 
 
 def texts_of(node: ast.AST, role: str) -> list[str]:

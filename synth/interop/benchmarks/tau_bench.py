@@ -19,6 +19,7 @@ from synth.interop.benchmarks.bundle_writer import (
     upstream_rows,
 )
 from synth.interop.benchmarks.clone import DIGITS, Clone, assigned, composed, literal, method, texts_of
+from synth.interop.imports.dataset import ODD, trouble_words
 
 TauDomain = Literal["retail", "airline"]
 TauSplit = Literal["test", "train", "dev"]
@@ -75,16 +76,19 @@ def {name}(db: _Database, **arguments: object) -> dict:
 
 @dataclass(frozen=True)
 class UpstreamTool:
-    """A tool of upstream's: where its class is, and what it says of itself."""
+    """A tool of upstream's, and where its class is."""
 
-    name: str
-    module: str
+    tool: Tool
+    file: str
     kind: str
-    about: dict[str, Any]
 
     @property
-    def writes(self) -> bool:
-        return not self.name.startswith(READERS)
+    def name(self) -> str:
+        return self.tool.name
+
+    @property
+    def module(self) -> str:
+        return self.file.removesuffix(".py").replace("/", ".")
 
 
 def tau_bench(clone: Clone, domain: TauDomain, split: TauSplit, *, any_version: bool = False) -> BenchmarkBundle:
@@ -98,7 +102,7 @@ def tau_bench(clone: Clone, domain: TauDomain, split: TauSplit, *, any_version: 
         raise RequestError(f"--split {split}: {domain} has none; there is: {known}")
     folder = f"tau_bench/envs/{domain}"
     tools = list(_tools(clone, f"{folder}/tools"))
-    files = {path: clone.text(path) for path in (*CODE, *(f"{folder}/tools/{one}.py" for one in _files_of(tools)))}
+    files = {path: clone.text(path) for path in (*CODE, *sorted({one.file for one in tools}))}
     tables = {name: _entities(clone, f"{folder}/data/{name}.json") for name in TABLES[domain]}
     wiki = clone.text(f"{folder}/wiki.md")
     rows = _tasks(clone, folder, *TASKS[domain, split])
@@ -106,19 +110,20 @@ def tau_bench(clone: Clone, domain: TauDomain, split: TauSplit, *, any_version: 
     notice = clone.text("LICENSE")
     version = clone.version(KNOWN, COMMIT, any_version=any_version)
     places = {tool.name: [tool.module, tool.kind] for tool in tools}
+    scenarios: list[Scenario] = []
+    for number, row in enumerate(rows):
+        with clone.reading(f"{folder}/{TASKS[domain, split][0]}", f"task {number}"):
+            scenarios.append(_scenario(number, row, domain, split, {"tables": list(tables), "tools": places}, speaking))
     return BenchmarkBundle(
         id=f"tau_bench_{domain}_{split}",
         title=f"tau-bench {domain} ({split})",
         about=f"The public benchmark tau-bench, {domain}, split {split}. A model plays the user in upstream's words.",
         policy=wiki,
-        tools=tuple(_tool(one) for one in tools),
+        tools=tuple(one.tool for one in tools),
         source=_source(domain, tools),
         schema=UPSTREAM_TABLE + "".join(map(entity_table, tables)),
         seed=upstream_rows(files) + "".join(entity_rows(name, texts) for name, texts in tables.items()),
-        scenarios=[
-            _scenario(number, row, domain, split, {"tables": list(tables), "tools": places}, speaking)
-            for number, row in enumerate(rows)
-        ],
+        scenarios=scenarios,
         benchmark=BenchmarkOrigin(
             name="tau-bench",
             version=version,
@@ -147,25 +152,25 @@ def _tools(clone: Clone, folder: str) -> Iterator[UpstreamTool]:
         kind = one.id if isinstance(one, ast.Name) else ""
         if kind not in places:
             raise clone.trouble(path, f"line {one.lineno}: a tool that is not imported there")
-        about = _about(clone, f"{folder}/{places[kind]}.py", kind)
-        yield UpstreamTool(about["name"], f"{folder}/{places[kind]}".replace("/", "."), kind, about)
+        yield UpstreamTool(_tool(clone, f"{folder}/{places[kind]}.py", kind), f"{folder}/{places[kind]}.py", kind)
 
 
-def _about(clone: Clone, path: str, kind: str) -> dict[str, Any]:
+def _tool(clone: Clone, path: str, kind: str) -> Tool:
     """What `get_info` of a tool's class returns, which is a literal."""
     for node in ast.walk(clone.tree(path)):
         if isinstance(node, ast.FunctionDef) and node.name == "get_info":
             for inner in node.body:
                 if isinstance(inner, ast.Return) and inner.value is not None:
-                    try:
-                        return literal(inner.value)["function"]
-                    except (ValueError, LookupError, TypeError):
-                        break
+                    with clone.reading(path, f"{kind}.get_info returns no literal description"):
+                        told = literal(inner.value)["function"]
+                        return Tool(
+                            name=told["name"],
+                            description=told["description"],
+                            arguments=told["parameters"],
+                            result=RESULT,
+                            writes=not told["name"].startswith(READERS),
+                        )
     raise clone.trouble(path, f"{kind}.get_info returns no literal description")
-
-
-def _files_of(tools: list[UpstreamTool]) -> list[str]:
-    return sorted({tool.module.rpartition(".")[2] for tool in tools})
 
 
 def _entities(clone: Clone, path: str) -> list[tuple[str, str]]:
@@ -187,25 +192,17 @@ def _tasks(clone: Clone, folder: str, file: str, name: str) -> list[dict[str, An
             actions = [{"name": str(one["name"]), "kwargs": dict(one["kwargs"])} for one in row["actions"]]
             told = {"user_id": str(row["user_id"]), "instruction": str(row["instruction"])}
             rows.append({**told, "actions": actions, "outputs": [str(one) for one in row["outputs"]]})
-        except (ValueError, LookupError, TypeError) as error:
-            raise clone.trouble(path, f"task {number} (line {node.lineno}): cannot be read: {error}") from None
+        except ODD as error:
+            raise clone.trouble(
+                path, f"task {number} (line {node.lineno}): cannot be read: {trouble_words(error)}"
+            ) from None
     return rows
-
-
-def _tool(one: UpstreamTool) -> Tool:
-    return Tool(
-        name=one.name,
-        description=one.about["description"],
-        arguments=one.about["parameters"],
-        result=RESULT,
-        writes=one.writes,
-    )
 
 
 def _source(domain: str, tools: list[UpstreamTool]) -> str:
     places = {tool.name: (tool.module, tool.kind) for tool in tools}
     head = HEAD.format(domain=domain, tables=TABLES[domain], places=places)
-    return head + "".join(TOOL.format(name=one.name, how="_write" if one.writes else "_read") for one in tools)
+    return head + "".join(TOOL.format(name=one.name, how="_write" if one.tool.writes else "_read") for one in tools)
 
 
 @dataclass(frozen=True)
@@ -229,15 +226,13 @@ class UserReader:
     def user(self, instruction: str) -> UpstreamUser:
         """The user of a task."""
         names = {"instruction": instruction}
-        try:
+        with self.clone.reading(USER, "build_system_prompt"):
             for node in self.prompt.body:
                 if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                     names[node.targets[0].id] = composed(node.value, names)
                 if isinstance(node, ast.Return) and node.value is not None:
                     told = composed(node.value, names)
                     return UpstreamUser(instructions=told, greeting=self.greeting, stop=STOP)
-        except ValueError as error:
-            raise self.clone.trouble(USER, str(error)) from None
         raise self.clone.trouble(USER, "build_system_prompt returns nothing")
 
 

@@ -1,4 +1,4 @@
-"""The constants that a check function compares with, and their names, from its source alone."""
+"""The constants that a check function, or a class, compares with, and their names, from the source alone."""
 
 import ast
 from collections import defaultdict
@@ -25,8 +25,34 @@ def hints_of(source: str) -> dict[str, Any]:
                 for key in _keys(one):
                     for value in _values(other, values):
                         _add(named[key], value)
-    told = {name: found[:MOST] for name, found in named.items()}
-    return {"named": told, "loose": _loose(tree, values)[:MOST]}
+    return {"named": dict(named), "loose": _loose(tree, values)}
+
+
+def known_in(source: str) -> dict[str, Any]:
+    """Of a class. `values`: the constants that it compares with, beside a name. `keys`: those read from an argument."""
+    keys: defaultdict[str, list[Any]] = defaultdict(list)
+    for method in (node for node in ast.walk(parsed(source)) if isinstance(node, ast.FunctionDef)):
+        names = {argument.arg for argument in (*method.args.args, *method.args.kwonlyargs)}
+        for node in ast.walk(method):
+            name, key = _read_key(node)
+            if name in names and key:
+                _add(keys[name], key)
+    return {"values": hints_of(source)["named"], "keys": dict(keys)}
+
+
+def _read_key(node: ast.AST) -> tuple[str, str]:
+    """The name and the key of `name["key"]`, `name.get("key")` or `"key" in name`, or nothing."""
+    match node:
+        case ast.Subscript(value=ast.Name(id=name), slice=ast.Constant(value=str(key))):
+            return name, key
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="get"), args=[ast.Constant(value=str(key)), *_]):
+            return name, key
+        case ast.Compare(
+            left=ast.Constant(value=str(key)), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name)]
+        ):
+            return name, key
+        case _:
+            return "", ""
 
 
 def _loose(tree: ast.Module, names: dict[str, Any]) -> list[Any]:
@@ -39,7 +65,7 @@ def _loose(tree: ast.Module, names: dict[str, Any]) -> list[Any]:
 
 
 def _add(values: list[Any], value: Any) -> None:
-    if value not in values:
+    if len(values) < MOST and value not in values:
         values.append(value)
 
 

@@ -15,11 +15,21 @@ from servers.bundle.description import (
 )
 from servers.bundle.environment import as_json
 from servers.errors import BundleError
+from servers.gate.parser import NOT_PYTHON
 from servers.sandbox.guest_pool import Guests
 from servers.scenario.checkpoints.python import PythonCheckpoint
 from servers.scenario.scenario import Scenario
+from servers.scenario.scenario_file import lines_of
 from servers.text.wording import counted
-from synth.interop.imports.dataset import Files, ForeignEnvironment, ForeignScenario, Unreadable, objects
+from synth.interop.imports.dataset import (
+    ODD,
+    Files,
+    ForeignEnvironment,
+    ForeignScenario,
+    Unreadable,
+    objects,
+    trouble_words,
+)
 from synth.interop.imports.scenario_clock import dates_of
 from synth.interop.imports.source import class_source
 from synth.interop.imports.source_writer import checkpoint_text, tools_text, wrappers_of
@@ -87,6 +97,8 @@ async def convert(
             written.keep(out / arrival.id)
         except (Unreadable, BundleError) as problem:
             arrival.reason = str(problem)
+        except ODD as problem:
+            arrival.reason = f"has another shape than was expected: {trouble_words(problem)}"
         arrivals.append(arrival)
         on_arrival(arrival)
     return arrivals
@@ -122,9 +134,7 @@ async def _convert(
         _write(part, "schema.sql", schema(begun.containers))
         _write(part, "seed.sql", first)
         _write(part, "tools.py", tools_text(source, wrappers, theirs=origin.their_results))
-        _write(
-            part, "scenarios.jsonl", "".join(scenario.model_dump_json(exclude_none=True) + "\n" for scenario in kept)
-        )
+        _write(part, "scenarios.jsonl", lines_of(kept))
         if origin.notice:
             _write(part, "LICENSE", origin.notice)
         tools = await derived(part, guests)
@@ -239,8 +249,11 @@ def _checkpoints(name: str, scenario: ForeignScenario, arrival: Arrival) -> list
     for number, check in enumerate(scenario.checks, start=1):
         try:
             text = checkpoint_text(check.source)
-        except (SyntaxError, ValueError, RecursionError) as error:
+        except NOT_PYTHON as error:
             arrival.notes.append(f"scenario {name}: check {number} left out: not Python: {error}")
+            continue
+        except Unreadable as problem:
+            arrival.notes.append(f"scenario {name}: check {number} left out: {problem}")
             continue
         found.append(PythonCheckpoint(id=f"c{number:02}", role="goal", question=check.item, kind="python", python=text))
     return found

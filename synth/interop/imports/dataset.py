@@ -3,18 +3,23 @@
 Nothing is trusted and nothing is run. An unreadable entry is left out, and the reason is recorded.
 """
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from servers.errors import BundleError, NotFound, RequestError
 from servers.files.named_file import text_named
 from servers.files.trouble import trouble
+from servers.limits.json_size import strict_json
 from servers.text.json_values import is_list, is_object
+from servers.validation import first_problem
 
 LARGEST_FILE = 512 * 1024 * 1024
+DEEPEST = 100
+"""Levels of JSON. What walks over it needs a part of the stack for each."""
 PICKLED = ("py/object", "py/tuple", "py/set")
 
 
@@ -67,6 +72,19 @@ class Unreadable(Exception):
     """An entry cannot be read. The message names the field."""
 
 
+ODD = (LookupError, ValueError, TypeError, AttributeError, ArithmeticError, SyntaxError, RecursionError, MemoryError)
+"""What reading data raises that have another shape than their reader expects."""
+LONGEST_TROUBLE = 300
+
+
+def trouble_words(trouble: BaseException) -> str:
+    """What such an error says, in a line: a field and a reason where a record refused a value."""
+    if isinstance(trouble, ValidationError):
+        return first_problem(trouble)[:LONGEST_TROUBLE]
+    words = " ".join(f"{type(trouble).__name__}: {trouble}".split())
+    return words if len(words) <= LONGEST_TROUBLE else f"{words[:LONGEST_TROUBLE]}…"
+
+
 def read(environments: Path, scenarios: Path) -> Files:
     """Read both files.
 
@@ -100,12 +118,12 @@ def read(environments: Path, scenarios: Path) -> Files:
 def _entries(path: Path) -> Iterator[tuple[str, str | None, Any]]:
     """Each entry with its position and name."""
     try:
-        whole: Any = json.loads(text_named(path, largest=LARGEST_FILE))
+        whole: Any = strict_json(text_named(path, largest=LARGEST_FILE), deepest=DEEPEST)
     except FileNotFoundError:
         raise NotFound(f"{path}: there is no such file") from None
     except OSError as error:
         raise RequestError(f"{path}: cannot be read: {trouble(error)}") from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
     if is_object(whole):
         if any(mark in whole for mark in PICKLED):
@@ -194,6 +212,6 @@ def _decoded(value: Any, name: str) -> Any:
     if not isinstance(value, str):
         return value
     try:
-        return json.loads(value)
-    except (ValueError, RecursionError) as error:
+        return strict_json(value, deepest=DEEPEST)
+    except ValueError as error:
         raise Unreadable(f"{name}: is text that is not JSON: {error}") from None

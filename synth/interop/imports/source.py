@@ -9,6 +9,7 @@ from servers.gate.parser import NOT_PYTHON, parsed
 from synth.interop.imports.dataset import Unreadable
 
 TYPED_DICT = "TypedDict"
+DEEPEST_PARENT = 10
 MODULES: Mapping[str, str] = dict.fromkeys(REPLACED, "servers.imported")
 """Replaced modules, and the package with the repeatable ones."""
 AWM_MODULES: Mapping[str, str] = {
@@ -73,11 +74,21 @@ def _is_typed_dict(node: ast.ClassDef) -> bool:
     return any(ast.unparse(base).split(".")[-1] == TYPED_DICT for base in node.bases)
 
 
-def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef], depth: int = 0) -> Iterator[ast.FunctionDef]:
+def _methods(node: ast.ClassDef, classes: dict[str, ast.ClassDef]) -> Iterator[ast.FunctionDef]:
     """The methods that are tools: public ones of the class and its parents in the module."""
+    return _methods_of(node, classes, set(), 0)
+
+
+def _methods_of(
+    node: ast.ClassDef, classes: dict[str, ast.ClassDef], seen: set[str], depth: int
+) -> Iterator[ast.FunctionDef]:
+    """Those of a class that none of `seen` is. A class that is a parent twice is read once."""
+    if node.name in seen or depth > DEEPEST_PARENT:
+        return
+    seen.add(node.name)
     own = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
     parents = [classes[base.id] for base in node.bases if isinstance(base, ast.Name) and base.id in classes]
-    inherited = [one for parent in parents if depth < 10 for one in _methods(parent, classes, depth + 1)]
+    inherited = [one for parent in parents for one in _methods_of(parent, classes, seen, depth + 1)]
     yield from (one for one in inherited if one.name not in own)
     for one in own.values():
         marks = {ast.unparse(mark).split(".")[-1] for mark in one.decorator_list}

@@ -5,6 +5,7 @@ import builtins
 from dataclasses import dataclass
 
 from servers.gate.parser import parsed
+from synth.interop.imports.dataset import Unreadable
 from synth.interop.imports.docstrings import words_of
 from synth.interop.imports.method_schemas import NoTool, Parameter, parameters
 from synth.interop.imports.source import ClassSource, with_imports
@@ -165,5 +166,16 @@ def checkpoint_text(source: str) -> str:
 
     Raises:
         SyntaxError: it is not Python.
+        Unreadable: it defines no `check_func`.
     """
-    return with_imports(source, parsed(source)).rstrip() + "\n" + CHECK
+    tree = parsed(source)
+    if not any(map(_is_check, ast.walk(tree))):
+        raise Unreadable("defines no function check_func")
+    return with_imports(source, tree).rstrip() + "\n" + CHECK
+
+
+def _is_check(node: ast.AST) -> bool:
+    """True if a node gives something the name `check_func`."""
+    if isinstance(node, ast.Name):
+        return node.id == "check_func" and isinstance(node.ctx, ast.Store)
+    return isinstance(node, ast.FunctionDef) and node.name == "check_func"

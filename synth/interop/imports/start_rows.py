@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from servers.guest.sqlite.sql_text import literal
+from servers.guest.sqlite.sql_text import sql_literal
 from servers.sandbox.guest_pool import Guests
 from synth.interop.imports.class_trial import TrialError, open_trial
 from synth.interop.imports.source import ClassSource
@@ -139,10 +139,12 @@ def script(found: Mapping[str, Any], containers: Mapping[str, str]) -> str:
     """SQL that replaces the rows by those of a start."""
     lines = [f"DELETE FROM {name};" for name in (*containers.values(), *OWN_TABLES)]
     for place, (attribute, name) in enumerate(containers.items(), start=1):
-        lines.append(f"INSERT INTO containers VALUES ({literal(attribute)}, {literal(name)}, {place});")
+        lines.append(f"INSERT INTO containers VALUES ({sql_literal(attribute)}, {sql_literal(name)}, {place});")
     for name, (place, kept, value) in found["attributes"].items():
-        lines.append(f"INSERT INTO attributes VALUES ({literal(name)}, {place}, {literal(kept)}, {literal(value)});")
+        lines.append(
+            f"INSERT INTO attributes VALUES ({sql_literal(name)}, {place}, {sql_literal(kept)}, {sql_literal(value)});"
+        )
     for table, rows in found["tables"].items():
         for key, (place, value) in rows.items():
-            lines.append(f"INSERT INTO {table} VALUES ({literal(key)}, {place}, {literal(value)});")
+            lines.append(f"INSERT INTO {table} VALUES ({sql_literal(key)}, {place}, {sql_literal(value)});")
     return "\n".join(lines) + "\n"

@@ -20,12 +20,13 @@ class WrittenFiles:
 
     def __init__(self, out: Path) -> None:
         self._path = out / LIST
+        self._written: set[str] = set()
         self._files: dict[str, dict[str, str]] = {}
         try:
             told = json.loads(text_named(self._path))
         except FileNotFoundError:
             return
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise RequestError(f"{self._path}: cannot be read: {trouble(error)}") from None
         if not is_object(told) or not all(is_object(one) for one in told.values()):
             raise RequestError(f"{self._path}: is not a list of files that `farm import` wrote; move it away")
@@ -34,9 +35,13 @@ class WrittenFiles:
     def refuse_foreign(self, folder: Path) -> None:
         """Refuse to write into a folder with a file that no import wrote, or that has changed since.
 
+        Nor into one that this import wrote already: two names of theirs can come to one id.
+
         Raises:
             Unreadable: there is one.
         """
+        if folder.name in self._written:
+            raise Unreadable(f"its name comes to {folder.name!r}, as that of an environment before it")
         foreign = self._foreign(folder)
         if foreign is not None:
             raise Unreadable(f"{folder}: {foreign}: was not written by this import, or has changed since; move it away")
@@ -53,6 +58,7 @@ class WrittenFiles:
 
     def keep(self, folder: Path) -> None:
         """Put the files of a bundle that was just written on the list."""
+        self._written.add(folder.name)
         self._files[folder.name] = {path.name: _digest(path) for path in sorted(folder.iterdir())}
         write_whole(self._path, json.dumps(self._files, indent=1) + "\n")
 

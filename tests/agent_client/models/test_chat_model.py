@@ -17,10 +17,9 @@ from agent_client.model import (
     User,
 )
 from agent_client.models.chat_model import ChatModel
-from agent_client.models.endpoint import Endpoint as Connection
-from agent_client.models.endpoint import Retries
+from agent_client.models.endpoint import Endpoint, Retries
 from agent_client.trace import ToolCall, ToolResult, ToolSpec
-from tests.doubles import Endpoint, refused, said
+from tests.doubles import StubEndpoint, refused, said
 
 TASK = [Instructions("Be kind."), User("Borrow Dune.")]
 BORROW = ToolSpec(name="borrow", description="Borrow a book.", arguments={"type": "object"})
@@ -43,8 +42,8 @@ async def ask(
     waits: Waits | None = None,
     attempts: int = 6,
     **settings: Any,
-) -> tuple[Reply, Endpoint]:
-    endpoint = Endpoint(list(answers))
+) -> tuple[Reply, StubEndpoint]:
+    endpoint = StubEndpoint(list(answers))
     async with (
         endpoint.serve() as base_url,
         ChatModel(base_url, "stub-1", retries=Retries(attempts, sleep=waits or Waits()), **settings) as model,
@@ -225,7 +224,7 @@ async def test_where_nothing_listens_one_attempt_is_enough() -> None:
 async def test_an_endpoint_that_went_down_is_tried_again_and_then_named() -> None:
     waits = Waits()
     async with AsyncExitStack() as stack:
-        async with Endpoint([said("Done.")]).serve() as base_url:
+        async with StubEndpoint([said("Done.")]).serve() as base_url:
             model = await stack.enter_async_context(ChatModel(base_url, "stub-1", retries=Retries(3, sleep=waits)))
             await model.reply(TASK, [])
         with pytest.raises(EndpointError, match=r"cannot reach .*3 attempts"):
@@ -280,25 +279,25 @@ async def test_a_full_context_is_the_agents_doing(refusal: Response) -> None:
 
 async def test_a_model_is_asked_for_a_token_and_only_a_lasting_refusal_counts() -> None:
     for answer in (said("."), refused(400, "too few tokens"), refused(503, "busy"), refused(429, "too many")):
-        endpoint = Endpoint([answer])
+        endpoint = StubEndpoint([answer])
         async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1") as model:
             await model.check_model()
         assert len(endpoint.requests) == 1
     for status in (401, 403, 404):
-        async with Endpoint([refused(status, "no")]).serve() as base_url, ChatModel(base_url, "stub-1") as model:
+        async with StubEndpoint([refused(status, "no")]).serve() as base_url, ChatModel(base_url, "stub-1") as model:
             with pytest.raises(EndpointRefused):
                 await model.check_model()
 
 
 async def test_a_model_that_takes_long_to_say_a_token_is_not_refused() -> None:
-    stub = Endpoint([None])
-    async with stub.serve() as base_url, Connection(base_url) as connection:
+    stub = StubEndpoint([None])
+    async with stub.serve() as base_url, Endpoint(base_url) as connection:
         await connection.check_model("stub-1", seconds=0.2)
     assert len(stub.requests) == 1
 
 
 async def test_many_replies_can_be_asked_for_at_once() -> None:
-    endpoint = Endpoint([said(str(number)) for number in range(8)])
+    endpoint = StubEndpoint([said(str(number)) for number in range(8)])
     async with endpoint.serve() as base_url, ChatModel(base_url, "stub-1") as model:
         replies = await asyncio.gather(*(model.reply(TASK, []) for _ in range(8)))
     assert {reply.text for reply in replies} == {str(number) for number in range(8)}

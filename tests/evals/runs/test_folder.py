@@ -13,6 +13,14 @@ def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
         RunFolder(tmp_path).header()
 
 
+def test_a_folder_of_runs_names_them(tmp_path: Path) -> None:
+    for number in range(7):
+        (tmp_path / f"run{number}").mkdir()
+        (tmp_path / f"run{number}" / "run.json").touch()
+    with pytest.raises(RequestError, match=r"it holds 7 runs: \S+/run0, \S+/run1, .*/run4, …$"):
+        RunFolder(tmp_path).header()
+
+
 def test_a_header_that_cannot_be_read_is_said(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text('{"version": "1"}')
     with pytest.raises(RequestError, match=r"run.json: no head of an evaluation: began: is missing"):

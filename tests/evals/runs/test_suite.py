@@ -96,7 +96,8 @@ def test_what_a_command_cannot_have_is_named(tmp_path: Path, more: str, said: st
 
 
 def test_a_suite_that_is_not_there_is_said(tmp_path: Path) -> None:
-    with pytest.raises(RequestError, match=r"none.toml: cannot be read: No such file"):
+    (tmp_path / "nine.toml").write_text("")
+    with pytest.raises(RequestError, match=r"none.toml: cannot be read: No such file.*; did you mean 'nine.toml'"):
         read_suite(tmp_path / "none.toml")
 
 

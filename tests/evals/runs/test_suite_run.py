@@ -18,7 +18,7 @@ from registry.farm import private
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import InfraError, RequestError
 from tests.bundles import write_bundle
-from tests.doubles import Endpoint, refused, said
+from tests.doubles import StubEndpoint, refused, said
 from tests.evals.suite_runs import SCENARIOS, evaluated, shop, suite
 from tests.processes import LONG, Started, farm, farm_up, side_by_side, started, until
 
@@ -277,7 +277,7 @@ async def test_what_eval_needs_is_looked_at_before_the_first_rollout(shelf: Path
     (tmp_path / "gold.toml").write_text(suite)
     chat = ("eval", "chat.toml", "--out", "run", "--library", shelf, "--base-url")
     other = ("eval", "chat.toml", "--out", "run1", "--library", shelf, "--base-url")
-    async with Endpoint([], models=refused(401, "no such key")).serve() as url, private((shelf,)) as up:
+    async with StubEndpoint([], models=refused(401, "no such key")).serve() as url, private((shelf,)) as up:
         wrong_key, no_endpoint, wrong_token, unsolvable = await side_by_side(
             farm(*chat, url, home=tmp_path, OPENAI_API_KEY="sk-wrong"),
             farm(*other, "http://127.0.0.1:9/v1", home=tmp_path),
@@ -296,7 +296,7 @@ async def test_what_eval_needs_is_looked_at_before_the_first_rollout(shelf: Path
 async def test_a_model_that_is_not_there_is_told_before_anything_is_played(shelf: Path, tmp_path: Path) -> None:
     (tmp_path / "suite.toml").write_text('name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n')
     asked = ("eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url")
-    endpoint = Endpoint([refused(404, "model m does not exist")])
+    endpoint = StubEndpoint([refused(404, "model m does not exist")])
     async with endpoint.serve() as url:
         done = await farm(*asked, url, home=tmp_path)
     assert (done.code, done.err.count("\n")) == (2, 1)
@@ -312,7 +312,7 @@ async def test_a_run_of_which_nothing_is_judged_fails_with_the_reason(shelf: Pat
         'name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n[run]\nretries = 0\n[scenarios]\nenvironments = ["shop"]\n'
     )
     asked = ("eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url")
-    async with Endpoint([said("."), refused(404, "the model has gone")]).serve() as url:
+    async with StubEndpoint([said("."), refused(404, "the model has gone")]).serve() as url:
         done = await farm(*asked, url, home=tmp_path)
     assert done.code == 1
     assert done.err.startswith("farm: nothing was judged: ")
@@ -325,7 +325,9 @@ async def test_eval_says_what_it_cost(shelf: Path, tmp_path: Path) -> None:
         'name = "x"\n[agent]\nkind = "chat"\nmodel = "m"\n[scenarios]\nenvironments = ["shop"]\n'
     )
     prices = ("--prompt-price", "100000", "--completion-price", "200000")
-    async with Endpoint([said("."), said("No.")]).serve() as url:  # the first is asked for before anything is played
+    async with StubEndpoint(
+        [said("."), said("No.")]
+    ).serve() as url:  # the first is asked for before anything is played
         done = await farm(
             "eval", "suite.toml", "--out", "run", "--library", shelf, "--base-url", url, *prices, home=tmp_path
         )

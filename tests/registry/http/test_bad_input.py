@@ -10,6 +10,7 @@ import pytest_asyncio
 from registry.http.app import control_app
 from registry.messages import LARGEST_BODY, LARGEST_ORDER, MOST_VALUES, Error
 from servers.doors.control import ControlDoor
+from servers.joining.proofs import ControlTokens
 from tests.registry.farms import TOKEN, Farm
 
 ROUTES = [
@@ -230,7 +231,7 @@ async def test_health_is_answered_to_head_as_to_get_but_for_the_body(farm: Farm,
 
 
 async def test_a_refusal_at_the_door_of_a_worker_has_a_kind_of_the_api(farm: Farm) -> None:
-    door = ControlDoor(farm.worker, "its own", loopback_only=True)
+    door = ControlDoor(farm.worker, ControlTokens("its own"), loopback_only=True)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(door), base_url="http://127.0.0.1:8701") as http:
         for method, path, headers, expected in (
             ("GET", "/v1/health", {}, (404, "not_found")),

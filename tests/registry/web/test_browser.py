@@ -168,13 +168,16 @@ async def test_a_page_follows_an_agent_and_the_end_of_its_instance(stage: Stage)
     page = await noted(context, troubles := [])
     await page.goto(f"{stage.visitor.address.url}/instances/{lease.instance}?tool=make")
     await page.fill("[name='arg.name']", "half a wo")
+    await page.click("text=Choose a model")
+    await page.fill("#model-name", "half a mo")
     await page.evaluate(SHIFTS)
     before = await page.evaluate("window.shifted")
     async with connect(*lease.address()) as toolbox:
         await toolbox.call("price", {"id": "t2", "cents": 250})
         await expect(page.locator("#call-1")).to_contain_text("price")
         await expect(page.locator("#tables td.changed")).to_contain_text("250")
-    assert await page.input_value("[name='arg.name']") == "half a wo"  # live updates leave the form alone
+    assert await page.input_value("[name='arg.name']") == "half a wo"  # live updates leave forms alone
+    assert await page.input_value("#model-name") == "half a mo"
     assert await page.evaluate("window.shifted") - before < LEAST_SHIFT
     await stage.visitor.client.close(lease.instance)
     await expect(page.locator("h1")).to_contain_text("closed")
@@ -311,7 +314,7 @@ async def test_an_environment_is_reached_and_played_with_the_keyboard_alone(stag
 async def test_the_api_is_tried_from_its_page(stage: Stage) -> None:
     page = await stage.browser.new_page()
     await page.goto(f"{stage.visitor.address.url}/v1/docs")
-    route = page.locator("details", has_text="/v1/workers")
+    route = page.locator("details", has_text="List the workers")
     await route.locator("summary").click()
     await route.locator("text=Send").click()
     await expect(route.locator("[role=status]")).to_contain_text("401")

@@ -3,7 +3,9 @@
 import asyncio
 import re
 import shutil
+from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,11 +14,18 @@ import pytest
 import pytest_asyncio
 
 from agent_client.toolbox import connect
+from registry.leases import Registry
+from registry.ledger.store import Ledger
 from registry.messages import Lease
-from registry.web.live import MOST_OF_ONE, MOST_WATCHERS, SLICE, LivePage, tell
+from registry.web.live import MOST_OF_ONE, MOST_WATCHERS, SHARE, SLICE, LivePage, seconds_between, tell
 from registry.web.pages.playground_pages import CALLS_SHOWN
+from registry.web.scenario_lines import ListedScenarios
+from registry.web.time_series import FarmSample, TimeSeries
+from registry.workers.fleet import Fleet
+from servers.bundle_library import Library
+from servers.errors import NotFound
 from servers.text.terminal import obeyed_in
-from tests.bundles import write_bundle
+from tests.bundles import SEED, SOUND_SCENARIO, write_bundle
 from tests.processes import LONG
 from tests.registry.web.browsers import Visitor, in_one_task, visited
 
@@ -62,11 +71,54 @@ async def test_an_environment_shows_everything(visitor: Visitor) -> None:
     assert "no environment" in await visitor.page("/environments/nowhere", 404)
 
 
+async def test_an_environment_that_changes_is_shown_as_it_is_now(tmp_path: Path) -> None:
+    """The parts of its page and the lines of its scenarios are kept between visits."""
+    await write_bundle(tmp_path / "shelf" / "shop", policy="# Rules\n\nNothing is free.\n")
+    async with visited(tmp_path / "shelf", tmp_path / "state") as visitor:
+        first = await visitor.page("/environments/shop")
+        assert first == await visitor.page("/environments/shop")
+        assert "Nothing is free." in first
+        changed = [{**SOUND_SCENARIO, "title": "Make the whistle dearer"}]
+        await write_bundle(tmp_path / "shelf" / "shop", policy="# Rules\n\nAll is free.\n", scenarios=changed)
+        page = await visitor.page("/environments/shop")
+        assert "All is free." in page
+        assert "Nothing is free." not in page
+        assert "Make the whistle dearer" in page
+        assert "Make the whistle dearer" in await visitor.page("/environments/shop?q=WHISTLE")
+
+
+async def test_listed_scenarios_are_read_once_for_each_state_of_their_files(tmp_path: Path) -> None:
+    await write_bundle(tmp_path / "shop")
+    listed = ListedScenarios(Library([tmp_path]))
+    everything = {"q": "", "rating": "", "tag": ""}
+    [line], total = listed.found("shop", everything, (), 0, 25)
+    assert (line.id, line.calls, total) == ("dearer", 1, 1)
+    shutil.rmtree(tmp_path / "shop")
+    assert listed.found("shop", {**everything, "q": "BELL"}, (), 0, 25) == ([line], 1)
+    assert listed.found("shop", {**everything, "tag": "none"}, (), 0, 25) == ([], 0)
+    with pytest.raises(NotFound):
+        listed.found("shop", everything, (None,), 0, 25)
+
+
 async def test_a_scenario_shows_its_answer_key(visitor: Visitor) -> None:
     page = await visitor.page("/environments/shop/scenarios/dearer")
     for part in ("Answer key", "Does the bell cost 2.50?", "SELECT cents FROM things", "price", "Done."):
         assert part in page
     await visitor.page("/environments/shop/scenarios/cheaper", 404)
+
+
+async def test_a_scenario_shows_how_hard_it_is_and_its_probes(tmp_path: Path) -> None:
+    ladder = {"never looks up": 0.0, "off by one": 0.25, "never tells": 0.5}
+    difficulty = {"calls": 9, "tools": ["price"], "tables": ["things"], "ladder": ladder}
+    kept = {"digest": "0", "mutants": 4, "killed": 4, "variants": 1, "difficulty": difficulty}
+    probe = {**SOUND_SCENARIO["checkpoints"][0], "id": "dear", "role": "probe", "question": "Is it dear now?"}
+    await write_bundle(tmp_path / "shop", scenarios=[{**SOUND_SCENARIO, "certificate": kept, "probes": [probe]}])
+    async with visited(tmp_path, tmp_path / "state") as visitor:
+        page = await visitor.page("/environments/shop/scenarios/dearer")
+        assert "<dt>level</dt><dd>2 of 5</dd>" in page
+        for agent, reward in ladder.items():
+            assert f'<dt>{agent}</dt><dd class="num">{reward:.2f}</dd>' in page
+        assert "Is it dear now?" in page
 
 
 async def test_a_person_plays_without_a_script(visitor: Visitor) -> None:
@@ -175,6 +227,12 @@ async def test_live_pages_are_bounded_and_the_farm_ends(shelf: Path, tmp_path: P
                     await one.aclose()
 
 
+@pytest.mark.parametrize("pages", [1, MOST_OF_ONE, MOST_WATCHERS])
+async def test_live_pages_take_no_more_than_their_share(pages: int) -> None:
+    cost = 0.015
+    assert pages * cost / seconds_between(pages, cost) <= SHARE
+
+
 async def test_live_pages_are_told_of_a_change_a_few_at_once() -> None:
     pages = [LivePage("one", "worker-1", "old") for _ in range(MOST_WATCHERS)]
     telling = asyncio.create_task(tell(pages, {"one": "new"}))
@@ -248,6 +306,21 @@ async def test_a_state_is_sorted_filtered_followed_and_asked(visitor: Visitor) -
     assert f"{instance}.db" in copy.headers["content-disposition"]
 
 
+async def test_a_changed_row_that_stands_further_on_is_shown_first(tmp_path: Path) -> None:
+    things = ", ".join(f"('u{at:02}', 'thing {at}', 100)" for at in range(60))
+    await write_bundle(tmp_path / "shelf" / "shop", seed=f"{SEED}INSERT INTO things (id, name, cents) VALUES {things};")
+    async with visited(tmp_path / "shelf", tmp_path / "state") as visitor:
+        instance = await launched(visitor)
+        own = f"/instances/{instance}"
+        for thing in ("u55", "u00"):
+            await visitor.send(f"{own}/call", **{"tool": "price", "arg.id": thing, "arg.cents": "250"})
+        page = await visitor.page(f"{own}?table=things")
+        assert "The first 1 row stands further on in the table." in page
+        rows = page[page.index('id="table-rows"') :]
+        assert rows.index("u55") < rows.index("u00")
+        assert rows.count('<td class="changed"') == 2
+
+
 async def test_a_long_history_shows_its_newest_calls(visitor: Visitor) -> None:
     instance = await launched(visitor)
     for _ in range(CALLS_SHOWN + 3):
@@ -276,6 +349,31 @@ async def test_all_instances_of_an_environment_are_closed(visitor: Visitor) -> N
     assert f"{total} instances" in await visitor.page("/instances?environment=shop")
     await visitor.send("/instances/close", environment="shop")
     assert (await visitor.client.leases(status="live")).total == 0
+
+
+async def test_the_page_of_the_farm_shows_environments_over_time_and_closes_their_instances(visitor: Visitor) -> None:
+    [lease] = await visitor.client.launch("shop", "dearer")
+    assert "Close the instances of shop" in await visitor.page("/farm")
+    async with connect(*lease.address()) as toolbox:
+        await toolbox.call("find", {})
+    answer = await visitor.send("/instances/close", environment="shop", back="/farm")
+    assert answer.headers["location"] == "/farm"
+    assert "Close the instances of shop" not in await visitor.page("/farm")
+    assert (await visitor.client.leases(status="live")).total == 0
+
+
+async def test_the_series_of_an_environment_fills_its_width_and_knows_deaths() -> None:
+    samples = [
+        FarmSample(at=5.0 * at, calls=Counter(shop=10 * at), deaths=Counter(idle=at, memory=at // 2)) for at in range(5)
+    ]
+    with closing(Ledger.open("sqlite://")) as ledger:
+        series = TimeSeries(Registry(Library([]), ledger, Fleet()))
+    series.samples.extend(samples)
+    [shop] = series.by_environment()
+    assert (shop.name, shop.calls, shop.chart.value, shop.chart.peak) == ("shop", 40, "2.0", "2.0")
+    assert shop.chart.line.startswith("M0.0,")
+    assert " L600.0," in shop.chart.line
+    assert series.charts()[-1].peak == "1"
 
 
 async def test_an_instance_that_closes_or_was_never_there(visitor: Visitor) -> None:

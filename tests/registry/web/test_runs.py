@@ -33,7 +33,7 @@ async def visitor(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Vi
         cut = await write_evaluation(visitor.client, runs / "idle", "idle")
         text = (cut.path / "rollouts.jsonl").read_bytes()
         (cut.path / "rollouts.jsonl").write_bytes(text[: len(text) - 100])
-        write_training(runs / "rl")
+        write_episodes(write_training(runs / "rl"))
         write_synthesis(runs / "blood")
         (runs / "broken").mkdir()
         (runs / "broken" / "run.json").write_text('{"version": 1}')
@@ -41,6 +41,13 @@ async def visitor(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Vi
         (runs / "broken_log").mkdir()
         (runs / "broken_log" / "metrics.jsonl").write_text("nothing\n")
         yield visitor
+
+
+def write_episodes(run: Path) -> None:
+    """Fifty episodes of a second step, the best first."""
+    told = [{"input": "a" * 9000, "output": f"episode {at:03}", "score": at / 50, "step": 2} for at in range(50)]
+    lines = "".join(json.dumps(one) + "\n" for one in reversed(told))
+    (run / "episodes" / "2.jsonl").write_text(lines, encoding="utf-8")
 
 
 async def ids(visitor: Visitor) -> dict[str, str]:
@@ -109,6 +116,16 @@ async def test_training_shows_its_curve_its_figures_and_its_episodes(visitor: Vi
     assert "Mean score 0.500" in page
 
 
+async def test_many_long_episodes_are_shown_some_at_a_time(visitor: Visitor) -> None:
+    run = (await ids(visitor))["rl"]
+    for begin, words in ((0, "1 to 20"), (20, "21 to 40"), (40, "41 to 50")):
+        answer = await visitor.http.get(f"/runs/training/{run}/episodes/2?from={begin}")
+        assert [at for at in range(50) if f"episode {at:03}" in answer.text] == [*range(begin, min(begin + 20, 50))]
+        assert f"50 episodes, the worst first, {words}" in answer.text
+        assert answer.headers["content-encoding"] == "gzip"
+        assert int(answer.headers["content-length"]) < len(answer.content) / 10
+
+
 async def test_synthesis_shows_stages_refusals_and_cost(visitor: Visitor) -> None:
     run = (await ids(visitor))["blood"]
     page = await visitor.page(f"/runs/synthesis/{run}")
@@ -122,7 +139,9 @@ async def test_synthesis_shows_stages_refusals_and_cost(visitor: Visitor) -> Non
 async def test_runs_need_the_cookie(visitor: Visitor) -> None:
     visitor.http.cookies, kept = type(visitor.http.cookies)(), visitor.http.cookies
     for path in ("/runs", "/runs/data?run=x", "/runs/rollout?run=x&name=y"):
-        await visitor.page(path, 401)
+        await visitor.page(path, 404)
+        asked = await visitor.http.get(path, headers={"Accept": "text/html"})
+        assert asked.status_code == 401  # a browser is asked to sign in
     visitor.http.cookies = kept
 
 

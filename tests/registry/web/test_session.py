@@ -92,16 +92,24 @@ PAGES = (
     "/nowhere",
     "/favicon.ico",
 )
+BROWSER = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+"""What a browser accepts where a person reads. Others, such as MCP clients, get 404 in JSON."""
 
 
 async def test_without_a_cookie_there_is_a_page_that_says_how_to_come_in(shelf: Path, tmp_path: Path) -> None:
     async with visited(shelf, tmp_path / "state") as visitor, httpx.AsyncClient(base_url=visitor.address.url) as http:
         for path in PAGES:
-            answer = await http.get(path)
+            answer = await http.get(path, headers=BROWSER)
             assert answer.status_code == 401
             assert "farm open" in answer.text
             assert "shop" not in answer.text
-        assert (await http.post("/instances", data={"environment": "shop"})).status_code == 401
+            for program in (await http.get(path), await http.post(path, json={})):
+                assert (program.status_code, program.json()["error"]["kind"]) == (404, "not_found")
+        for path in ("/.well-known/oauth-protected-resource/i/x/mcp", "/register", "/token", "/authorize"):
+            for answer in (await http.get(path), await http.post(path)):
+                assert (answer.status_code, answer.json()["error"]["kind"]) == (404, "not_found")
+        posted = await http.post("/instances", data={"environment": "shop"}, headers=BROWSER)
+        assert posted.status_code == 401
         assert (await http.get("/static/pages.js")).status_code == 200
         assert (await http.get("/static/../app.py")).status_code in (401, 404)
         wrong = await http.get("/login?code=1.2.3")

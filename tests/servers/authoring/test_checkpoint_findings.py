@@ -68,7 +68,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 }
 
 
-def with_checkpoints(shelf: Path, folder: Path, *checkpoints: dict[str, Any]) -> Path:
+def bundle_with_checkpoints(shelf: Path, folder: Path, *checkpoints: dict[str, Any]) -> Path:
     """A bundle whose one scenario has these checkpoints, and a goal."""
     shop = Path(shutil.copytree(shelf / "shop", folder / "shop"))
     goal = {**GOAL, "id": "also"}
@@ -81,7 +81,7 @@ async def test_what_can_never_be_answered_is_found_with_scenario_and_checkpoint(
     shelf: Path, tmp_path: Path, name: str
 ) -> None:
     checkpoint, finding = WRONG[name]
-    shop = with_checkpoints(shelf, tmp_path, checkpoint)
+    shop = bundle_with_checkpoints(shelf, tmp_path, checkpoint)
     async with Guests(call_seconds=0.5) as guests:
         found = await findings(shop, guests)
     assert [one for one in found if finding in one], found
@@ -91,6 +91,6 @@ async def test_what_can_never_be_answered_is_found_with_scenario_and_checkpoint(
 async def test_what_hangs_on_the_state_is_no_finding(shelf: Path, tmp_path: Path) -> None:
     late = python("def check(start, final, answer, calls):\n    return final.one('SELECT 1 WHERE 0')['x'] == 1")
     fine = {**asked("SELECT :answer, $answer, @answer; -- and no more"), "expect": [["", "", ""]]}
-    shop = with_checkpoints(shelf, tmp_path, late, fine, allowing(where="id = 't1'", columns=["cents"]))
+    shop = bundle_with_checkpoints(shelf, tmp_path, late, fine, allowing(where="id = 't1'", columns=["cents"]))
     async with Guests() as guests:
         assert await findings(shop, guests) == []

@@ -14,8 +14,8 @@ from tests.bundles import with_description
 
 WRONG = {
     "2024-13-01 00:00:00": "month must be in 1..12",
-    "2023-02-29 00:00:00": "day is out of range for month",
-    "0000-01-01 00:00:00": "year 0 is out of range",
+    "2023-02-29 00:00:00": "day (29 must be in range 1..28|is out of range) for month",
+    "0000-01-01 00:00:00": "year (0 is out of range|must be in 1..9999)",
     "9999-12-31 23:59:59": "year must be in 1..9899",
     "2024-01-01 24:00:00": "hour must be in 0..23",
     "2024-01-01 00:00:00+01:00": "must match",

@@ -86,7 +86,10 @@ BROKEN: dict[str, tuple[Break, str]] = {
         lambda f: (f / "policy.md").write_bytes(b"caf\xe9"),
         "policy.md: cannot be read: not UTF-8",
     ),
-    "too large": (lambda f: (f / "seed.sql").write_bytes(b" " * (8 * 1024 * 1024 + 1)), "seed.sql: larger than 8 MiB"),
+    "too large": (
+        lambda f: (f / "seed.sql").write_bytes(b" " * (64 * 1024 * 1024 + 1)),
+        "seed.sql: larger than 64 MiB",
+    ),
     "not JSON": (lambda f: (f / "environment.json").write_text("{"), "environment.json: not JSON: "),
     "not an object": (lambda f: (f / "environment.json").write_text("[]"), "environment.json: the whole: "),
     "an unknown key": (lambda f: with_description(f, port=80), "environment.json: port: no such key"),
@@ -470,12 +473,12 @@ async def test_a_row_that_points_nowhere_is_named_by_its_key(shop: Path) -> None
 async def test_rows_and_a_schema_that_are_too_large_or_no_text_are_named_with_their_limit(shop: Path) -> None:
     schema, seed = (shop / "schema.sql").read_bytes(), (shop / "seed.sql").read_text()
     many = "INSERT INTO parts (thing_id, note) VALUES ('t1', CAST(zeroblob(999000) AS TEXT));\n"
-    (shop / "seed.sql").write_text(seed + many * 12)
+    (shop / "seed.sql").write_text(seed + many * 66)
     assert await all_findings(shop) == []
-    (shop / "seed.sql").write_text(seed + many * 13)
+    (shop / "seed.sql").write_text(seed + many * 68)
     [found] = await all_findings(shop)
-    assert found.startswith(f"{shop}: schema.sql, seed.sql and setup: the rows take 13,")
-    assert found.endswith(" bytes; a start has at most 12,582,912")
+    assert found.startswith(f"{shop}: schema.sql, seed.sql and setup: the rows take 6")
+    assert found.endswith(" bytes; a start has at most 67,108,864")
     (shop / "seed.sql").write_text(seed)
     for name in (b'"t\xff"', b"t (a\xff"):
         (shop / "schema.sql").write_bytes(schema + b"CREATE TABLE " + name)

@@ -193,7 +193,10 @@ def test_a_bundle_that_keeps_changing_is_read_again_only_so_often(shop: Path) ->
     assert [one.environment("shop").policy for one in (library, fresh)] == [before[0], "Again."]
 
 
-def test_a_library_whose_bundles_all_keep_changing_is_read_again_only_so_often(shop: Path) -> None:
+def test_a_library_whose_bundles_all_keep_changing_is_read_again_only_so_often(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("servers.bundle_library.REREAD_SHARE_OF_ALL", 0)
     other = Path(shutil.copytree(shop, shop.with_name("other")))
     with_description(other, id="other")
     library = Library([shop.parent], reread_seconds_of_all=1e-9)

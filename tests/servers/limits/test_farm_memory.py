@@ -6,6 +6,7 @@ from pathlib import Path
 import apsw
 import pytest
 
+from registry.web import app, bundle_facts, scenario_lines
 from servers import bundle_library
 from servers.bundle.environment import BYTES_PER_VALUE
 from servers.bundle.files import LARGEST_POLICY, LARGEST_SCENARIOS, LARGEST_SCHEMA, LARGEST_SEED
@@ -16,37 +17,47 @@ from servers.gate.parser import LARGEST_SOURCE
 from servers.guest.sqlite.instance_rows import MOST_GROWTH
 from servers.guest.sqlite.start_image import LARGEST_IMAGE
 from servers.limits.json_size import MOST_VALUES
-from servers.limits.memory import BASE, CEILING, SQLITE_HEAP
+from servers.limits.memory import BASE, CEILING, LARGE_CEILING, ORDINARY_START, SQLITE_HEAP
 from servers.messages import Launch, Page
 from servers.sandbox import guest_pool
 from servers.scenario.scenario_file import BYTES_PER_LINE, MOST_LINES
 from servers.state import changeset_verification, start_images
 from servers.state.readonly_query import Reader
 from servers.worker import instance
-from servers.worker import worker as data_plane
-from servers.worker.worker import Worker
+from servers.worker.worker import COPIES, MOST_COPIED, Worker
 from tests.bundles import write_bundle
 
 MB = 1024 * 1024
 
 
-def test_all_budgets_and_what_a_farm_needs_anyhow_stay_below_the_ceiling() -> None:
-    largest_copy = data_plane.COPIES * instance.LARGEST_STATE
-    largest_history = changeset_verification.COPIES_OF_HISTORY * instance.LARGEST_STATE
+def of_all(largest_start: int, largest_seed: int) -> int:
+    """What all budgets admit together, with starts and scripts of a size."""
+    largest_copy = COPIES * (largest_start + instance.LARGEST_HISTORY)
+    largest_history = changeset_verification.COPIES_OF_HISTORY * instance.LARGEST_HISTORY
     budgets = [
-        max(data_plane.MOST_COPIED, largest_copy),
+        max(MOST_COPIED, largest_copy),
         max(changeset_verification.MOST_HISTORIES, largest_history),
         changeset_verification.MOST_HELD,
-        start_images.MOST_HELD,
-        start_images.MOST_SCRIPTS,
+        max(start_images.MOST_HELD, largest_start),
+        max(start_images.MOST_SCRIPTS, start_images.COPIES_OF_SCRIPTS * largest_seed),
         bundle_library.MOST_READ,
         guest_pool.MOST_BUFFERED,
         http_limits.MOST_RECEIVED,
         http_limits.MOST_UNREAD,
         mcp.MOST_ANSWERED,
         prepared_answers.MOST_PREPARED,
+        bundle_facts.MOST_KNOWN_BYTES,
+        app.MOST_STARTS_BYTES,
+        app.MOST_SECTIONS_BYTES,
+        scenario_lines.MOST_LINES_BYTES,
+        scenario_lines.MOST_IDS_BYTES,
     ]
-    assert BASE + sum(budgets) <= CEILING
+    return BASE + sum(budgets)
+
+
+def test_all_budgets_and_what_a_farm_needs_anyhow_stay_below_the_ceiling() -> None:
+    assert of_all(ORDINARY_START, start_images.MOST_SCRIPTS // start_images.COPIES_OF_SCRIPTS) <= CEILING
+    assert of_all(LARGEST_IMAGE, LARGEST_SEED) <= LARGE_CEILING
 
 
 def test_what_is_let_in_alone_fits_into_its_budget() -> None:
@@ -54,8 +65,7 @@ def test_what_is_let_in_alone_fits_into_its_budget() -> None:
     assert LARGEST_IMAGE + MOST_GROWTH < http_limits.MOST_UNREAD
     assert http_limits.LARGEST_REQUEST < http_limits.MOST_RECEIVED
     assert mcp.COPIES_OF_BODY * mcp.LARGEST_BODY < mcp.MOST_ANSWERED
-    assert LARGEST_IMAGE < start_images.MOST_HELD
-    assert start_images.COPIES_OF_SCRIPTS * LARGEST_SEED <= start_images.MOST_SCRIPTS
+    assert ORDINARY_START < start_images.MOST_HELD
     assert LARGEST_SCENARIOS + MOST_LINES * BYTES_PER_LINE < bundle_library.MOST_READ
     assert (
         MOST_VALUES * BYTES_PER_VALUE + 4 * (LARGEST_POLICY + LARGEST_SCHEMA + LARGEST_SOURCE)
@@ -64,25 +74,26 @@ def test_what_is_let_in_alone_fits_into_its_budget() -> None:
 
 
 def test_sqlite_has_room_for_what_the_budgets_admit() -> None:
-    assert changeset_verification.MOST_HELD + data_plane.MOST_COPIED < SQLITE_HEAP
+    largest_copy = COPIES * (LARGEST_IMAGE + instance.LARGEST_HISTORY)
+    assert changeset_verification.MOST_HELD + max(MOST_COPIED, largest_copy) < SQLITE_HEAP
 
 
 def test_a_statement_that_takes_too_much_memory_fails_alone(worker: Worker) -> None:
-    """Of a start from before such views were refused. Three of them are unfolded before anybody is asked."""
+    """Of a start from before such views were refused. Six of them are unfolded before anybody is asked."""
     nested = "".join(
         f"CREATE VIEW {name}{level} AS SELECT (SELECT max(x) FROM {name}{level - 1})"
         f" + (SELECT min(x) FROM {name}{level - 1}) AS x;"
-        for name in "uvw"
+        for name in "uvwxyz"
         for level in range(1, 16)
     )
-    roots = "".join(f"CREATE VIEW {name}0 AS SELECT 1 AS x;" for name in "uvw")
+    roots = "".join(f"CREATE VIEW {name}0 AS SELECT 1 AS x;" for name in "uvwxyz")
     with closing(apsw.Connection(":memory:")) as connection:
         connection.execute(roots + nested)
         image = connection.serialize("main")
     apsw.memory_high_water(True)
     with closing(Reader(image, image)) as reader:
         with pytest.raises(BrokenQuery, match="no memory to compile it"):
-            reader.select("SELECT u15.x FROM u15, v15, w15")
+            reader.select("SELECT u15.x FROM u15, v15, w15, x15, y15, z15")
         assert apsw.memory_high_water() <= SQLITE_HEAP
         assert reader.select("SELECT x FROM u1").rows == [(2,)]
 

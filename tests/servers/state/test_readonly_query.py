@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from servers.errors import BrokenQuery, NotFound, QueryError, RequestError, StateError
-from servers.guest.sqlite.sql_text import literal
+from servers.guest.sqlite.sql_text import sql_literal
 from servers.state import sort_files
 from servers.state.readonly_query import Reader, ReadingStopped
 from servers.state.sort_files import MOST_SORTED, MOST_SORTED_AT_ONCE
@@ -283,4 +283,4 @@ async def test_what_is_read_by_a_reader_that_was_stopped_is_no_finding(instance:
 @pytest.mark.parametrize("value", ['it\'s "so"', "", 7, -1.5, True, None, b"\x00'"])
 def test_a_literal_is_read_as_the_value_that_it_was_made_of(value: str | float | bytes | None) -> None:
     with closing(apsw.Connection(":memory:")) as connection:
-        assert connection.execute(f"SELECT {literal(value)}").fetchall() == [(value,)]
+        assert connection.execute(f"SELECT {sql_literal(value)}").fetchall() == [(value,)]

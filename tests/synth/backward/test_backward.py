@@ -99,10 +99,10 @@ async def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_pa
 
 
 async def test_however_many_processes_walk_the_bytes_are_the_same(tmp_path: Path) -> None:
-    for jobs in (1, 2, 3):
+    for jobs in (1, 3):
         made_of_it = await made(OWN_LIBRARY / "parcel_room", tmp_path / str(jobs), 4, jobs=jobs)
         assert made_of_it.certified == 4
-    assert (tmp_path / "1").read_bytes() == (tmp_path / "2").read_bytes() == (tmp_path / "3").read_bytes()
+    assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
 
 
 async def test_a_deadline_that_is_counted_from_a_call_is_judged_by_its_day(tmp_path: Path) -> None:
@@ -160,6 +160,7 @@ async def test_a_command_that_no_scenario_is_about_is_named_with_what_stands_in_
     done = await farm(*command, home=tmp_path)
     assert (done.code, done.err) == (0, ""), "what fails is told once, at the end"
     assert re.search(r"Never used: burn \(failed: tools.py, line \d+: KeyError: 'x'\)", done.out), done.out
+    assert re.search(rf"`farm synth backward {shop} .*--tool burn .*--seed 2` tries these alone", done.out), done.out
 
 
 async def test_a_bundle_whose_tools_all_read_is_refused(tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from servers.scenario.scenario_file import is_current, load_scenarios
 from synth.certify.certifier import examine
 from synth.play.playground import Playground
 from tests.bundles import TOOLS
-from tests.servers.authoring.test_checkpoint_findings import WRONG
-from tests.servers.authoring.test_checkpoint_findings import with_checkpoints as with_checkpoint
+from tests.servers.authoring.test_checkpoint_findings import WRONG, bundle_with_checkpoints
 from tests.synth.solutions.shops import GOAL, GUARD, LOGGED, SOUND, examined, python, with_checkpoints
 
 ALWAYS = "def check(start, final, answer, calls):\n    return True\n"
@@ -107,7 +106,7 @@ async def test_a_checkpoint_that_is_not_one_gets_no_certificate(
 async def test_what_check_finds_about_a_checkpoint_certify_finds_in_the_same_words(
     shelf: Path, tmp_path: Path, name: str
 ) -> None:
-    shop = with_checkpoint(shelf, tmp_path, WRONG[name][0])
+    shop = bundle_with_checkpoints(shelf, tmp_path, WRONG[name][0])
     where = f"{shop / 'scenarios.jsonl'}: scenario 'dearer': "
     async with Playground(shop, call_seconds=0.5) as stage:
         found = await findings(shop, stage.worker.guests)

@@ -3,16 +3,12 @@
 import pytest
 
 from servers.sandbox.guest_pool import Guests
-from synth.environments import interface as interfaces
-from synth.environments import schema as schemas
-from synth.environments import seed as seeds
 from synth.environments.drafts.start_images import image_of
 from synth.environments.drafts.table_shapes import shape_of
-from synth.environments.interface import Interface
-from synth.environments.schema import Schema
-from synth.environments.seed import Seed
-from synth.environments.setting import Setting
-from synth.environments.setting import accept as accept_setting
+from synth.environments.interface import Interface, interface_findings
+from synth.environments.schema import Schema, accept_schema
+from synth.environments.seed import Seed, grown, seed_findings
+from synth.environments.setting import Setting, accept_setting
 from tests.synth.environments.replay import answers
 
 
@@ -32,7 +28,7 @@ def seed(good: dict[str, str]) -> Seed:
 
 
 async def test_the_recorded_schema_is_accepted(schema: Schema) -> None:
-    assert await schemas.accept(schema) == []
+    assert await accept_schema(schema) == []
 
 
 @pytest.mark.parametrize(
@@ -58,7 +54,7 @@ async def test_the_recorded_schema_is_accepted(schema: Schema) -> None:
 async def test_a_schema_with_a_fault_is_told_where_it_is(schema: Schema, old: str, new: str, told: str) -> None:
     assert old in schema.schema_sql
     faulty = schema.model_copy(update={"schema_sql": schema.schema_sql.replace(old, new)})
-    found = await schemas.accept(faulty)
+    found = await accept_schema(faulty)
     assert any(told in one for one in found), found
 
 
@@ -74,7 +70,7 @@ async def test_rules_must_agree_with_the_policy_and_with_who_holds_them(schema: 
         (first.model_copy(update={"id": schema.rules[1].id}), "is used 2 times"),
     ]
     for rule, told in changed:
-        found = await schemas.accept(schema.model_copy(update={"rules": (rule, *schema.rules[1:])}))
+        found = await accept_schema(schema.model_copy(update={"rules": (rule, *schema.rules[1:])}))
         assert any(told in one for one in found), (told, found)
 
 
@@ -90,12 +86,12 @@ async def test_first_rows_must_be_valid_many_varied_and_linked(schema: Schema, s
         (text.replace("'ani_bruna', 'vet_okoye', 'check_up'", "'ani_bruna', 'vet_okoye', 'dental'"), "length_of_kind"),
     ]  # fmt: skip
     async with Guests() as guests:
-        assert await seeds.findings(seed, schema, "small", guests) == []
+        assert await seed_findings(seed, schema, "small", guests) == []
         for faulty, told in faults:
             assert faulty != text
-            found = await seeds.findings(seed.model_copy(update={"seed_sql": faulty}), schema, "small", guests)
+            found = await seed_findings(seed.model_copy(update={"seed_sql": faulty}), schema, "small", guests)
             assert any(told in one for one in found), (told, found)
-        found = await seeds.findings(seed, schema, "medium", guests)
+        found = await seed_findings(seed, schema, "medium", guests)
         assert any("rows in all; at least 112 are asked" in one for one in found)
 
 
@@ -119,10 +115,10 @@ async def test_an_interface_must_cover_tables_and_rules_and_be_only_stubs(
     async with Guests() as guests:
         image, _ = await image_of(guests, schema=schema.schema_sql, seed=seed.seed_sql, clock=schema.clock)
         shape = shape_of(image)
-        assert await interfaces.findings(answer, shape, schema.rules, guests) == []
+        assert await interface_findings(answer, shape, schema.rules, guests) == []
         for change, told in faults:
             faulty = answer.model_copy(update=change)
-            found = await interfaces.findings(faulty, shape, schema.rules, guests)
+            found = await interface_findings(faulty, shape, schema.rules, guests)
             assert any(told in one for one in found), (told, found)
 
 
@@ -133,7 +129,7 @@ async def test_a_setting_speaks_of_the_system_and_not_of_a_simulation() -> None:
 
 async def test_a_large_seed_is_multiplied_by_a_program(schema: Schema, seed: Seed) -> None:
     async with Guests() as guests:
-        text = await seeds.grown(
+        text = await grown(
             guests, schema=schema.schema_sql, seed=seed.seed_sql, clock=schema.clock,
             fixed=seed.fixed, values=seed.values, rows=1000,
         )  # fmt: skip

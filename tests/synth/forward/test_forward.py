@@ -12,9 +12,8 @@ from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, load_scenarios
-from synth.forward.checks import Checks
-from synth.forward.checks import findings as check_findings
-from synth.forward.proposal import Proposal, findings
+from synth.forward.checks import Checks, check_findings
+from synth.forward.proposal import Proposal, proposal_findings
 from synth.play.playground import Playground
 from tests.processes import Done, farm
 from tests.synth.forward.recorded_model import Key, RecordedModel, answered
@@ -208,15 +207,15 @@ async def test_a_task_that_cannot_be_done_is_mended_once_and_played_anew(bundle:
 )
 async def test_a_proposal_is_refused_in_words(change: dict[str, Any], finding: str) -> None:
     async with Playground(OWN_LIBRARY / "library_loans") as stage:
-        found = await findings(Proposal.model_validate({**proposed(), **change}), stage, [])
+        found = await proposal_findings(Proposal.model_validate({**proposed(), **change}), stage, [])
         assert any(finding in one for one in found), found
 
 
 async def test_a_proposal_like_one_that_there_is_is_refused() -> None:
     async with Playground(OWN_LIBRARY / "library_loans") as stage:
         proposal = Proposal.model_validate(proposed())
-        assert await findings(proposal, stage, ["Move Dune to the Central branch."]) == []
-        assert "nearly the same" in (await findings(proposal, stage, [proposal.task + " Thanks."]))[0]
+        assert await proposal_findings(proposal, stage, ["Move Dune to the Central branch."]) == []
+        assert "nearly the same" in (await proposal_findings(proposal, stage, [proposal.task + " Thanks."]))[0]
 
 
 def odd(**changes: Any) -> dict[str, Any]:

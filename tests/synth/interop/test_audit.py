@@ -4,16 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY
 from servers.errors import BundleError, NotFound
 from servers.messages import Judge
-from servers.sandbox.guest_pool import Guests
-from servers.scenario.scenario_file import load_scenarios
-from synth.interop.audit.audit import EnvironmentAudit, audit, imported_in
-from synth.interop.audit.audit_table import sums_of
-from synth.interop.audit.reference_solutions import certify
-from synth.interop.audit.wrong_agents import earned_in
+from synth.interop.audit.audit import EnvironmentAudit, environment_audit, imported_in, orders_of
+from synth.interop.audit.audit_job import Auditing
+from synth.interop.audit.audit_table import sums_of, weakest
 from tests.synth.interop.arriving import imported, played
 from tests.synth.interop.entries import ADDED, CODE, LENT, THERE, WRONG, environment, scenario
 
@@ -23,11 +19,12 @@ NEVER = """def check_func(final_state):
 
 
 async def audited(folder: Path) -> EnvironmentAudit:
-    seen: list[str] = []
-    async with Guests() as guests:
-        [found] = await audit(imported_in(folder / "out"), guests, lambda _, name: seen.append(name))
-    assert seen == [scenario.id for scenario in found.scenarios]
-    return found
+    [bundle] = imported_in(folder / "out")
+    orders = orders_of(bundle)
+    if isinstance(orders, EnvironmentAudit):
+        return orders
+    async with Auditing().open() as audit:
+        return environment_audit(bundle, [await audit(order) for order in orders])
 
 
 async def test_checks_are_asked_before_anybody_acts(tmp_path: Path) -> None:
@@ -51,29 +48,43 @@ async def test_the_calls_that_were_found_earn_what_is_said_when_they_are_played(
         assert (await worker.judge(instance.id, Judge(checkpoints=first.checkpoints))).reward == 1.0
 
 
-async def test_calls_that_earn_everything_become_the_reference_solution(tmp_path: Path) -> None:
-    renamed = """def check_func(final_state):
+RENAMED = """def check_func(final_state):
     tools = final_state["tools"].values()
     return any(tool["name"] == "ladder" and tool["lent_to"] == "Cy" for tool in tools)
 """
+
+
+async def test_calls_that_earn_everything_are_a_witness_and_no_solution(tmp_path: Path) -> None:
     never = scenario(NEVER, LENT, task_id="never")
-    await imported(tmp_path, scenarios=[scenario(LENT, ADDED, renamed), never])
-    [folder] = imported_in(tmp_path / "out")
-    assert await certify(folder, await audited(tmp_path)) == ["task_1"]
-    scenarios = load_scenarios(load(folder))
-    assert scenarios["never"].solution is None
-    lent = [call for call in scenarios["task_1"].reference().calls if call.arguments.get("person") == "Cy"]
+    await imported(tmp_path, scenarios=[scenario(LENT, ADDED, RENAMED), never])
+    found = {one.id: one for one in (await audited(tmp_path)).scenarios}
+    assert found["never"].witness is None
+    witness = found["task_1"].witness
+    assert witness is not None
+    lent = [call for call in witness.calls if call.arguments.get("person") == "Cy"]
     assert "${" in lent[0].arguments["tool_id"]  # the id that a call made is said by the place in its result
 
 
-async def test_wrong_agents_play_what_has_a_reference_solution(tmp_path: Path) -> None:
+async def test_a_witness_has_no_call_that_nothing_needs(tmp_path: Path) -> None:
+    await imported(tmp_path, scenarios=[scenario(LENT, ADDED, RENAMED)])
+    [one] = (await audited(tmp_path)).scenarios
+    assert one.witness is not None
+    for place in range(len(one.witness.calls)):
+        calls = [*one.witness.calls[:place], *one.witness.calls[place + 1 :]]
+        if any("${" in str(call.arguments) for call in calls):
+            continue  # its references would point at other calls
+        async with played(tmp_path) as (instance, worker, first):
+            for call in calls:
+                await instance.call(call.tool, call.arguments)
+            assert (await worker.judge(instance.id, Judge(checkpoints=first.checkpoints))).reward < 1
+
+
+async def test_wrong_agents_play_where_a_witness_is_known(tmp_path: Path) -> None:
     await imported(tmp_path, scenarios=[scenario(LENT, ADDED), scenario(NEVER, LENT, task_id="never")])
-    [folder] = imported_in(tmp_path / "out")
-    await certify(folder, await audited(tmp_path))
-    [one] = await earned_in(folder)
-    assert (one.scenario, one.problem) == ("task_1", None)
-    assert one.earned["claimer"] == 0.0
-    assert one.earned["half"] == 0.5
+    one, never = (await audited(tmp_path)).scenarios
+    assert (one.id, one.problem, never.wrong_agents) == ("task_1", None, {})
+    assert one.wrong_agents["claimer"] == 0.0
+    assert one.wrong_agents["half"] == 0.5
 
 
 async def test_tools_are_told_by_what_they_do(tmp_path: Path) -> None:
@@ -113,10 +124,27 @@ async def test_a_bundle_that_does_not_load_is_told_and_does_not_stop_the_others(
     assert "not Python" in found.findings[0]
 
 
-async def test_what_was_not_imported_is_not_audited() -> None:
-    async with Guests() as guests:
-        with pytest.raises(BundleError, match="was not imported"):
-            await audit([OWN_LIBRARY / "library_loans"], guests, lambda _, __: None)
+def test_what_was_not_imported_is_not_audited() -> None:
+    with pytest.raises(BundleError, match="was not imported"):
+        orders_of(OWN_LIBRARY / "library_loans")
+
+
+async def test_a_bundle_without_scenarios_has_its_tools_tried_from_the_first_rows(tmp_path: Path) -> None:
+    await imported(tmp_path)
+    (tmp_path / "out" / "env_1" / "scenarios.jsonl").write_text("")
+    found = await audited(tmp_path)
+    assert found.scenarios == ()
+    assert {tool.name for tool in found.tools if tool.succeeded} >= {"get_tool", "list_tools"}
+
+
+async def test_the_weakest_scenarios_come_first(tmp_path: Path) -> None:
+    idle = scenario(THERE, LENT, task_id="idle")
+    await imported(tmp_path, scenarios=[scenario(LENT, ADDED), scenario(NEVER, LENT, task_id="never"), idle])
+    found = await audited(tmp_path)
+    table = weakest([found], 10)
+    assert table is not None
+    assert list(table.columns[1].cells) == ["idle", "never"]
+    assert weakest([found], 0) is None
 
 
 def test_a_folder_without_bundles_is_named(tmp_path: Path) -> None:

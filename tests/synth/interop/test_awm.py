@@ -1,6 +1,8 @@
 """Agent World Model's environments: endpoints are tools, SQLite rows are the state, verifiers are checkpoints."""
 
+import asyncio
 import json
+import os
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -15,9 +17,21 @@ from servers.sandbox.guest_pool import Guests
 from servers.worker.instance import Instance
 from servers.worker.worker import Worker
 from synth.interop.awm.importer import ServerOrigin, import_servers
-from synth.interop.awm.rows import rows_in
+from synth.interop.awm.rows import LARGEST_LINE, rows_in
 from synth.interop.imports.converter import Arrival
 from tests.synth.interop.awm_rows import BOUGHT, CODE, verifier, write
+
+KEEPING = """
+
+class Kept:
+    word = "nothing"
+
+
+@app.post("/keep", operation_id="keep")
+async def keep(word: str):
+    found, Kept.word = Kept.word, word
+    return {"found": found}
+"""
 
 
 async def imported(folder: Path, *verifiers: str, **changes: Any) -> Arrival:
@@ -70,6 +84,28 @@ async def test_calls_answer_as_the_server_does_and_only_what_was_committed_stays
         assert names is not None
         assert [one["name"] for one in names["result"]] == ["axe", "drill; red"]
         assert (await instance.call("broken", {})).kind == "failed"
+
+
+async def test_what_a_server_keeps_reaches_no_other_instance_and_no_new_beginning(tmp_path: Path) -> None:
+    await imported(tmp_path, code=CODE + KEEPING)
+    async with played(tmp_path) as (instance, worker):
+
+        async def found(instance: Instance) -> Any:
+            return ((await instance.call("keep", {"word": "kept"})).structured or {})["found"]
+
+        assert await found(instance) == "nothing"
+        [ticket] = await worker.launch(Launch(environment="shop_1"))
+        assert await found(worker.find(ticket.instance)) == "nothing"
+        await worker.reset(instance.id)
+        assert await found(instance) == "nothing"
+        environment = instance.environment
+    async with Guests(most_own=2) as guests:
+        first, second = [await guests.serving(environment, name) for name in ("a", "b")]
+        assert await guests.serving(environment, "a") is first
+        third = await guests.serving(environment, "c")
+        assert [one.ended for one in (first, second, third)] == ["another instance needs its place", None, None]
+        many = await asyncio.gather(*(guests.serving(environment, name) for name in "defg"))
+        assert sum(one.ended is None for one in (second, third, *many)) == 2
 
 
 @pytest.mark.parametrize(
@@ -146,3 +182,23 @@ def test_rows_that_are_nothing_are_named(tmp_path: Path) -> None:
     rows = rows_in(tmp_path)
     assert len(rows.left_out) == 4
     assert "line 4: is not JSON" in rows.left_out[-1]
+
+
+def test_the_folder_of_others_is_read_without_links_and_by_bounded_rows(tmp_path: Path) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (tmp_path / "private.jsonl").write_text('{"scenario": "private", "description": "secret"}\n')
+    (theirs / "b.jsonl").symlink_to("../private.jsonl")
+    with (theirs / "a.jsonl").open("wb") as file:
+        file.truncate(2 * LARGEST_LINE + 5)
+        file.seek(0, os.SEEK_END)
+        file.write(b'\n{"scenario": "kept", "description": "x"}\n{"scenario": "t", "scenario": "u"}\n')
+    with (theirs / "c.json").open("wb") as file:
+        file.truncate(LARGEST_LINE + 1)
+    rows = rows_in(theirs)
+    assert list(rows.servers) == ["kept"]
+    assert [one.partition("/theirs/")[2] for one in rows.left_out] == [
+        "a.jsonl: line 1: longer than 16 MiB",
+        "a.jsonl: line 3: is not JSON: an object has the key 'scenario' twice",
+        "c.json: longer than 16 MiB",
+    ]

@@ -7,7 +7,7 @@ from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY
 from servers.scenario.scenario_file import load_scenarios
 from tests.processes import Done, farm
-from tests.synth.interop.entries import environment, scenario, write
+from tests.synth.interop.entries import LENT, THERE, WRONG, environment, scenario, write
 
 
 async def run(*arguments: str | Path, home: Path) -> Done:
@@ -32,6 +32,58 @@ async def test_files_come_in_are_checked_audited_and_listed(tmp_path: Path) -> N
     assert "scenarios that reward doing nothing: 0 of 1 (0%)" in done.out
     [told] = json.loads((tmp_path / "audit.json").read_text())
     assert told["scenarios"][0]["reward_found"] == 1.0
+
+
+async def test_a_stopped_audit_goes_on_and_a_changed_scenario_is_audited_anew(tmp_path: Path) -> None:
+    paths = write(tmp_path / "files", [environment()], [scenario(), scenario(task_id="task_2")])
+    out, kept = tmp_path / "out", tmp_path / "kept"
+    await run("import", "envscaler", *paths, "--out", out, home=tmp_path)
+    first = await run("audit", out, "--out", kept, home=tmp_path)
+    assert first.code == 0
+    lines = (kept / "audited.jsonl").read_text().splitlines(keepends=True)
+    (kept / "audited.jsonl").write_text("".join(lines[:2]) + lines[2][:40])  # killed in the middle of a line
+    again = await run("audit", out, "--out", kept, "--jobs", "1", home=tmp_path)
+    assert "2 of 3 parts were audited before." in again.err
+    assert again.out == first.out
+    scenarios = out / "env_1" / "scenarios.jsonl"
+    scenarios.write_text(scenarios.read_text().replace("Lend", "Please lend"))
+    assert "audited before" not in (await run("audit", out, "--out", kept, home=tmp_path)).err
+
+
+async def test_a_witness_is_written_beside_a_scenario(tmp_path: Path) -> None:
+    paths = write(tmp_path / "files", [environment()], [scenario()])
+    out = tmp_path / "out"
+    await run("import", "envscaler", *paths, "--out", out, home=tmp_path)
+    done = await run("audit", out, "--solutions", home=tmp_path)
+    assert "--solutions is called --witnesses now" in done.err
+    assert "env_1: task_1: has a witness now" in done.out
+    [written] = load_scenarios(load(out / "env_1")).values()
+    assert written.witness is not None
+    assert written.solution is None
+    done = await run("export", "sft", "--reference", out, "--out", tmp_path / "sft", home=tmp_path)
+    assert (done.code, (tmp_path / "sft" / "train.jsonl").read_text()) == (1, "")
+
+
+async def test_a_cleaned_import_pays_nothing_for_nothing_and_has_a_footprint(tmp_path: Path) -> None:
+    idle = scenario(THERE, LENT, task_id="idle")
+    raising = scenario(WRONG, LENT, task_id="raising")
+    nothing = scenario(THERE, task_id="nothing")
+    paths = write(tmp_path / "files", [environment()], [idle, raising, nothing])
+    out = tmp_path / "out"
+    done = await run("import", "envscaler", *paths, "--out", out, "--clean", "--strict-episodes", home=tmp_path)
+    assert "scenario idle: 1 check that held at the start: guards now; nothing else may change than 1 row" in done.out
+    assert "scenario raising: 1 check that raised at the start and never held: dropped" in done.out
+    assert "scenario nothing: 1 check that held at the start: guards now; left out: no goal is left" in done.out
+    scenarios = load_scenarios(load(out / "env_1"))
+    assert [*scenarios] == ["idle", "raising"]
+    assert [one.role for one in scenarios["idle"].checkpoints] == ["guard", "goal", "guard", "guard"]
+    told = await run("audit", out, "--json", tmp_path / "audit.json", home=tmp_path)
+    assert told.code == 0
+    [found] = json.loads((tmp_path / "audit.json").read_text())
+    assert found["findings"] == []
+    assert [one["problem"] for one in found["scenarios"]] == [None, None]
+    assert [one["reward_for_nothing"] for one in found["scenarios"]] == [0.0, 0.0]
+    assert (await run("import", "envscaler", *paths, "--out", out, home=tmp_path)).code == 0  # what it wrote is its own
 
 
 async def test_what_is_left_out_is_told_and_the_exit_code_says_so(tmp_path: Path) -> None:

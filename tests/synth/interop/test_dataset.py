@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from servers.errors import BundleError, NotFound, RequestError
+from synth.interop.imports.check_values import hints_of
 from synth.interop.imports.dataset import read
+from synth.interop.imports.source import class_source
 from tests.synth.interop.entries import environment, scenario, write
 
 
@@ -90,6 +92,17 @@ def test_a_file_that_is_too_large_is_refused_unread(tmp_path: Path) -> None:
         file.truncate(512 * 1024 * 1024 + 1)
     with pytest.raises(RequestError, match=r"larger than 512 MiB$"):
         read(there, tmp_path / "neither.json")
+
+
+def test_a_class_that_is_a_parent_in_many_ways_is_read_once() -> None:
+    levels = [f"class C{level}({', '.join([f'C{level - 1}'] * 9)}):\n    pass\n" for level in range(1, 10)]
+    source = class_source("class C0:\n    def call(self):\n        pass\n" + "".join(levels), "C9")
+    assert [one.name for one in source.methods] == ["call"]
+
+
+def test_constants_of_a_check_are_compared_up_to_a_bound() -> None:
+    hints = hints_of("A = [" + ", ".join(map(str, range(60_000))) + "]")
+    assert len(hints["loose"]) == 40
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:

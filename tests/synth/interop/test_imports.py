@@ -189,8 +189,9 @@ async def test_what_the_config_shares_with_the_state_stays_shared(tmp_path: Path
         ({"env_class_code": CODE.replace("self.opened = False", "self.opened = iter([])")}, "opened: a list_iterator"),
         ({"env_class_code": CODE.replace("self.opened = False", "1 / 0")}, "ZeroDivisionError"),
         ({"env_class_code": CODE + "\n\nX = undefined\n"}, "NameError"),
+        ({"environment_summary": "\ud800"}, "has another shape than was expected: UnicodeEncodeError"),
     ],
-    ids=["syntax", "import", "open", "name", "function", "hangs", "attribute", "raises", "loads"],
+    ids=["syntax", "import", "open", "name", "function", "hangs", "attribute", "raises", "loads", "half a character"],
 )
 async def test_an_environment_that_cannot_be_is_left_out_with_the_reason(
     tmp_path: Path, changes: dict[str, Any], words: str
@@ -256,3 +257,26 @@ async def test_a_query_that_changes_something_is_a_fault(tmp_path: Path) -> None
         assert "is said to read" in (outcome.detail or "")
         assert rows_changed(instance) == []
         assert (await instance.call("list_tools", {})).text == before
+
+
+async def test_a_check_that_defines_no_check_function_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    [arrival] = await imported(tmp_path, scenarios=[scenario(LENT, "def other(final_state):\n    return True\n")])
+    assert "scenario task_1: check 2 left out: defines no function check_func" in arrival.notes
+    assert arrival.folder is not None
+    async with Guests() as guests:
+        assert await findings(arrival.folder, guests) == []
+
+
+async def test_of_two_environments_whose_names_come_to_one_id_the_second_is_left_out(tmp_path: Path) -> None:
+    other = environment(env_id="env-1", environment_summary="Another shed")
+    [first, second] = await imported(tmp_path, [environment(), other], [scenario(), scenario(env_id="env-1")])
+    assert first.folder is not None
+    assert second.reason == "its name comes to 'env_1', as that of an environment before it"
+    assert json.loads((first.folder / "environment.json").read_text())["title"] == "Tool shed"
+
+
+async def test_why_an_environment_is_left_out_is_a_short_line_of_ours(tmp_path: Path) -> None:
+    long = scenario()
+    long["checklist_with_func"][0]["check_item"] = "Is it so?\n" * 1000
+    [arrival] = await imported(tmp_path, scenarios=[long])
+    assert arrival.reason == "has another shape than was expected: question: must have at most 2000 characters"

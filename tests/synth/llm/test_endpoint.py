@@ -11,23 +11,23 @@ import pytest
 from fastapi import Request
 from fastapi.responses import HTMLResponse, Response
 
-from agent_client.models.endpoint import Endpoint as Connection
-from agent_client.models.endpoint import Retries
+from agent_client.models.endpoint import Endpoint, Retries
 from servers.errors import RequestError
 from servers.records import Record
 from synth.llm.cache import Cache
-from synth.llm.endpoint import EndpointWriter, Sampling
+from synth.llm.endpoint import EndpointWriter
 from synth.llm.exchange import Recorder
 from synth.llm.recording import RecordingWriter
 from synth.llm.writer import (
     BadAnswer,
     Message,
     PromptTooLong,
+    Sampling,
     WriterAnswer,
     WriterRefused,
     WriterUnreachable,
 )
-from tests.doubles import Endpoint, refused, said
+from tests.doubles import StubEndpoint, refused, said
 
 QUESTION = (Message(role="system", content="Be brief."), Message(role="user", content="Which books?"))
 
@@ -57,13 +57,13 @@ async def ask(
     seconds: float = 300.0,
     attempts: int = 6,
     **settings: Any,
-) -> tuple[list[WriterAnswer], Endpoint]:
+) -> tuple[list[WriterAnswer], StubEndpoint]:
     """Ask the same so many times, one after another."""
-    endpoint = Endpoint(list(answers))
+    endpoint = StubEndpoint(list(answers))
     async with AsyncExitStack() as stack:
         base_url = await stack.enter_async_context(endpoint.serve())
         retries = Retries(attempts, sleep=waits or Waits())
-        connection = Connection(base_url, api_key="key-1", seconds=seconds, retries=retries)
+        connection = Endpoint(base_url, api_key="key-1", seconds=seconds, retries=retries)
         writer = await stack.enter_async_context(EndpointWriter(connection, "stub-1", **settings))
         return [await writer.ask(QUESTION, SCHEMA, label="loans/schema") for _ in range(times)], endpoint
 
@@ -169,7 +169,7 @@ async def test_an_endpoint_that_answers_nonsense_is_named(nonsense: dict[str, An
 
 async def test_an_endpoint_that_is_down_is_named() -> None:
     async with AsyncExitStack() as stack:
-        connection = Connection("http://127.0.0.1:9/v1", retries=Retries(2, sleep=Waits()))
+        connection = Endpoint("http://127.0.0.1:9/v1", retries=Retries(2, sleep=Waits()))
         writer = await stack.enter_async_context(EndpointWriter(connection, "stub-1"))
         with pytest.raises(WriterUnreachable, match=r"cannot reach http://127\.0\.0\.1:9/v1"):
             await writer.ask(QUESTION, SCHEMA, label="loans/schema")
@@ -196,7 +196,7 @@ async def test_no_more_requests_than_allowed_are_under_way() -> None:
     crowd = Crowd()
     async with AsyncExitStack() as stack:
         base_url = await stack.enter_async_context(crowd.serve())
-        connection = Connection(base_url, retries=Retries(sleep=Waits()))
+        connection = Endpoint(base_url, retries=Retries(sleep=Waits()))
         writer = await stack.enter_async_context(EndpointWriter(connection, "stub-1", at_once=2))
         async with asyncio.TaskGroup() as group:
             for number in range(6):
@@ -205,7 +205,7 @@ async def test_no_more_requests_than_allowed_are_under_way() -> None:
     assert crowd.most == 2
 
 
-class Crowd(Endpoint):
+class Crowd(StubEndpoint):
     """An endpoint that counts how many it serves at once, and answers when a second one has come."""
 
     def __init__(self) -> None:
@@ -287,9 +287,9 @@ async def test_a_recording_may_be_compressed(tmp_path: Path) -> None:
 
 async def test_an_optional_key_is_not_asked_for_strictly() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}, "additionalProperties": False}
-    endpoint = Endpoint([said('{"a": "b"}')])
+    endpoint = StubEndpoint([said('{"a": "b"}')])
     async with AsyncExitStack() as stack:
         base_url = await stack.enter_async_context(endpoint.serve())
-        writer = await stack.enter_async_context(EndpointWriter(Connection(base_url), "stub-1"))
+        writer = await stack.enter_async_context(EndpointWriter(Endpoint(base_url), "stub-1"))
         await writer.ask(QUESTION, schema, label="a/b")
     assert endpoint.requests[0]["response_format"]["json_schema"]["strict"] is False

@@ -104,15 +104,17 @@ async def test_words_that_cannot_serve_are_told_to_the_writer(
     tmp_path: Path, answer: dict[str, Any], reason: str
 ) -> None:
     shop = await write_bundle(tmp_path / "shop")
-    writer = Scripted(answer, WORDS)
-    await written(shop, tmp_path / "work", tmp_path / "words.json", writer)
-    assert len(writer.asked) == 2
+    writer = Scripted(answer)
+    with pytest.raises(NotWritten):
+        await written(shop, tmp_path / "work", tmp_path / "words.json", writer)
     assert reason in writer.asked[1]
 
 
 async def test_what_is_accepted_is_the_bundles_phrases_and_says_what_made_it(tmp_path: Path) -> None:
     shop = await write_bundle(tmp_path / "shop", scenarios=())
-    await written(shop, tmp_path / "work", shop / "phrases.json", Scripted(WORDS))
+    writer = Scripted(without("rows", "things"), WORDS)
+    await written(shop, tmp_path / "work", shop / "phrases.json", writer)
+    assert len(writer.asked) == 2
     async with Playground(shop) as stage:
         problems, phrases = read_phrases(shop, stage.environment)
         assert problems == []
@@ -183,26 +185,32 @@ async def test_answers_in_other_words_are_asked_for_what_is_told(tmp_path: Path)
     assert found.provenance.model == "scripted"
 
 
-@pytest.mark.parametrize(
-    ("answer", "reason"),
+FAULTS: list[list[tuple[dict[str, Any], str]]] = [
     [
         (templates(right=["{value}"]), "tells.price.cents.right: 1 different templates; 6 are wanted"),
         (templates(wrong=["{other}"] * 6), "tells.price.cents.wrong: 1 different templates; 6 are wanted"),
         (templates(right=["{value|long}", *TEMPLATES["right"]]), "right: no form 'long'; there are bare, code, comma"),
+    ],
+    [
         (templates(right=["It costs a lot.", *TEMPLATES["right"]]), "does not tell the value: 'It costs a lot.'"),
         ({"tells": {}}, "tells.price.cents.right: 0 different templates"),
         ({"tells": {**templates()["tells"], "make": {"id": {}}}}, "tells.make: nobody asks for 'id'"),
-        ({**templates(), "scenarios": {"dearer": {}}}, "`tells` is the only key"),
     ],
-)
+    [({**templates(), "scenarios": {"dearer": {}}}, "`tells` is the only key")],
+]
+"""Answers that cannot serve and what is wrong with each: as many in a row as a writer is asked."""
+
+
+@pytest.mark.parametrize("faults", FAULTS)
 async def test_templates_that_cannot_serve_are_told_to_the_writer(
-    tmp_path: Path, answer: dict[str, Any], reason: str
+    tmp_path: Path, faults: list[tuple[dict[str, Any], str]]
 ) -> None:
     shop = await write_bundle(tmp_path / "shop")
-    writer = Scripted(TOLD, others=[answer, templates()])
+    writer = Scripted(TOLD, others=[*(answer for answer, _ in faults), templates()])
     await written(shop, tmp_path / "work", tmp_path / "phrases.json", writer)
-    assert len(writer.asked) == 3
-    assert reason in writer.asked[2]
+    assert len(writer.asked) == 2 + len(faults)
+    for (_, reason), asked in zip(faults, writer.asked[2:], strict=True):
+        assert reason in asked
 
 
 async def test_whole_answers_that_are_there_stay_and_say_who_wrote_them(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.doubles import Endpoint, refused, said
+from tests.doubles import StubEndpoint, refused, said
 from tests.processes import farm
 from tests.synth.pipeline.model import Model, answer_to
 from tests.synth.pipeline.tiny_process import artefact, ran, started, values
@@ -24,7 +24,15 @@ async def test_a_run_makes_an_environment_of_each_topic(tmp_path: Path) -> None:
         done = await ran(tmp_path, topics=TOPICS, base_url=base_url, prompt_price=100.0, completion_price=200.0)
     assert (done.code, done.err) == (0, "")
     assert "2 accepted, 0 rejected; 10 requests, 0 answers from the cache, 100 + 50 tokens, 0.02 spent." in done.out
-    assert "loans: accepted" in done.out
+    loans = [line for line in done.out.splitlines() if line.startswith("loans: ")]
+    assert [line.split(" (")[0] for line in loans] == [
+        "loans: tables begins",
+        "loans: tools begins",
+        "loans: code begins",
+        "loans: bundle begins",
+        "loans: accepted",
+    ]
+    assert "(2 requests, 1 answer refused, 30 tokens)" in loans[1]
     assert "First answers accepted: tables 0 of 2, tools 2 of 2, code 4 of 4." in done.out
     assert len(model.requests) == STRAIGHT
     assert values(tmp_path)["loans/01-tables.json"] == {"names": ["loans_a", "loans_b"]}
@@ -192,7 +200,7 @@ async def test_an_environment_that_is_never_accepted_is_kept_with_its_reasons(tm
         again = await ran(tmp_path, base_url=base_url)
     assert (done.code, again.code) == (1, 1)
     assert "0 accepted, 1 rejected; 4 requests" in done.out
-    assert "loans: rejected: tables: names: 1 is too few; 2 are asked\n" in done.out
+    assert "loans: tables begins\nloans: rejected: tables: names: 1 is too few; 2 are asked (4 requests" in done.out
     assert "\nIt is not tried again" in done.out
     assert "Written by stub." in (tmp_path / "run/report.html").read_text()
     assert "0 accepted, 1 rejected; 0 requests" in again.out
@@ -205,7 +213,7 @@ async def test_an_environment_that_is_never_accepted_is_kept_with_its_reasons(tm
 
 
 async def test_a_run_goes_on_when_its_folder_alone_is_named(tmp_path: Path) -> None:
-    endpoint = Endpoint([refused(401, "no such key"), *[said("{}") for _ in range(8)]])
+    endpoint = StubEndpoint([refused(401, "no such key"), *[said("{}") for _ in range(8)]])
     async with endpoint.serve() as base_url:
         run = partial(farm, "synth", "run", "--out", "r", home=tmp_path, OPENAI_API_KEY="sk-1")
         begun = await run("--topic", "Loans", "--model", "m", "--base-url", base_url)
@@ -214,7 +222,7 @@ async def test_a_run_goes_on_when_its_folder_alone_is_named(tmp_path: Path) -> N
     assert (begun.code, "the key is wrong" in begun.err) == (1, True)
     assert (resumed.code, resumed.err) == (1, "")
     assert "0 accepted, 1 rejected; 4 requests" in resumed.out
-    assert resumed.out.startswith("Writing into r; each environment has a line when it ends.\nloans: rejected: ")
+    assert resumed.out.startswith("Writing into r; each stage has a line")
     assert again.code == 1
     assert [request["model"] for request in endpoint.requests] == ["m"] * 5 + ["m2"] * 4
 

@@ -114,7 +114,9 @@ async def test_a_node_without_the_bundle_and_one_that_is_killed_change_nothing(t
         blind = await stack.enter_async_context(node(*there, home=tmp_path, hidden=shelf))
         mortal = await stack.enter_async_context(node(*there, home=tmp_path))
         await until(lambda: runs(blind, "raylet") and runs(mortal, "raylet"), "both others are up")
-        one = await started(*make, "there", *over, home=tmp_path, RAY_ADDRESS=address, RAY_AUTH_MODE="disabled")
+        one = await started(
+            *make, "there", *over, home=tmp_path, cold=True, RAY_ADDRESS=address, RAY_AUTH_MODE="disabled"
+        )
         await until(lambda: runs(mortal, "ray::RayWorker"), "there is work for it")
         kill_all(mortal)
         made = await one.ended()

@@ -23,6 +23,17 @@ async def test_a_proof_is_made_written_and_looked_at(tmp_path: Path) -> None:
     assert (done.code, done.out) == (1, f"shop: no proof.json about its files as they are; {made}\n")
 
 
+async def test_a_bundle_that_cannot_be_run_keeps_its_earlier_proof(tmp_path: Path) -> None:
+    bundle = await write_bundle(tmp_path / "shop", scenarios=())
+    (bundle / "proof.json").write_text("an earlier one")
+    (bundle / "schema.sql").write_text("CREATE TABEL x (y);")
+    done = await farm("prove", str(bundle), "--write", home=tmp_path)
+    assert (done.code, done.err) == (1, "")
+    assert 'schema.sql: near "TABEL": syntax error' in done.out
+    assert done.out.endswith("not written: none of its tools could be run, so proof.json is left as it is\n")
+    assert (bundle / "proof.json").read_text() == "an earlier one"
+
+
 async def test_a_picture_shows_every_environment_and_what_its_scenarios_are_worth(tmp_path: Path) -> None:
     bundle = await write_bundle(tmp_path / "shop")
     described = json.loads((bundle / "environment.json").read_text())

@@ -34,7 +34,7 @@ RULES: list[dict[str, Any]] = [
 PRICE = TOOLS[TOOLS.index("def price") : TOOLS.index("def scrap")]
 
 
-async def proof_of(folder: Path, tools: str, *, rules: list[dict[str, Any]] | None = None, calls: int = 120) -> Proof:
+async def proof_of(folder: Path, tools: str, *, rules: list[dict[str, Any]] | None = None, calls: int = 60) -> Proof:
     bundle = await write_bundle(folder / "shop", tools=tools, policy=POLICY, scenarios=())
     if rules is not None:
         (bundle / "rules.json").write_text(json.dumps(rules))

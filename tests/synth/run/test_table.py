@@ -5,9 +5,10 @@ import io
 import pytest
 from rich.console import Console
 
+from servers.text.terminal import Terminal
 from synth.pipeline.asker import WriterExchange
 from synth.pipeline.progress import Prices, RunProgress
-from synth.runner.table import table
+from synth.runner.table import live, table
 
 ASKED = WriterExchange(
     prompt="p", model="m", prompt_tokens=900_000, completion_tokens=99_999, cached=False, reasons=(), attempt=1
@@ -32,3 +33,18 @@ def test_no_cell_is_cut_in_80_columns(prices: Prices) -> None:
         assert word in drawn.getvalue()
     names = "".join(line[1:].split(" ")[0] for line in lines)
     assert LONG in names
+
+
+def test_a_terminal_too_has_a_line_for_each_stage_and_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    drawn = io.StringIO()
+    console = Terminal()
+    console.file = drawn
+    assert console.is_terminal
+    progress = RunProgress()
+    with live(console, progress):
+        progress.stage("shop", "tables")
+        progress.exchange("shop", ASKED)
+        progress.end("shop", "rejected", "tables: [red]none")
+    assert "shop: tables begins\n" in drawn.getvalue()
+    assert "shop: rejected: tables: [red]none (1 request, 0 answers refused, 999,999 tokens)\n" in drawn.getvalue()

@@ -61,4 +61,4 @@ async def test_a_server_does_not_outlive_its_run(number: signal.Signals, tmp_pat
 
 
 def is_serving(command: str) -> bool:
-    return "bin/vllm serve a/model" in command and "synth.runner.die_with_parent" not in command
+    return "bin/vllm serve a/model" in command and "servers.limits.parent_death" not in command

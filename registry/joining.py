@@ -1,0 +1,275 @@
+"""The registry's side of joining: who may be a worker of this farm, and that it is still there.
+
+Nothing is believed from a worker that has not proved that it knows the join token. The registry keeps no nonces: they
+carry their own time and proof, so that any registry of a farm can take the next step.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from registry.leases import Registry
+from registry.ledger.store import KeptWorker
+from registry.workers.fleet import FleetMember
+from registry.workers.remote_worker import RemoteWorker
+from servers.errors import Conflict, FarmError, RequestError
+from servers.joining.messages import (
+    MOST_CLOCKS_DIFFER,
+    NONCE_SECONDS,
+    VERSION,
+    Beat,
+    BeatAnswer,
+    Challenge,
+    ChallengeAnswer,
+    JoinAnswer,
+    JoinOrder,
+)
+from servers.joining.proofs import control_token, fresh_nonce, proof, proves
+from servers.records import checked_url
+from servers.text.wording import counted
+
+MOST_NAMED = 5
+"""Bundles that a refusal names."""
+log = logging.getLogger("farm.joining")
+
+
+class Joining:
+    """The workers that join one registry. `key` is the join token."""
+
+    def __init__(
+        self,
+        registry: Registry,
+        token: str,
+        *,
+        authority: Path | None = None,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self.registry = registry
+        self.key = token.encode()
+        self.children: dict[str, Callable[[], None]] = {}
+        """The workers that this farm starts itself, and what kills each so that it is started anew."""
+        self._authority = authority
+        self._wall = wall
+        self._doors: dict[str, RemoteWorker] = {}
+        self._used: dict[str, float] = {}
+        self._turn = asyncio.Lock()  # one worker joins at a time, so that no name is given twice
+        self._returns: set[asyncio.Task[None]] = set()
+
+    async def aclose(self) -> None:
+        for task in self._returns:
+            task.cancel()
+        await asyncio.gather(*(door.aclose() for door in self._doors.values()), *self._returns, return_exceptions=True)
+
+    def challenge(self, order: Challenge) -> ChallengeAnswer:
+        """The registry's nonce. The proof of the answer shows that the registry knows the join token.
+
+        Raises:
+            Conflict: the worker has another version.
+        """
+        self._see_to_version(order.version)
+        head = f"{int(self._wall())}-{fresh_nonce()}"
+        return ChallengeAnswer(nonce=f"{head}-{proof(self.key, 'nonce', head)[:32]}", version=VERSION)
+
+    async def join(self, order: JoinOrder) -> JoinAnswer:
+        """Take a worker into the fleet, or let it come back.
+
+        Raises:
+            RequestError, Conflict: why it cannot be one of this farm's.
+        """
+        self.see_to_nonce(order.session)
+        self._see_to_version(order.version)
+        self._see_to_clock(order.at)
+        url = _url(order.url)
+        reached_at = _url(order.reached_at or order.url)
+        _see_to_bundles(order.bundles, await asyncio.to_thread(self.registry.catalogue.library.digests))
+        token = control_token(self.key, order.session, order.name, order.identity)
+        door = RemoteWorker(reached_at, token, authority=self._authority)
+        try:
+            wrong = await door.reach()
+            if wrong is not None:
+                raise Conflict(
+                    f"the registry cannot reach this worker at {reached_at}: {wrong}; advertise a URL that the registry"
+                    " and the agents can reach, and open its port"
+                )
+            async with self._turn:
+                await self._see_to_name(order)
+                await self._seat(order, url, reached_at, door)
+        except BaseException:
+            await door.aclose()
+            raise
+        return JoinAnswer()
+
+    async def _seat(self, order: JoinOrder, url: str, reached_at: str, door: RemoteWorker) -> None:
+        seat = FleetMember(
+            order.name,
+            url,
+            door,
+            capacity=order.capacity,
+            identity=order.identity,
+            session=order.session,
+            reached_at=reached_at,
+            restart=self.children.get(order.name),
+        )
+        former = self.registry.fleet.seats.get(order.name)
+        if former is not None:
+            seat.restarts = former.restarts
+        await self.registry.join(seat)
+        await self._keep_door(order.name, door)
+        log.info("worker joined", extra={"worker": order.name, "url": url, "capacity": order.capacity})
+
+    async def _keep_door(self, name: str, door: RemoteWorker) -> None:
+        former = self._doors.get(name)
+        self._doors[name] = door
+        if former is not None:
+            former.give_way(door)
+            await former.aclose()
+
+    async def key_of(self, name: str) -> bytes | None:
+        """The control token of a worker of this farm. None for one that has to join first."""
+        seat = self.registry.fleet.seats.get(name)
+        if seat is not None and seat.session:
+            return control_token(self.key, seat.session, name, seat.identity).encode()
+        kept = await asyncio.to_thread(self.registry.ledger.worker, name)
+        if kept is None or not kept.session or name in self.children or seat is not None:
+            return None
+        return control_token(self.key, kept.session, name, kept.identity).encode()
+
+    async def beat(self, order: Beat) -> BeatAnswer:
+        """A heartbeat. A worker that was drained may leave once its last lease has ended.
+
+        Raises:
+            Conflict: it is an old one.
+        """
+        seat = await self._heard(order)
+        if not seat.drains or seat.restart is not None or seat.launching:
+            return BeatAnswer()
+        loads = await asyncio.to_thread(self.registry.ledger.loads)
+        if loads.get(seat.name, 0):
+            return BeatAnswer()
+        await self.registry.dismiss(seat)
+        log.info("worker has left", extra={"worker": seat.name})
+        return BeatAnswer(leave=True)
+
+    async def leave(self, order: Beat) -> BeatAnswer:
+        """A worker ends now, and may come back."""
+        seat = await self._heard(order)
+        seat.answers = False
+        log.info("worker ends", extra={"worker": seat.name})
+        return BeatAnswer()
+
+    async def _heard(self, order: Beat) -> FleetMember:
+        """The worker of a heartbeat. After a restart of the registry the ledger knows it."""
+        seat = self.registry.fleet.seats.get(order.name) or await self._seated_again(order.name)
+        if order.number <= seat.beat:
+            raise Conflict("this heartbeat is not the next one")
+        seat.beat, seat.silence = order.number, 0.0
+        if seat.lost:
+            self._come_back(seat)
+        else:
+            seat.answers = True
+        return seat
+
+    def _come_back(self, seat: FleetMember) -> None:
+        """Have the leases of a worker live again that was cut off, and whose instances are there."""
+
+        async def back() -> None:
+            try:
+                await self.registry.join(seat)
+            except FarmError as error:  # the next heartbeat tries again
+                log.error("worker cannot come back", extra={"worker": seat.name, "error": str(error)})
+
+        if not self._returns:
+            task = asyncio.create_task(back())
+            self._returns.add(task)
+            task.add_done_callback(self._returns.discard)
+
+    async def _seated_again(self, name: str) -> FleetMember:
+        async with self._turn:
+            seat = self.registry.fleet.seats.get(name)
+            if seat is not None:
+                return seat
+            kept = await asyncio.to_thread(self.registry.ledger.worker, name)
+            if kept is None:
+                raise Conflict(f"no worker {name!r} has joined")
+            token = control_token(self.key, kept.session, name, kept.identity)
+            door = RemoteWorker(kept.reached_at, token, authority=self._authority)
+            seat = _seat_of(kept, door)
+            await self._keep_door(name, door)
+            await self.registry.join(seat)
+            return seat
+
+    def see_to_nonce(self, session: str) -> None:
+        """Refuse a nonce that this farm did not give, gave too long ago, or that was used here."""
+        now = self._wall()
+        head, _, mac = session.partition(".")[2].rpartition("-")
+        if not proves(mac + proof(self.key, "nonce", head)[32:], self.key, "nonce", head):
+            raise RequestError("this registry did not give that nonce")
+        if now - int(head.partition("-")[0]) > NONCE_SECONDS:
+            raise RequestError("that nonce is too old; ask for another")
+        self._used = {one: at for one, at in self._used.items() if now - at <= NONCE_SECONDS}
+        if session in self._used:
+            raise RequestError("that nonce was used before; ask for another")
+        self._used[session] = now
+
+    def _see_to_version(self, version: str) -> None:
+        if version != VERSION:
+            raise Conflict(f"this worker has version {version} and the registry {VERSION}; install the same on both")
+
+    def _see_to_clock(self, at: float) -> None:
+        ahead = at - self._wall()
+        if abs(ahead) > MOST_CLOCKS_DIFFER:
+            side = "ahead of" if ahead > 0 else "behind"
+            raise Conflict(
+                f"the clock of this worker is {abs(ahead):.0f} s {side} the registry's, and may differ by"
+                f" {MOST_CLOCKS_DIFFER:g} s; have both set by NTP"
+            )
+
+    async def _see_to_name(self, order: JoinOrder) -> None:
+        """Refuse a second worker of one name, while the first answers or has leases."""
+        kept = await asyncio.to_thread(self.registry.ledger.worker, order.name)
+        if kept is None or kept.identity in ("", order.identity):
+            return
+        seat = self.registry.fleet.seats.get(order.name)
+        leases = (await asyncio.to_thread(self.registry.ledger.loads)).get(order.name, 0)
+        if (seat is not None and not seat.lost) or leases:
+            raise Conflict(
+                f"the name {order.name} is taken by the worker at {kept.url}, with {counted(leases, 'live lease')};"
+                " choose another with --name, or start it on the --state that it had"
+            )
+
+
+def _see_to_bundles(theirs: Mapping[str, str], ours: Mapping[str, str]) -> None:
+    """Refuse a worker that would serve other bundles than the registry lists."""
+    lacking = sorted(ours.keys() - theirs.keys())
+    if lacking:
+        raise Conflict(f"this worker lacks {_named(lacking)} of the registry; give both the same --library")
+    others = sorted(name for name, digest in ours.items() if theirs[name] != digest)
+    if others:
+        raise Conflict(f"this worker has other files of {_named(others)} than the registry; give both the same bundles")
+
+
+def _named(bundles: list[str]) -> str:
+    more = f" and {len(bundles) - MOST_NAMED} more" if len(bundles) > MOST_NAMED else ""
+    return f"the {'bundle' if len(bundles) == 1 else 'bundles'} {', '.join(bundles[:MOST_NAMED])}{more}"
+
+
+def _url(url: str) -> str:
+    try:
+        return checked_url(url).rstrip("/")
+    except ValueError as error:
+        raise RequestError(f"the advertised address: {error}") from None
+
+
+def _seat_of(kept: KeptWorker, door: RemoteWorker) -> FleetMember:
+    return FleetMember(
+        kept.name,
+        kept.url,
+        door,
+        drains=kept.drains,
+        capacity=kept.capacity,
+        identity=kept.identity,
+        session=kept.session,
+        reached_at=kept.reached_at,
+    )

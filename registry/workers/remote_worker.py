@@ -1,0 +1,151 @@
+"""A worker in another process or on another machine, reached over HTTP through its control door."""
+
+import asyncio
+import ssl
+from contextlib import suppress
+from http import HTTPStatus
+from pathlib import Path
+
+import httpx
+from pydantic import ValidationError
+
+from servers import errors
+from servers.doors.operations import CALL, JUDGE, LAUNCH, AnswerT, Operation, OrderT
+from servers.errors import CapacityError, FarmError, InfraError
+from servers.joining.messages import HERE, HereAnswer, HereOrder
+from servers.joining.proofs import fresh_nonce, proves
+from servers.limits.processor_budget import LONGEST_JUDGEMENT
+from servers.records import Record
+from servers.validation import first_problem
+
+SECONDS = 60.0
+LONG_SECONDS = LONGEST_JUDGEMENT + SECONDS
+"""Seconds to wait for an operation that runs untrusted code: longer than its budget may take on a busy machine."""
+SECONDS_TO_CONNECT = 3.0
+SECONDS_TO_REACH = 3.0
+"""Seconds that a worker that joins has to answer at the address that it advertises."""
+LONG = frozenset({JUDGE.name, LAUNCH.name, CALL.name})
+ERRORS: dict[str, type[FarmError]] = {
+    kind: error for kind, error in vars(errors).items() if isinstance(error, type) and issubclass(error, FarmError)
+}
+
+
+SECONDS_TO_RETURN = 10.0
+"""Seconds that a request waits for a worker that has started again and has not joined yet."""
+
+
+class WorkerAway(CapacityError):
+    """A worker cannot be reached, or has fallen silent. Others may do."""
+
+
+class NotJoined(WorkerAway):
+    """A worker has started again, and does not know the token of its last session. It did nothing."""
+
+
+class RemoteWorker:
+    """The operations of a worker, each as one HTTP request."""
+
+    def __init__(self, url: str, token: str, *, authority: Path | None = None) -> None:
+        self._http = httpx.AsyncClient(
+            base_url=url.rstrip("/"),
+            headers={"Authorization": f"Bearer {token}"},
+            trust_env=False,
+            verify=True if authority is None else ssl.create_default_context(cafile=str(authority)),
+            limits=httpx.Limits(max_connections=64, max_keepalive_connections=64, keepalive_expiry=3.0),
+        )
+        self._token = token.encode()
+        self._waiting: dict[asyncio.Timeout, str] = {}
+        self._successor: RemoteWorker | None = None
+        self._replaced = asyncio.Event()
+        self.url = url
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    def cut(self, *, launches_only: bool = False) -> None:
+        """Wait no longer for answers: the worker is silent."""
+        now = asyncio.get_running_loop().time()
+        for waiting, operation in list(self._waiting.items()):
+            if operation == LAUNCH.name or not launches_only:
+                waiting.reschedule(now)
+
+    def give_way(self, successor: "RemoteWorker") -> None:
+        """Wait no longer for answers: the worker has joined anew, and `successor` asks it from now on."""
+        self._successor = successor
+        self._replaced.set()
+        self.cut()
+
+    async def reach(self) -> str | None:
+        """Ask who is at the address. Returns why it is not this worker, or None. The token is not sent."""
+        nonce = fresh_nonce()
+        try:
+            body = HereOrder(nonce=nonce).model_dump_json()
+            request = self._http.build_request("POST", HERE, content=body, timeout=SECONDS_TO_REACH)
+            del request.headers["Authorization"]
+            async with asyncio.timeout(SECONDS_TO_REACH):
+                response = await self._http.send(request)
+        except (httpx.HTTPError, TimeoutError) as error:
+            return f"nobody answers there ({str(error) or type(error).__name__})"
+        try:
+            given = HereAnswer.model_validate_json(response.content).proof
+        except ValidationError:
+            return f"another server answers there (HTTP {response.status_code})"
+        return None if proves(given, self._token, "here", nonce) else "another worker answers there"
+
+    async def ask(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
+        if self._successor is None:
+            try:
+                return await self._answer(operation, order)
+            except NotJoined:
+                await self._wait_until_replaced()
+                if self._successor is None:
+                    raise
+        return await self._successor.ask(operation, order)
+
+    async def _answer(self, operation: Operation[OrderT, AnswerT], order: OrderT) -> AnswerT:
+        seconds = LONG_SECONDS if operation.name in LONG else SECONDS
+        response = await self._post(operation.name, order, seconds=seconds)
+        try:
+            return operation.read(response.content)
+        except ValidationError as error:
+            raise InfraError(
+                f"the worker at {self.url} answered {operation.name} with what is no answer: {first_problem(error)}"
+            ) from None
+
+    async def _wait_until_replaced(self) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SECONDS_TO_RETURN):
+                await self._replaced.wait()
+
+    async def _post(self, operation: str, order: Record, *, seconds: float) -> httpx.Response:
+        timeout = httpx.Timeout(seconds, connect=min(seconds, SECONDS_TO_CONNECT))
+        try:
+            async with asyncio.timeout(None) as waiting:
+                self._waiting[waiting] = operation
+                try:
+                    response = await self._http.post(
+                        f"/w/{operation}", content=order.model_dump_json(), timeout=timeout
+                    )
+                finally:
+                    del self._waiting[waiting]
+        except TimeoutError:
+            raise WorkerAway(f"the worker at {self.url} has fallen silent; others may have room") from None
+        except httpx.ConnectTimeout:
+            raise WorkerAway(f"the worker at {self.url} cannot be reached") from None
+        except httpx.TimeoutException:
+            raise CapacityError(
+                f"the worker at {self.url} did not answer {operation} within {seconds:g} s; the machine may be busy: "
+                "wait and try again"
+            ) from None
+        except httpx.HTTPError as error:
+            reason = str(error) or type(error).__name__
+            raise WorkerAway(f"the worker at {self.url} does not answer ({reason}); it may be starting again") from None
+        if response.is_success:
+            return response
+        if response.status_code == HTTPStatus.UNAUTHORIZED:
+            raise NotJoined(f"the worker at {self.url} has started again and has not joined yet; try again in a moment")
+        try:
+            said = response.json()["error"]
+            raise ERRORS.get(said["kind"], InfraError)(said["message"])
+        except (ValueError, KeyError, TypeError):
+            raise InfraError(f"the worker at {self.url} answered {operation} with {response.status_code}") from None

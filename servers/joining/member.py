@@ -1,0 +1,207 @@
+"""A worker's side of joining: it proves itself to its registry, has the registry prove itself, and sends heartbeats.
+
+It believes nothing from a registry that has not proved that it knows the join token.
+"""
+
+import asyncio
+import logging
+import ssl
+import time
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+from typing import TypeVar
+
+import httpx
+from pydantic import ValidationError
+
+from servers.errors import InfraError, RequestError
+from servers.joining.messages import (
+    BEAT,
+    BEAT_SECONDS,
+    CHALLENGE,
+    JOIN,
+    LEAVE,
+    VERSION,
+    Beat,
+    BeatAnswer,
+    Challenge,
+    ChallengeAnswer,
+    JoinAnswer,
+    JoinOrder,
+)
+from servers.joining.proofs import (
+    PROOF_HEADER,
+    ControlTokens,
+    control_token,
+    fresh_nonce,
+    proves,
+    request_proof,
+)
+from servers.records import Record
+from servers.worker.settings import JoinSettings
+from servers.worker.worker import Worker
+
+SECONDS = 10.0
+"""Seconds to wait for the registry."""
+AGAIN_SECONDS = 1.0
+MISSED = 2
+"""Heartbeats in a row without an answer that are worth an error. At the end of a farm its workers may miss one."""
+PROOF = PROOF_HEADER.decode()
+AnswerT = TypeVar("AnswerT", bound=Record)
+log = logging.getLogger("farm.member")
+
+
+class RegistryAway(InfraError):
+    """The registry does not answer, or cannot answer now. The worker tries again."""
+
+
+class Unknown(InfraError):
+    """The registry does not know the session any more. The worker joins again."""
+
+
+class FarmMember:
+    """One worker as the member of a farm. `beat` keeps it one, until it is told to leave."""
+
+    def __init__(self, worker: Worker, settings: JoinSettings, tokens: ControlTokens) -> None:
+        self._worker = worker
+        self._settings = settings
+        self._tokens = tokens
+        self._key = settings.token.encode()
+        self._number = 0
+        verify = True if settings.authority is None else ssl.create_default_context(cafile=str(settings.authority))
+        self._http = httpx.AsyncClient(
+            base_url=settings.registry.rstrip("/"),
+            trust_env=False,
+            verify=verify,
+            timeout=httpx.Timeout(SECONDS, connect=3.0),
+            limits=httpx.Limits(max_connections=2, keepalive_expiry=4.0),
+        )
+
+    async def aclose(self) -> None:
+        await self._http.aclose()
+
+    async def join(self) -> None:
+        """Join the registry. While it does not answer, try again.
+
+        Raises:
+            RequestError: it refuses this worker, or does not prove itself.
+        """
+        await _patiently(self._join, f"no registry answers at {self._settings.registry}")
+
+    async def _join(self) -> None:
+        nonce = fresh_nonce()
+        answer = await self._ask(CHALLENGE, Challenge(nonce=nonce, version=VERSION), ChallengeAnswer, self._key)
+        session = f"{nonce}.{answer.nonce}"
+        order = JoinOrder(
+            session=session,
+            name=self._settings.name,
+            identity=self._worker.identity,
+            url=self._settings.advertise,
+            reached_at=self._settings.reached_at,
+            version=VERSION,
+            at=time.time(),
+            capacity=self._worker.settings.most_instances,
+            bundles=await asyncio.to_thread(self._worker.library.digests),
+        )
+        self._tokens.coming = control_token(self._key, session, order.name, order.identity)
+        await self._ask(JOIN, order, JoinAnswer, self._key)
+        self._tokens.agree()
+        self._number = 0
+        log.info("joined", extra={"registry": self._settings.registry, "worker": order.name})
+
+    async def beat(self) -> None:
+        """Send heartbeats until the registry lets this worker leave. Joins again if the registry has forgotten it.
+
+        Raises:
+            RequestError: the registry refuses this worker.
+        """
+        missed = 0
+        while True:
+            await asyncio.sleep(BEAT_SECONDS)
+            try:
+                if await self._beat():
+                    return
+                if missed >= MISSED:
+                    log.info("registry answers again", extra={"registry": self._settings.registry})
+                missed = 0
+            except Unknown:
+                await self.join()
+            except RegistryAway as error:
+                missed += 1
+                if missed == MISSED:
+                    log.error("registry does not answer", extra={"error": str(error)})
+
+    async def _beat(self) -> bool:
+        self._number += 1
+        beat = Beat(name=self._settings.name, number=self._number)
+        return (await self._ask(BEAT, beat, BeatAnswer, self._tokens.current.encode())).leave
+
+    async def leave(self) -> None:
+        """Tell the registry that this worker ends now, so that it gets no launches. Its instances stay here."""
+        try:
+            async with asyncio.timeout(BEAT_SECONDS):
+                beat = Beat(name=self._settings.name, number=self._number + 1)
+                await self._ask(LEAVE, beat, BeatAnswer, self._tokens.current.encode())
+        except (InfraError, RequestError, TimeoutError) as error:
+            log.info("left without a word", extra={"error": str(error)})
+
+    async def _ask(self, path: str, order: Record, kind: type[AnswerT], key: bytes) -> AnswerT:
+        """Ask the registry, with a proof of this worker. Only an answer that the registry proves is believed."""
+        body = order.model_dump_json().encode()
+        mine = request_proof(key, path, body)
+        try:
+            response = await self._http.post(
+                path, content=body, headers={PROOF: mine, "Content-Type": "application/json"}
+            )
+        except httpx.HTTPError as error:
+            raise RegistryAway(str(error) or type(error).__name__) from None
+        theirs = response.headers.get(PROOF, "")
+        if not proves(theirs, key, "answer", mine, str(response.status_code), response.content):
+            raise self._not_proved(path, response)
+        if response.status_code == HTTPStatus.NOT_FOUND:
+            raise Unknown("the registry does not know this worker")
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            raise RegistryAway(_message_of(response))
+        if not response.is_success:
+            raise RequestError(_message_of(response))
+        try:
+            return kind.model_validate_json(response.content)
+        except ValidationError:
+            raise RequestError(f"what answers at {self._settings.registry} is no registry of this version") from None
+
+    def _not_proved(self, path: str, response: httpx.Response) -> InfraError | RequestError:
+        """What an answer without a proof means. It is shown at most, and has this worker join anew at most."""
+        url = self._settings.registry
+        if path == BEAT and response.status_code == HTTPStatus.NOT_FOUND:
+            return Unknown("the registry does not know this session")
+        if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:
+            return RegistryAway(f"{url} answered {response.status_code}")
+        if response.status_code == HTTPStatus.CONFLICT:
+            return RequestError(f"{_message_of(response)} (so says {url}, without a proof)")
+        if response.status_code in (HTTPStatus.OK, HTTPStatus.UNAUTHORIZED):
+            return RequestError(
+                f"what answers at {url} does not know the join token of --token-file: it is another farm's, or no"
+                " farm at all; the file join-token in the state folder of `farm up` has the right one"
+            )
+        return RequestError(f"what answers at {url} is no registry: HTTP {response.status_code}")
+
+
+async def _patiently(work: Callable[[], Awaitable[None]], complaint: str) -> None:
+    """Do something again each second while the registry is away."""
+    told = False
+    while True:
+        try:
+            await work()
+            return
+        except RegistryAway as error:
+            if not told:
+                log.error("cannot join yet", extra={"error": f"{complaint}: {error}"})
+            told = True
+            await asyncio.sleep(AGAIN_SECONDS)
+
+
+def _message_of(response: httpx.Response) -> str:
+    try:
+        return str(response.json()["error"]["message"])[:2000]
+    except (ValueError, KeyError, TypeError):
+        return f"HTTP {response.status_code}"

@@ -1,0 +1,129 @@
+"""Large starts: what they cost, what an instance of one costs, and what is said where a limit is met."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncGenerator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from bench import subject
+from servers.bundle_library import Library
+from servers.errors import BundleError
+from servers.guest.sqlite.start_image import build
+from servers.messages import Launch
+from servers.worker.instance import Instance
+from servers.worker.worker import Worker
+from tests.processes import until
+
+ROWS = 40_000
+LARGE = (
+    f"INSERT INTO items WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {ROWS}) "
+    "SELECT 'item_' || i, printf('%0900d', i), i FROM n;"
+)
+CLOCK = "2026-01-05 08:00:00"
+MB = 1_000_000
+
+
+@pytest_asyncio.fixture
+async def large(tmp_path: Path) -> AsyncGenerator[Worker]:
+    subject.write_bundle(tmp_path / "library" / "store")
+    (tmp_path / "library" / "store" / "seed.sql").write_text(LARGE)
+    async with Worker(Library([tmp_path / "library"]), tmp_path / "state") as worker:
+        yield worker
+
+
+async def launched(worker: Worker, count: int, setup: str = "") -> list[Instance]:
+    tickets = await worker.launch(Launch(environment="store", count=count, setup=setup))
+    return [await worker.opened(ticket.instance) for ticket in tickets]
+
+
+async def stock_up(instance: Instance, item: int) -> None:
+    outcome = await instance.call(subject.TOOL, {"item_id": f"item_{item}", "count": 1})
+    assert outcome.kind == "ok", outcome
+
+
+async def test_an_instance_of_a_large_start_costs_its_changes(large: Worker) -> None:
+    many = await launched(large, 16)
+    size = len(many[0].start.image)
+    assert size > 35 * MB
+    assert all(one.start is many[0].start for one in many)
+    for item in range(1, 11):
+        for one in many:
+            await stock_up(one, item)
+    assert all(one.state.path.stat().st_size < 32_000 for one in many)
+    large.guests.end_excess(1 << 40)
+    assert large.guests.memory < 3 * size  # sixteen copies were sixteen times as much
+    forks = await large.fork(many[0].id, 4)
+    await stock_up(await large.opened(forks[0].instance), 1)
+    await large.reset(many[1].id)
+    told = [
+        (await large.query(one, "SELECT stock FROM items WHERE id IN ('item_1', 'item_11') ORDER BY id")).rows
+        for one in (many[0].id, forks[0].instance, forks[1].instance, many[1].id)
+    ]
+    assert told == [((2,), (11,)), ((3,), (11,)), ((2,), (11,)), ((1,), (11,))]
+
+
+async def test_a_snapshot_of_a_large_state_is_one_sqlite_file(large: Worker, tmp_path: Path) -> None:
+    [one] = await launched(large, 1)
+    await stock_up(one, ROWS)
+    (tmp_path / "state.db").write_bytes(await large.snapshot(one.id))
+    with closing(sqlite3.connect(tmp_path / "state.db")) as file:
+        assert file.execute("SELECT count(*), max(stock) FROM items").fetchone() == (ROWS, ROWS + 1)
+        assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+async def test_a_setup_may_delete_all_that_a_large_seed_wrote(large: Worker) -> None:
+    [one] = await launched(large, 1, setup="DELETE FROM items;")
+    outcome = await one.call(subject.TOOL, subject.ARGUMENTS)
+    assert (outcome.kind, outcome.text) == ("refused", "no item 'item_7'")
+    assert len(one.start.image) < 100_000
+
+
+async def test_live_instances_go_on_when_their_start_is_damaged_or_deleted_on_the_disk(large: Worker) -> None:
+    [one] = await launched(large, 1)
+    [image] = (large.folder / "starts").iterdir()
+    before = image.read_bytes()
+    image.write_bytes(before[:-1] + b"x")
+    await stock_up(one, 1)
+    image.unlink()
+    await stock_up(one, 1)
+    assert (await large.query(one.id, "SELECT stock FROM items WHERE id = 'item_1'")).rows == ((3,),)
+
+
+async def test_a_build_that_is_cancelled_leaves_nothing_and_the_next_one_builds(large: Worker) -> None:
+    order = Launch(environment="store", setup="UPDATE items SET stock = 1;")
+    await launched(large, 1)
+    before = set((large.folder / "starts").iterdir())
+    guests = large.guests.started
+
+    building = asyncio.create_task(large.launch(order))
+    await until(lambda: large.guests.started > guests, "a guest builds it")
+    building.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await building
+    assert set((large.folder / "starts").iterdir()) == before
+    assert len(await large.launch(order)) == 1
+
+
+def test_a_million_rows_are_built_and_one_that_breaks_a_rule_is_told() -> None:
+    rows = ", ".join(f"('{n}', '', {n})" for n in range(1_000_000))
+    image, findings = build(subject.SCHEMA, f"INSERT INTO items VALUES {rows};", "", CLOCK)
+    assert (findings, len(image) > 15 * MB) == ([], True)
+    image, findings = build(subject.SCHEMA, f"INSERT INTO items VALUES {rows}, ('last', '', -1);", "", CLOCK)
+    assert image == b""
+    [finding] = findings
+    assert finding.startswith("seed.sql: CHECK constraint failed: stock >= 0 (in: INSERT INTO items VALUES ('0', ")
+
+
+async def test_a_build_that_takes_too_long_says_how_long_and_what_is_faster(
+    large: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("servers.state.start_images.START_SECONDS", 0.5)
+    endless = (
+        "INSERT INTO items WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i, '', 1 FROM n;"
+    )
+    with pytest.raises(BundleError, match=r"take more than 0\.5 s to run; an INSERT of hundreds of rows is faster"):
+        await launched(large, 1, setup=endless)
