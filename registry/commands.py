@@ -31,7 +31,7 @@ from servers.text.wording import counted
 
 if TYPE_CHECKING:  # importing these takes two seconds
     from registry.client import FarmClient
-    from registry.farm import Options
+    from registry.farm import Address, Options
 
 app = typer.Typer()
 out = Terminal()
@@ -170,27 +170,33 @@ def _shelves_of_runs(given: list[Path] | None) -> tuple[Path, ...]:
 
 async def _up(options: "Options") -> None:
     from registry.farm import running
-    from servers.doors.worker_process import until_told_to_stop
+    from servers.doors.worker_process import ending_on_signals
 
     async with running(options) as address:
         settle()
-        bundles = len(Library(list(options.library)).ids())
-        kept = "as given" if options.token else f"in {options.state / 'token'}"
-        size = f"{counted(options.workers, 'worker')}, {counted(bundles, 'environment')}"
-        out.print(marked("Farm at [bold]{}[/]  ({}, token {})", address.url, size, kept), soft_wrap=True)
-        if options.nameless:
-            warning = "[red]Leases name 127.0.0.1, where only this machine finds them[/]; others need --public-host."
-            out.print(marked(warning))
-        if address.missing_walls:
-            missing = ", ".join(address.missing_walls)
-            out.print(marked("[red]Missing walls around guests: {}[/]; `farm doctor` says more.", missing))
-        for line in hidden_in(options.library):
-            out.print(line, soft_wrap=True)
-        if options.web:
-            out.print("`farm open` opens its pages in a browser.")
-        out.print(f"API and its description: {address.url}/v1/docs. Ctrl-C ends it.")
-        await until_told_to_stop()
+        with ending_on_signals() as told:
+            _show(options, address)
+            await told.wait()
         out.print("Closing: calls under way are finished.")
+
+
+def _show(options: "Options", address: "Address") -> None:
+    """Say where the farm is, and what about it may surprise."""
+    bundles = len(Library(list(options.library)).ids())
+    kept = "as given" if options.token else f"in {options.state / 'token'}"
+    size = f"{counted(options.workers, 'worker')}, {counted(bundles, 'environment')}"
+    out.print(marked("Farm at [bold]{}[/]  ({}, token {})", address.url, size, kept), soft_wrap=True)
+    if options.nameless:
+        warning = "[red]Leases name 127.0.0.1, where only this machine finds them[/]; others need --public-host."
+        out.print(marked(warning))
+    if address.missing_walls:
+        missing = ", ".join(address.missing_walls)
+        out.print(marked("[red]Missing walls around guests: {}[/]; `farm doctor` says more.", missing))
+    for line in hidden_in(options.library):
+        out.print(line, soft_wrap=True)
+    if options.web:
+        out.print("`farm open` opens its pages in a browser.")
+    out.print(f"API and its description: {address.url}/v1/docs. Ctrl-C ends it.")
 
 
 @app.command("open")

@@ -13,7 +13,7 @@ from servers.cli.command_options import Bundle, bundle_of
 from servers.doors.mcp import AgentDoor, serve_stdio
 from servers.doors.server import listen, run_served, serving, url_of
 from servers.doors.stdio import standard_streams
-from servers.doors.worker_process import until_told_to_stop
+from servers.doors.worker_process import ending_on_signals
 from servers.files.scratch_folder import scratch_folder
 from servers.messages import Launch, Ticket
 from servers.text.terminal import Terminal
@@ -52,8 +52,9 @@ async def _over_http(worker: Worker, ticket: Ticket, port: int) -> None:
     door = AgentDoor(worker, loopback_only=True)
     listening = listen("127.0.0.1", port)
     async with door.running(), serving(door, listening):
-        err.print(f"{url_of(listening)}{ticket.path}\nAuthorization: Bearer {ticket.token}", soft_wrap=True)
-        await until_told_to_stop()
+        with ending_on_signals() as told:
+            err.print(f"{url_of(listening)}{ticket.path}\nAuthorization: Bearer {ticket.token}", soft_wrap=True)
+            await told.wait()
 
 
 async def _serve(

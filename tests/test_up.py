@@ -392,12 +392,13 @@ async def test_a_farm_ends_in_time_whatever_is_judged_and_logs_no_traceback(tmp_
 
 STUCK = """
 import asyncio, threading
-from servers.doors.worker_process import until_told_to_stop
+from servers.doors.worker_process import ending_on_signals
 
 async def main():
     task = asyncio.create_task(asyncio.to_thread(threading.Event().wait))
-    asyncio.get_running_loop().call_soon(print, "begun")
-    await until_told_to_stop(seconds_to_end=0.1)
+    with ending_on_signals(seconds_to_end=0.1) as told:
+        print("begun")
+        await told.wait()
 
 asyncio.run(main())
 """
@@ -410,6 +411,25 @@ async def test_a_process_that_does_not_end_by_itself_is_ended() -> None:
     process.terminate()
     async with asyncio.timeout(LONG):
         assert await process.wait() == 1
+
+
+TOLD_EARLY = """
+import asyncio, os, signal
+from servers.doors.worker_process import ending_on_signals
+
+async def main():
+    with ending_on_signals() as told:
+        os.kill(os.getpid(), signal.SIGTERM)  # before anybody waits
+        await told.wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_signal_between_the_first_line_and_the_wait_ends_a_process_in_order() -> None:
+    process = await asyncio.create_subprocess_exec(sys.executable, "-c", TOLD_EARLY)
+    async with asyncio.timeout(LONG):
+        assert await process.wait() == 0
 
 
 async def test_a_farm_launches_no_tools_that_the_gate_refuses(tmp_path: Path) -> None:

@@ -72,13 +72,13 @@ async def serve_worker(order: WorkerOrder, listening: socket.socket, on_joined: 
     async with opened(library, order.state, order.settings, loopback_only=order.loopback_only) as (worker, door):
         control = EndsWithClient(ControlDoor(worker, tokens, loopback_only=order.loopback_only), only_reads)
         async with serving(Doors(door, control), listening), aclosing(FarmMember(worker, order.join, tokens)) as member:
-            stop = asyncio.Event()
-            belonging = asyncio.create_task(_belong(member, stop, on_joined))
-            try:
-                await until_told_to_stop(stop)
-            finally:
-                belonging.cancel()
-                await asyncio.gather(belonging, return_exceptions=True)
+            with ending_on_signals() as stop:
+                belonging = asyncio.create_task(_belong(member, stop, on_joined))
+                try:
+                    await stop.wait()
+                finally:
+                    belonging.cancel()
+                    await asyncio.gather(belonging, return_exceptions=True)
             await member.leave()
             worker.tool_changes.end_all()  # streams would keep the server waiting
     if not belonging.cancelled() and (refused := belonging.exception()) is not None:
@@ -96,17 +96,19 @@ async def _belong(member: FarmMember, stop: asyncio.Event, on_joined: Callable[[
         stop.set()
 
 
-async def until_told_to_stop(stop: asyncio.Event | None = None, *, seconds_to_end: float = SECONDS_TO_END) -> None:
-    """Wait for SIGTERM, SIGINT or `stop`. The process then ends within `seconds_to_end`, whatever still runs in it.
+@contextmanager
+def ending_on_signals(*, seconds_to_end: float = SECONDS_TO_END) -> Generator[asyncio.Event]:
+    """Yield an event that SIGTERM and SIGINT set. After the block the process ends within `seconds_to_end` seconds.
 
-    Further SIGINTs are ignored: one more would come in the middle of the orderly end.
+    Whoever says that the process is there says so inside the block: a signal may follow at once. After the block
+    further SIGINTs are ignored: one more would come in the middle of the orderly end.
     """
-    stop = asyncio.Event() if stop is None else stop
+    told = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, told.set)
     try:
-        await stop.wait()
+        yield told
     finally:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.remove_signal_handler(number)
