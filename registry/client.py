@@ -135,11 +135,14 @@ class FarmClient:
         ttl_seconds: int = 3600,
         seed: int = 0,
         perturb: str = "",
+        key: str | None = None,
     ) -> list[Lease]:
         """Launch and lease `count` new instances, all or none.
 
         A lease ends after `ttl_seconds` without a heartbeat. The same `seed` and calls give the same rows. `perturb`
-        says in a line how the tools differ from the environment's. Raises NotFound, BundleError or CapacityError.
+        says in a line how the tools differ from the environment's. With a `key`, which the caller makes up, a launch
+        can be asked for again without harm: the same leases come back. Raises NotFound, BundleError or CapacityError,
+        and Conflict for the key of another launch.
         """
         order = _order(
             LaunchRequest,
@@ -149,6 +152,7 @@ class FarmClient:
             ttl_seconds=ttl_seconds,
             seed=seed,
             perturb=perturb,
+            key=key,
         )
         return list((await self._post("/instances", order, Launched)).items)
 

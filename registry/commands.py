@@ -103,6 +103,9 @@ def up(
         Path | None,
         typer.Option(help="A file with the token of workers that join. Default: `join-token` in the state folder."),
     ] = None,
+    replica: Annotated[
+        bool, typer.Option("--replica", help="Be one of several registries of a farm, on one ledger in PostgreSQL.")
+    ] = False,
     authority: Annotated[
         Path | None, typer.Option(help="Certificates (PEM) of which one signed those of workers with an https URL.")
     ] = None,
@@ -140,6 +143,7 @@ def up(
         ledger=ledger,
         token=token_from(token, token_file),
         join_token=join_token_from(join_token_file),
+        replica=replica,
         authority=readable(authority),
         public_host=public_host,
         worker=WorkerSettings(

@@ -9,8 +9,8 @@ import os
 import re
 import secrets
 import socket
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,10 +20,11 @@ from registry.http.app import control_app
 from registry.http.join_door import JoinDoor
 from registry.joining import Joining
 from registry.leases import Registry
-from registry.ledger.farm_identity import claim
+from registry.ledger.farm_identity import claim, shared_identity
 from registry.ledger.lease_clock import LeaseClock
 from registry.ledger.store import Ledger
 from registry.messages import HEALTH, KEEP_SECONDS
+from registry.replicas import Replicas
 from registry.site import site
 from registry.web.app import Pages
 from registry.workers.fleet import EmbeddedWorker, Fleet, FleetMember
@@ -68,6 +69,8 @@ class Options:
     ledger: str | None = None
     token: str | None = None
     join_token: str | None = None
+    replica: bool = False
+    """Whether this is one of several registries on one PostgreSQL ledger."""
     authority: Path | None = None
     """Certificates of which one signed those of workers that join with an https URL."""
     public_host: str | None = None
@@ -118,14 +121,14 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         RequestError: the port is taken, or another farm uses the state folder or the ledger.
         StateError: the state folder cannot be used.
     """
+    _see_to_replica(options)
     async with AsyncExitStack() as stack:
         listening = stack.enter_context(_listening(options))
         stack.enter_context(sole_user(options.state, FILES))
         token = options.token or kept_secret_of(options.state / TOKEN_FILE)
         library = Library(list(options.library))
-        ledger = Ledger.open(options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}")
-        stack.callback(ledger.close)
-        begin = claim(ledger, options.state)
+        join_token = options.join_token or kept_secret_of(options.state / JOIN_FILE)
+        ledger, begin = stack.enter_context(_claimed_ledger(options, join_token))
         registry = Registry(library, ledger, Fleet(), clock=LeaseClock(begin), keep_seconds=options.keep_seconds)
         control = control_app(registry, token=token, loopback_only=options.loopback_only)
         url = _public(options, url_of(listening))
@@ -137,9 +140,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
                 site(registry, control, token=token, loopback_only=options.loopback_only, runs=options.runs)
             )
             others, pages = found.app, found.pages
-        joining = Joining(
-            registry, options.join_token or kept_secret_of(options.state / JOIN_FILE), authority=options.authority
-        )
+        joining = Joining(registry, join_token, authority=options.authority, shared=options.replica)
         stack.push_async_callback(joining.aclose)
         opened_door = asyncio.Event()
         processes: list[WorkerProcess] = []
@@ -155,6 +156,8 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             home = url_of(listening)
             processes.extend(_child(options, joining, number, home) for number in range(1, options.workers + 1))
         root = JoinDoor(root, joining, opened_door, loopback_only=options.loopback_only)
+        if options.replica:
+            await stack.enter_async_context(Replicas(joining))
         await stack.enter_async_context(Watchdog(registry.fleet, registry.lose))
         await stack.enter_async_context(control.router.lifespan_context(control))
         await stack.enter_async_context(serving(root, listening, ServerConnections(at_once=frozenset({HEALTH}))))
@@ -173,6 +176,34 @@ async def running(options: Options) -> AsyncGenerator[Address]:
         yield Address(url, token, missing)
 
 
+@contextmanager
+def _claimed_ledger(options: Options, join_token: str) -> Generator[tuple[Ledger, float]]:
+    """The farm's ledger, and the last reading of its lease clock."""
+    url = options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}"
+    with closing(Ledger.open(url, shared=options.replica)) as ledger:
+        known_as = shared_identity(join_token) if options.replica else None
+        yield ledger, claim(ledger, options.state, known_as=known_as)
+
+
+def _see_to_replica(options: Options) -> None:
+    """Refuse a replica that could not do what another registry of its farm does."""
+    if not options.replica:
+        return
+    lacking = [
+        what
+        for what, given in (
+            ("--ledger postgresql://…", options.ledger),
+            ("--join-token-file", options.join_token),
+            ("--token-file", options.token),
+        )
+        if not given
+    ]
+    if lacking:
+        raise RequestError(f"a replica needs {' and '.join(lacking)}, the same as the other registries of its farm")
+    if options.workers != 0:
+        raise RequestError("a replica has no workers of its own: give --workers 0, and join workers by `farm worker`")
+
+
 def _child(options: Options, joining: Joining, number: int, registry: str) -> WorkerProcess:
     """A worker process of this farm, which is not started yet. It joins the registry as any other worker does."""
     name = f"worker-{number}"
@@ -181,7 +212,7 @@ def _child(options: Options, joining: Joining, number: int, registry: str) -> Wo
         state=options.state / name,
         library=options.library,
         join=JoinSettings(
-            registry=registry,
+            registries=(registry,),
             token=joining.key.decode(),
             name=name,
             advertise=_public(options, url_of(listening)),

@@ -36,7 +36,10 @@ log = logging.getLogger("farm.joining")
 
 
 class Joining:
-    """The workers that join one registry. `key` is the join token."""
+    """The workers that join one registry. `key` is the join token.
+
+    With `shared`, the farm has other registries too. A worker joins one of them, and may send its heartbeats to any.
+    """
 
     def __init__(
         self,
@@ -44,10 +47,14 @@ class Joining:
         token: str,
         *,
         authority: Path | None = None,
+        shared: bool = False,
         wall: Callable[[], float] = time.time,
     ) -> None:
         self.registry = registry
         self.key = token.encode()
+        self.heard: dict[str, tuple[str, int]] = {}
+        """Of each worker, the session and number of the last heartbeat that other registries do not know yet."""
+        self._shared = shared
         self.children: dict[str, Callable[[], None]] = {}
         """The workers that this farm starts itself, and what kills each so that it is started anew."""
         self._authority = authority
@@ -94,14 +101,14 @@ class Joining:
                     " and the agents can reach, and open its port"
                 )
             async with self._turn:
-                await self._see_to_name(order)
-                await self._seat(order, url, reached_at, door)
+                former = await self._see_to_name(order)
+                await self._seat(order, url, reached_at, door, instead_of=former)
         except BaseException:
             await door.aclose()
             raise
         return JoinAnswer()
 
-    async def _seat(self, order: JoinOrder, url: str, reached_at: str, door: RemoteWorker) -> None:
+    async def _seat(self, order: JoinOrder, url: str, reached_at: str, door: RemoteWorker, *, instead_of: str) -> None:
         seat = FleetMember(
             order.name,
             url,
@@ -115,7 +122,7 @@ class Joining:
         former = self.registry.fleet.seats.get(order.name)
         if former is not None:
             seat.restarts = former.restarts
-        await self.registry.join(seat)
+        await self.registry.join(seat, instead_of=instead_of)
         await self._keep_door(order.name, door)
         log.info("worker joined", extra={"worker": order.name, "url": url, "capacity": order.capacity})
 
@@ -129,6 +136,9 @@ class Joining:
     async def key_of(self, name: str) -> bytes | None:
         """The control token of a worker of this farm. None for one that has to join first."""
         seat = self.registry.fleet.seats.get(name)
+        if self._shared:
+            kept = await asyncio.to_thread(self.registry.ledger.worker, name)
+            seat = None if kept is None else await self.take_up(kept)
         if seat is not None and seat.session:
             return control_token(self.key, seat.session, name, seat.identity).encode()
         kept = await asyncio.to_thread(self.registry.ledger.worker, name)
@@ -144,6 +154,10 @@ class Joining:
         """
         seat = await self._heard(order)
         if not seat.drains or seat.restart is not None or seat.launching:
+            seat.drained_beats = 0
+            return BeatAnswer()
+        seat.drained_beats += 1
+        if self._shared and seat.drained_beats == 1:  # other registries may not know yet that it drains
             return BeatAnswer()
         loads = await asyncio.to_thread(self.registry.ledger.loads)
         if loads.get(seat.name, 0):
@@ -164,19 +178,54 @@ class Joining:
         seat = self.registry.fleet.seats.get(order.name) or await self._seated_again(order.name)
         if order.number <= seat.beat:
             raise Conflict("this heartbeat is not the next one")
-        seat.beat, seat.silence = order.number, 0.0
+        if self._shared:
+            self.heard[order.name] = (seat.session, order.number)
+        self.hear(seat, order.number)
+        return seat
+
+    def hear(self, seat: FleetMember, number: int) -> None:
+        """Note a heartbeat of a worker, here or at another registry."""
+        seat.beat, seat.silence = number, 0.0
         if seat.lost:
             self._come_back(seat)
         else:
             seat.answers = True
-        return seat
+
+    async def take_up(self, kept: KeptWorker) -> FleetMember | None:
+        """The seat of a worker that is in the ledger. It may have joined through another registry."""
+        seats = self.registry.fleet.seats
+        seat = seats.get(kept.name)
+        if seat is not None and seat.session == kept.session:
+            return seat
+        async with self._turn:
+            now = await asyncio.to_thread(self.registry.ledger.worker, kept.name)
+            seat = seats.get(kept.name)
+            if now is None or not now.session or (seat is not None and seat.session == now.session):
+                return seat
+            door = self._door_to(now)
+            seat = _seat_of(now, door)
+            seat.answers = False  # until its next heartbeat
+            await self._keep_door(now.name, door)
+            await self.registry.notice(seat)
+            return seat
+
+    async def forget(self, name: str) -> None:
+        """Take a worker off that has left through another registry."""
+        self.registry.fleet.seats.pop(name, None)
+        door = self._doors.pop(name, None)
+        if door is not None:
+            await door.aclose()
+
+    def _door_to(self, kept: KeptWorker) -> RemoteWorker:
+        token = control_token(self.key, kept.session, kept.name, kept.identity)
+        return RemoteWorker(kept.reached_at, token, authority=self._authority)
 
     def _come_back(self, seat: FleetMember) -> None:
         """Have the leases of a worker live again that was cut off, and whose instances are there."""
 
         async def back() -> None:
             try:
-                await self.registry.join(seat)
+                await self.registry.welcome(seat)
             except FarmError as error:  # the next heartbeat tries again
                 log.error("worker cannot come back", extra={"worker": seat.name, "error": str(error)})
 
@@ -193,11 +242,10 @@ class Joining:
             kept = await asyncio.to_thread(self.registry.ledger.worker, name)
             if kept is None:
                 raise Conflict(f"no worker {name!r} has joined")
-            token = control_token(self.key, kept.session, name, kept.identity)
-            door = RemoteWorker(kept.reached_at, token, authority=self._authority)
+            door = self._door_to(kept)
             seat = _seat_of(kept, door)
             await self._keep_door(name, door)
-            await self.registry.join(seat)
+            await self.registry.welcome(seat)
             return seat
 
     def see_to_nonce(self, session: str) -> None:
@@ -226,11 +274,15 @@ class Joining:
                 f" {MOST_CLOCKS_DIFFER:g} s; have both set by NTP"
             )
 
-    async def _see_to_name(self, order: JoinOrder) -> None:
-        """Refuse a second worker of one name, while the first answers or has leases."""
+    async def _see_to_name(self, order: JoinOrder) -> str:
+        """Refuse a second worker of one name, while the first answers or has leases. Returns the first's identity."""
         kept = await asyncio.to_thread(self.registry.ledger.worker, order.name)
-        if kept is None or kept.identity in ("", order.identity):
-            return
+        if kept is None:
+            return ""
+        if kept.session == order.session:
+            raise RequestError("that nonce was used before; ask for another")
+        if kept.identity in ("", order.identity):
+            return kept.identity
         seat = self.registry.fleet.seats.get(order.name)
         leases = (await asyncio.to_thread(self.registry.ledger.loads)).get(order.name, 0)
         if (seat is not None and not seat.lost) or leases:
@@ -238,6 +290,7 @@ class Joining:
                 f"the name {order.name} is taken by the worker at {kept.url}, with {counted(leases, 'live lease')};"
                 " choose another with --name, or start it on the --state that it had"
             )
+        return kept.identity
 
 
 def _see_to_bundles(theirs: Mapping[str, str], ours: Mapping[str, str]) -> None:
@@ -272,4 +325,5 @@ def _seat_of(kept: KeptWorker, door: RemoteWorker) -> FleetMember:
         identity=kept.identity,
         session=kept.session,
         reached_at=kept.reached_at,
+        beat=kept.beat,
     )

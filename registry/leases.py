@@ -64,20 +64,37 @@ class Registry:
         self.watch = RegistryEvents()
         self._membership = asyncio.Lock()  # a worker that is given up on, and comes back, does so in this order
 
-    async def join(self, seat: FleetMember) -> None:
-        """Add a worker to the fleet, or let it come back under its name. Its lost leases are live again."""
+    async def join(self, seat: FleetMember, *, instead_of: str | None = None) -> None:
+        """Add a worker to the fleet, or let it come back under its name. Its lost leases are live again.
+
+        Raises:
+            Conflict: since the worker with the identity `instead_of` had the name, another has taken it.
+        """
         now = self.clock.wall()
+        kept = KeptWorker(
+            seat.name,
+            seat.url,
+            registered_at=now,
+            seen_at=now,
+            identity=seat.identity,
+            session=seat.session,
+            reached_at=seat.reached_at,
+            capacity=seat.capacity,
+            beat=seat.beat,
+        )
+        if not await asyncio.to_thread(self.ledger.enrol, kept, instead_of=instead_of):
+            raise Conflict(f"another worker has just taken the name {seat.name}; choose another with --name")
+        await self.welcome(seat)
+
+    async def welcome(self, seat: FleetMember) -> None:
+        """Add a worker that is in the ledger. Its lost leases are live again."""
         async with self._membership:
-            await asyncio.to_thread(
-                self.ledger.enrol,
-                KeptWorker(seat.name, seat.url, now, now, seat.identity, seat.session, seat.reached_at, seat.capacity),
-            )
             with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
                 seat.walls = tuple(await seat.door.ask(WALLS, EmptyOrder()))
                 present = await seat.door.ask(IDS, EmptyOrder())
                 self.watch.came_back(seat.name, await asyncio.to_thread(self.ledger.revive, seat.name, present))
-            kept = await asyncio.to_thread(self.ledger.worker, seat.name)
-            seat.drains = kept is not None and kept.drains
+            known = await asyncio.to_thread(self.ledger.worker, seat.name)
+            seat.drains = known is not None and known.drains
             seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
             seat.lost, seat.answers = False, True
             self.fleet.seats[seat.name] = seat
@@ -113,6 +130,13 @@ class Registry:
         if seat is not None:
             seat.drains = drains
 
+    async def notice(self, seat: FleetMember) -> None:
+        """Add a worker to the fleet that has joined through another registry of this farm."""
+        with suppress(FarmError):  # then its heartbeats tell when it is there
+            seat.walls = tuple(await seat.door.ask(WALLS, EmptyOrder()))
+        seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
+        self.fleet.seats[seat.name] = seat
+
     async def dismiss(self, seat: FleetMember) -> None:
         """Forget a worker that has left."""
         self.fleet.seats.pop(seat.name, None)
@@ -124,7 +148,10 @@ class Registry:
         Raises:
             NotFound, BundleError: no such environment or scenario, or it cannot be started.
             CapacityError: there is no room.
+            Conflict: another launch has this key.
         """
+        if request.key is not None and (before := await asyncio.to_thread(self.ledger.launched, request.key)):
+            return await self._again(request, before)
         scenario = None
         library = self.catalogue.library
         if request.scenario is not None:
@@ -141,7 +168,7 @@ class Registry:
         )
         placed = await self.fleet.launch(order)
         now, at = self.clock.now(), self.clock.wall()
-        return await self._leased(
+        new = await self._leased(
             [
                 NewLease(
                     KeptLease(
@@ -155,13 +182,30 @@ class Registry:
                         status="live",
                         created_at=at,
                         expires_at=now + request.ttl_seconds,
+                        launch_key=request.key,
+                        launch_number=None if request.key is None else number,
                     ),
                     seat,
                     ticket,
                 )
-                for seat, ticket in placed
+                for number, (seat, ticket) in enumerate(placed)
             ]
         )
+        if new is None and request.key is not None:  # the same launch, through another registry or at the same time
+            return await self._again(request, await asyncio.to_thread(self.ledger.launched, request.key))
+        return new or []
+
+    async def _again(self, request: LaunchRequest, before: list[KeptLease]) -> list[Lease]:
+        """The leases of a launch that was made before.
+
+        Raises:
+            Conflict: it was another one.
+        """
+        first = before[0]
+        was = (first.environment, first.scenario, first.seed, first.ttl_seconds, len(before))
+        if was != (request.environment, request.scenario, request.seed, request.ttl_seconds, request.count):
+            raise Conflict(f"the key {request.key!r} is that of another launch, of {first.environment}; choose another")
+        return [await self.find(kept.instance) for kept in before]
 
     async def fork(self, instance: str, count: int) -> list[Lease]:
         """Lease new instances with the state of an existing one, for its remaining time."""
@@ -169,12 +213,23 @@ class Registry:
         seat = self.fleet.seat(parent.worker)
         tickets = await seat.door.ask(FORK, ForkOrder(instance=instance, count=count))
         at = self.clock.wall()
-        return await self._leased(
+        new = await self._leased(
             [
-                NewLease(parent._replace(instance=ticket.instance, path=ticket.path, created_at=at), seat, ticket)
+                NewLease(
+                    parent._replace(
+                        instance=ticket.instance,
+                        path=ticket.path,
+                        created_at=at,
+                        launch_key=None,
+                        launch_number=None,
+                    ),
+                    seat,
+                    ticket,
+                )
                 for ticket in tickets
             ]
         )
+        return new or []
 
     async def find(self, instance: str) -> Lease:
         """A lease, with its instance's token while it is live.
@@ -327,12 +382,17 @@ class Registry:
             for seat in [self.fleet.seats.get(worker.name)]
         ]
 
-    async def _leased(self, new: list[NewLease]) -> list[Lease]:
+    async def _leased(self, new: list[NewLease]) -> list[Lease] | None:
+        """Keep new leases. None if another launch has their key: then their instances are closed."""
+        placed = [(lease.seat, lease.ticket) for lease in new]
         try:
-            await asyncio.to_thread(self.ledger.add, [lease.kept for lease in new])
+            added = await asyncio.to_thread(self.ledger.add, [lease.kept for lease in new])
         except LedgerError:
-            await abandon([(lease.seat, lease.ticket) for lease in new])
+            await abandon(placed)
             raise
+        if not added:
+            await abandon(placed)
+            return None
         for lease in new:
             lease.seat.live += 1
         for seat in {lease.seat.name: lease.seat for lease in new}.values():

@@ -64,6 +64,7 @@ Count = Annotated[int, Field(ge=1, le=1000), AsInteger]
 Ttl = Annotated[
     int, Field(ge=10, le=604_800, description="Seconds without a heartbeat until the lease ends."), AsInteger
 ]
+LaunchKey = Annotated[str, Field(pattern=r"^[A-Za-z0-9._:-]{1,64}$")]
 Seed = Annotated[int, Field(ge=0, description="What the ids that the tools make are drawn from.")]
 
 
@@ -168,6 +169,11 @@ class LaunchRequest(Order):
     seed: Annotated[Seed, Field(le=LARGEST_NUMBER), AsInteger] = 0
     perturb: PerturbLine = Field(
         default="", description="How the tools differ from the environment's.", examples=["names,faults=0.1"]
+    )
+    key: LaunchKey | None = Field(
+        default=None,
+        description="The caller's own name for this launch. The same key again answers with the same leases.",
+        examples=["step-12-group-3"],
     )
 
 

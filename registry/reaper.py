@@ -1,6 +1,6 @@
 """The reaper keeps leases and instances consistent: it ends overdue leases, and closes instances without a lease.
 
-It deletes nothing before it has confirmed that the ledger is this farm's.
+It deletes nothing before it has confirmed that the ledger is this farm's. Of several registries, one does it at a time.
 """
 
 import asyncio
@@ -154,10 +154,12 @@ class Reaper:
     async def _pass(self, *, reconcile: bool) -> None:
         """One round. An error shows in the farm's health, and the next round tries again."""
         try:
-            await asyncio.to_thread(self.registry.ledger.tick, self.registry.clock.now())
-            if reconcile:
-                await self.reconcile()
-            await self.reap()
+            clock = self.registry.clock
+            clock.catch_up(await asyncio.to_thread(self.registry.ledger.tick, clock.now()))
+            if await asyncio.to_thread(self.registry.ledger.leads):
+                if reconcile:
+                    await self.reconcile()
+                await self.reap()
         except FarmError as error:
             if self.trouble is None:
                 log.error("leases cannot be looked after", extra={"error": str(error)})

@@ -30,6 +30,10 @@ LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 OWN_STATE = Path("~/.envfarm-worker")
 
 
+def _registry_urls(urls: list[str] | None) -> list[str]:
+    return [_registry_url(url) for url in urls or ()]
+
+
 def _registry_url(url: str) -> str:
     """Refuse what is no URL of a server. Raises RequestError."""
     if not url:
@@ -46,8 +50,12 @@ def _registry_url(url: str) -> str:
 @app.command()
 def worker(
     registry: Annotated[
-        str, typer.Option(callback=_registry_url, help="The URL of the registry, such as http://farm.example.org:8700.")
-    ] = "",
+        list[str] | None,
+        typer.Option(
+            callback=_registry_urls,
+            help="The URL of the registry, such as http://farm.example.org:8700. Again for each replica.",
+        ),
+    ] = None,
     token_file: Annotated[
         Path | None, typer.Option(help="A file with the join token: `join-token` in the state folder of `farm up`.")
     ] = None,
@@ -98,7 +106,7 @@ def worker(
         state=folder,
         library=(*shelves(library), OWN_LIBRARY),
         join=JoinSettings(
-            registry=registry,
+            registries=tuple(registry),
             token=join_token_from(token_file) or "",
             name=_named(name),
             advertise=advertise.rstrip("/"),
@@ -130,7 +138,8 @@ def _as_child(fd: int) -> None:
 def _tell_joined(order: WorkerOrder) -> None:
     most = order.settings.most_instances
     Terminal().print(
-        f"Worker {order.join.name} has joined {order.join.registry}, at {order.join.advertise}: {most:,} instances."
+        f"Worker {order.join.name} has joined {' and '.join(order.join.registries)}, at {order.join.advertise}:"
+        f" {most:,} instances."
         " Ctrl-C ends it, and its next start has them again.",
         markup=False,
         soft_wrap=True,

@@ -110,6 +110,17 @@ def bring_up_to_date(engine: Engine) -> None:
         _bring_up_to_date(engine)
 
 
+def see_to_revision(engine: Engine) -> None:
+    """Refuse a ledger that other registries use and that another version has prepared. Raises LedgerError."""
+    with named(engine):
+        found = _revision(engine)
+    if found != REVISIONS[-1]:
+        raise LedgerError(
+            f"the ledger {shown(engine.url)} is at revision {found!r} and registries of another version use it;"
+            " stop those first"
+        )
+
+
 def file_of(url: URL) -> Path | None:
     """The real path of a SQLite ledger, whatever name it was given. None for one in memory."""
     database = url.database or ""

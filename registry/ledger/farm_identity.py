@@ -3,6 +3,7 @@
 A farm deletes instances that its ledger does not name. With another farm's ledger, or a new one, it would delete all.
 """
 
+import hashlib
 import secrets
 import socket
 import time
@@ -17,8 +18,15 @@ from servers.text.wording import counted
 IDENTITY_FILE = "farm"
 
 
-def claim(ledger: Ledger, state: Path) -> float:
+def shared_identity(join_token: str) -> str:
+    """The identity of a farm with several registries: each has a state folder of its own, and the same join token."""
+    return hashlib.sha256(b"farm of several registries:" + join_token.encode()).hexdigest()[:32]
+
+
+def claim(ledger: Ledger, state: Path, *, known_as: str | None = None) -> float:
     """Claim a ledger for the farm of a state folder until it is closed. Returns its lease clock's last reading.
+
+    With `known_as`, the farm has this identity and not that of the state folder.
 
     Raises:
         RequestError: it is another farm's, or it does not know the instances in the folder.
@@ -26,7 +34,7 @@ def claim(ledger: Ledger, state: Path) -> float:
     """
     folder = state.resolve()
     _make_sure_of(ledger, folder)
-    return ledger.claim(KeptFarm(_identity(folder), str(folder), socket.gethostname(), time.time())).time
+    return ledger.claim(KeptFarm(known_as or _identity(folder), str(folder), socket.gethostname(), time.time())).time
 
 
 def _identity(folder: Path) -> str:

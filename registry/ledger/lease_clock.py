@@ -41,6 +41,10 @@ class LeaseClock:
         self._read_at = read_at
         return self._now
 
+    def catch_up(self, moment: float) -> None:
+        """Advance to a moment that another registry of this farm has reached."""
+        self._now = max(self._now, moment)
+
     def wall(self) -> float:
         """Seconds since 1970 by the wall clock, for people."""
         return self._wall()

@@ -3,13 +3,14 @@
 Its functions block on the database. Call them in a thread from an event loop.
 """
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Literal, NamedTuple, cast, get_args
 
-from sqlalchemy import ColumnElement, Connection, Engine, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, case, delete, func, insert, select, update
+from sqlalchemy.exc import IntegrityError
 
-from registry.ledger.database import LedgerError, bring_up_to_date, engine_of, named
+from registry.ledger.database import LedgerError, bring_up_to_date, engine_of, named, see_to_revision
 from registry.ledger.lock import LedgerLock, lock_of
 from registry.ledger.tables import farm, leases, scores, workers
 from registry.messages import Score
@@ -41,6 +42,8 @@ class KeptLease(NamedTuple):
     created_at: float
     expires_at: float
     closed_at: float | None = None
+    launch_key: str | None = None
+    launch_number: int | None = None
 
     def standing(self, now: float) -> Status:
         """Its status now. A lease ends at its time, even if the reaper has not come by yet."""
@@ -61,6 +64,7 @@ class KeptWorker(NamedTuple):
     reached_at: str = ""
     capacity: int = MOST_INSTANCES
     drains: bool = False
+    beat: int = 0
 
 
 class KeptFarm(NamedTuple):
@@ -81,10 +85,11 @@ class Ledger:
         self._farm = ""
 
     @classmethod
-    def open(cls, url: str) -> "Ledger":
+    def open(cls, url: str, *, shared: bool = False) -> "Ledger":
         """Open a ledger by its SQLAlchemy URL. A new one is created, an old one is migrated.
 
-        It is locked first, so that two farms that open a new one at the same time do not collide.
+        It is locked first, so that two farms that open a new one at the same time do not collide. With `shared`,
+        other registries of the same farm may open it too.
 
         Raises:
             RequestError: another farm uses it.
@@ -93,9 +98,13 @@ class Ledger:
         engine = engine_of(url)
         with ExitStack() as undo:
             undo.callback(engine.dispose)
-            lock = lock_of(engine)
+            lock = lock_of(engine, shared=shared)
             undo.callback(lock.release)
-            bring_up_to_date(engine)
+            if lock.alone:
+                bring_up_to_date(engine)
+            else:
+                see_to_revision(engine)
+            lock.share()
             undo.pop_all()
         return cls(engine, lock)
 
@@ -124,8 +133,13 @@ class Ledger:
             connection.execute(update(farm).values(folder=claimant.folder, host=claimant.host))
             return claimant._replace(time=kept.time)
 
-    def tick(self, time: float) -> None:
-        """Store a reading of the lease clock.
+    def leads(self) -> bool:
+        """True if this registry is the one that looks after the leases. Raises LedgerError."""
+        with named(self._engine):
+            return self._lock.leads()
+
+    def tick(self, time: float) -> float:
+        """Store a reading of the lease clock, unless a later one is stored. Returns the latest.
 
         Raises:
             LedgerError: another farm has taken the ledger, so nothing in it is reliable.
@@ -133,19 +147,40 @@ class Ledger:
         with named(self._engine):
             self._lock.confirm()
         with self._writing() as connection:
-            mine = connection.execute(update(farm).where(farm.c.id == self._farm).values(time=time))
-            if mine.rowcount != 1:
+            latest = case((farm.c.time < time, time), else_=farm.c.time)
+            mine = update(farm).where(farm.c.id == self._farm).values(time=latest).returning(farm.c.time)
+            found = connection.execute(mine).scalar()
+            if found is None:
                 raise LedgerError("the ledger does not know this farm any more: it was emptied, or another's put there")
+            return found
 
     def belongs_to(self) -> str | None:
         """The id of the farm that has claimed the ledger."""
         with self._reading() as connection:
             return connection.execute(select(farm.c.id)).scalar()
 
-    def add(self, kept: Sequence[KeptLease]) -> None:
-        """Insert new leases, all or none."""
-        with self._writing() as connection:
-            connection.execute(insert(leases), [lease._asdict() for lease in kept])
+    def add(self, kept: Sequence[KeptLease]) -> bool:
+        """Insert new leases, all or none. False if another launch has their key."""
+        key = kept[0].launch_key
+        with named(self._engine):
+            try:
+                with self._engine.begin() as connection:
+                    rows = [lease._asdict() for lease in kept]
+                    if key is None:
+                        connection.execute(insert(leases), rows)
+                    else:  # in one statement, of which a conflict leaves nothing to be told in PostgreSQL's driver
+                        connection.execute(insert(leases).values(rows))
+            except IntegrityError:
+                if key is None or not self.launched(key):
+                    raise
+                return False
+        return True
+
+    def launched(self, key: str) -> list[KeptLease]:
+        """The leases of a launch, in its order."""
+        mine = select(leases).where(leases.c.launch_key == key).order_by(leases.c.launch_number)
+        with self._reading() as connection:
+            return [KeptLease(*row) for row in connection.execute(mine)]
 
     def find(self, instance: str) -> KeptLease | None:
         with self._reading() as connection:
@@ -268,15 +303,33 @@ class Ledger:
             rows = connection.execute(select(scores).where(scores.c.instance == instance).order_by(scores.c.id))
             return [Score.model_validate({name: row[name] for name in Score.model_fields}) for row in rows.mappings()]
 
-    def enrol(self, worker: KeptWorker) -> None:
-        """Store a worker. A known one keeps its first date, and goes on to drain."""
+    def beaten(self, beats: Mapping[str, tuple[str, int]], *, at: float) -> None:
+        """Store heartbeats: of each worker the session and the number. Older ones change nothing."""
+        with self._writing() as connection:
+            for name, (session, number) in sorted(beats.items()):  # in one order, so that no two registries wait
+                mine = (workers.c.name == name, workers.c.session == session, workers.c.beat < number)
+                connection.execute(update(workers).where(*mine).values(beat=number, seen_at=at))
+
+    def enrol(self, worker: KeptWorker, *, instead_of: str | None = None) -> bool:
+        """Store a worker. A known one keeps its first date, and goes on to drain.
+
+        With the identity of the worker that had the name before, False if another has taken the name meanwhile.
+        """
         changed = worker._asdict()
         for kept in ("name", "registered_at", "drains"):
             del changed[kept]
-        with self._writing() as connection:
-            known = connection.execute(update(workers).where(workers.c.name == worker.name).values(changed))
-            if known.rowcount == 0:
-                connection.execute(insert(workers), worker._asdict())
+        mine = [workers.c.name == worker.name]
+        if instead_of is not None:
+            mine.append(workers.c.identity.in_((instead_of, worker.identity)))
+        with named(self._engine):
+            try:
+                with self._engine.begin() as connection:
+                    known = connection.execute(update(workers).where(*mine).values(changed))
+                    if known.rowcount == 0:
+                        connection.execute(insert(workers), worker._asdict())
+            except IntegrityError:
+                return False
+        return True
 
     def saw(self, name: str, *, at: float) -> None:
         """Note that a worker has answered."""

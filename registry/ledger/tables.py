@@ -4,7 +4,7 @@ from typing import Any
 
 from sqlalchemy import JSON, BigInteger, Column, Index, Integer, MetaData, Named, String, Table, Text, TypedColumns
 
-REVISIONS = ("0001", "0002", "0003", "0004")
+REVISIONS = ("0001", "0002", "0003", "0004", "0005")
 """The revisions of the schema, oldest first, with one migration each. The last one is the schema below."""
 
 metadata = MetaData()
@@ -21,7 +21,10 @@ class FarmColumns(TypedColumns):
 
 
 class WorkerColumns(TypedColumns):
-    """A worker that has joined. Its control token is not stored: registries compute it from the session."""
+    """A worker that has joined. Its control token is not stored: registries compute it from the session.
+
+    `beat` is the number of the last heartbeat of its session. Only several registries of one farm store it.
+    """
 
     name: Named[str] = Column(String(64), primary_key=True)
     url: Named[str] = Column(String(500))
@@ -32,10 +35,14 @@ class WorkerColumns(TypedColumns):
     reached_at: Named[str] = Column(String(500))
     capacity: Named[int]
     drains: Named[bool]
+    beat: Named[int] = Column(BigInteger)
 
 
 class LeaseColumns(TypedColumns):
-    """The right to an instance. `expires_at` is a moment of the lease clock; the other times are seconds since 1970."""
+    """The right to an instance. `expires_at` is a moment of the lease clock; the other times are seconds since 1970.
+
+    `launch_key` is the client's name for its launch, and `launch_number` counts the launch's instances from 0.
+    """
 
     instance: Named[str] = Column(String(40), primary_key=True)
     worker: Named[str] = Column(String(64))
@@ -48,6 +55,8 @@ class LeaseColumns(TypedColumns):
     created_at: Named[float]
     expires_at: Named[float]
     closed_at: Named[float | None]
+    launch_key: Named[str | None] = Column(String(64))
+    launch_number: Named[int | None]
 
 
 class ScoreColumns(TypedColumns):
@@ -83,6 +92,7 @@ leases = Table(
     Index("leases_by_expiry", "status", "expires_at"),
     Index("leases_by_age", "created_at", "instance"),
     Index("leases_by_worker", "worker", "status"),
+    Index("leases_by_launch", "launch_key", "launch_number", unique=True),
 )
 scores = Table("scores", metadata, ScoreColumns, Index("scores_by_instance", "instance"))
 revision = Table("alembic_version", MetaData(), RevisionColumns)

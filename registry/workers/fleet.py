@@ -70,6 +70,8 @@ class FleetMember:
     """Instances that it was asked for and has not answered yet."""
     beat: int = 0
     """The number of its last heartbeat."""
+    drained_beats: int = 0
+    """Heartbeats since it drains."""
     silence: float = 0.0
     """Seconds since its last heartbeat, while this registry ran."""
     lost: bool = False

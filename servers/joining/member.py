@@ -68,9 +68,9 @@ class FarmMember:
         self._tokens = tokens
         self._key = settings.token.encode()
         self._number = 0
+        self._turn = 0
         verify = True if settings.authority is None else ssl.create_default_context(cafile=str(settings.authority))
         self._http = httpx.AsyncClient(
-            base_url=settings.registry.rstrip("/"),
             trust_env=False,
             verify=verify,
             timeout=httpx.Timeout(SECONDS, connect=3.0),
@@ -80,13 +80,22 @@ class FarmMember:
     async def aclose(self) -> None:
         await self._http.aclose()
 
+    @property
+    def registry(self) -> str:
+        """The URL of the registry that is asked now."""
+        return self._settings.registries[self._turn % len(self._settings.registries)].rstrip("/")
+
+    def ask_next(self) -> None:
+        """Ask the next registry from now on."""
+        self._turn += 1
+
     async def join(self) -> None:
         """Join the registry. While it does not answer, try again.
 
         Raises:
             RequestError: it refuses this worker, or does not prove itself.
         """
-        await _patiently(self._join, f"no registry answers at {self._settings.registry}")
+        await _patiently(self._join, f"no registry answers at {' or '.join(self._settings.registries)}")
 
     async def _join(self) -> None:
         nonce = fresh_nonce()
@@ -107,7 +116,7 @@ class FarmMember:
         await self._ask(JOIN, order, JoinAnswer, self._key)
         self._tokens.agree()
         self._number = 0
-        log.info("joined", extra={"registry": self._settings.registry, "worker": order.name})
+        log.info("joined", extra={"registry": self.registry, "worker": order.name})
 
     async def beat(self) -> None:
         """Send heartbeats until the registry lets this worker leave. Joins again if the registry has forgotten it.
@@ -122,7 +131,7 @@ class FarmMember:
                 if await self._beat():
                     return
                 if missed >= MISSED:
-                    log.info("registry answers again", extra={"registry": self._settings.registry})
+                    log.info("registry answers again", extra={"registry": self.registry})
                 missed = 0
             except Unknown:
                 await self.join()
@@ -146,12 +155,20 @@ class FarmMember:
             log.info("left without a word", extra={"error": str(error)})
 
     async def _ask(self, path: str, order: Record, kind: type[AnswerT], key: bytes) -> AnswerT:
-        """Ask the registry, with a proof of this worker. Only an answer that the registry proves is believed."""
+        """Ask the registry. Where it is away, the next one is asked from now on."""
+        try:
+            return await self._ask_one(path, order, kind, key)
+        except RegistryAway:
+            self.ask_next()
+            raise
+
+    async def _ask_one(self, path: str, order: Record, kind: type[AnswerT], key: bytes) -> AnswerT:
+        """Ask a registry, with a proof of this worker. Only an answer that the registry proves is believed."""
         body = order.model_dump_json().encode()
         mine = request_proof(key, path, body)
         try:
             response = await self._http.post(
-                path, content=body, headers={PROOF: mine, "Content-Type": "application/json"}
+                f"{self.registry}{path}", content=body, headers={PROOF: mine, "Content-Type": "application/json"}
             )
         except httpx.HTTPError as error:
             raise RegistryAway(str(error) or type(error).__name__) from None
@@ -167,11 +184,11 @@ class FarmMember:
         try:
             return kind.model_validate_json(response.content)
         except ValidationError:
-            raise RequestError(f"what answers at {self._settings.registry} is no registry of this version") from None
+            raise RequestError(f"what answers at {self.registry} is no registry of this version") from None
 
     def _not_proved(self, path: str, response: httpx.Response) -> InfraError | RequestError:
         """What an answer without a proof means. It is shown at most, and has this worker join anew at most."""
-        url = self._settings.registry
+        url = self.registry
         if path == BEAT and response.status_code == HTTPStatus.NOT_FOUND:
             return Unknown("the registry does not know this session")
         if response.status_code >= HTTPStatus.INTERNAL_SERVER_ERROR:

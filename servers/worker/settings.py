@@ -41,8 +41,8 @@ ORDINARY = WorkerSettings()
 class JoinSettings(Record):
     """Where a worker joins, and as what."""
 
-    registry: str
-    """The URL of the registry."""
+    registries: tuple[str, ...]
+    """The URLs of the registry, or of several of one farm: where one does not answer, the next is asked."""
     token: str
     """The join token, which the registry has too."""
     name: str

@@ -63,7 +63,7 @@ class Joined:
 
 @asynccontextmanager
 async def worker_at(
-    registry: str,
+    registry: str | tuple[str, ...],
     library: Library,
     folder: Path,
     *,
@@ -77,7 +77,8 @@ async def worker_at(
     async with Worker(library, folder, WorkerSettings(most_instances=capacity)) as worker:
         with listen("127.0.0.1", 0) as listening:
             url = url_of(listening)
-            settings = JoinSettings(registry=registry, token=token, name=name, advertise=advertise or url)
+            registries = (registry,) if isinstance(registry, str) else registry
+            settings = JoinSettings(registries=registries, token=token, name=name, advertise=advertise or url)
             doors = Doors(no_instances, ControlDoor(worker, tokens))
             async with (
                 serving(doors, listening),

@@ -1,12 +1,8 @@
 """One farm to a ledger, in SQLite and in PostgreSQL: another is refused, and the farm that comes back goes on."""
 
-import os
-import pwd
 import shutil
 import socket
 import sqlite3
-import subprocess
-import tempfile
 import threading
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,35 +17,9 @@ from registry.ledger.database import LedgerError
 from registry.ledger.store import KeptFarm, Ledger
 from servers.errors import RequestError
 from servers.files.file_lock import locked
-from tests.processes import free_ports
+from tests.registry.postgres import WITH_POSTGRES, postgres_server
 
-BINARIES = Path("/usr/lib/postgresql/15/bin")
-WITH_POSTGRES = pytest.mark.skipif(not BINARIES.is_dir(), reason="PostgreSQL 15 is not installed")
 ONE = KeptFarm("one", "/one", "here", 1_000.0)
-
-
-@pytest.fixture(scope="module")
-def postgres() -> Generator[str]:
-    """A PostgreSQL of our own, as another user where root starts it: it refuses to be root's."""
-    port = free_ports(1)
-    with tempfile.TemporaryDirectory(prefix="farm-postgres-") as folder:
-        user: str | None = None
-        if os.geteuid() == 0:
-            user = "nobody"
-            os.chown(folder, pwd.getpwnam(user).pw_uid, -1)
-        data = Path(folder) / "data"
-
-        def run(*command: str | Path) -> None:
-            subprocess.run([*map(str, command)], check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
-
-        run(BINARIES / "initdb", "-D", data, "-A", "trust", "-U", "farm", "--no-sync")
-        options = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off"
-        run(BINARIES / "pg_ctl", "-D", data, "-w", "-l", Path(folder) / "log", "-o", options, "start")
-        try:
-            run(BINARIES / "createdb", "-h", "127.0.0.1", "-p", str(port), "-U", "farm", "farm")
-            yield f"postgresql+psycopg://farm@127.0.0.1:{port}/farm"
-        finally:
-            run(BINARIES / "pg_ctl", "-D", data, "-m", "immediate", "stop")
 
 
 @pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=[WITH_POSTGRES, pytest.mark.slow])])
@@ -57,13 +27,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Generator[str]:
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'shared.db'}"
         return
-    found: str = request.getfixturevalue("postgres")
-    yield found
-    emptied = Ledger.open(found)
-    with emptied._writing() as connection:  # pyright: ignore[reportPrivateUsage]
-        connection.exec_driver_sql("DELETE FROM farm")
-        connection.exec_driver_sql("DELETE FROM leases")
-    emptied.close()
+    with postgres_server() as server:
+        yield server.database("farm")
 
 
 async def test_a_second_farm_on_a_ledger_is_refused_and_the_first_keeps_all(
