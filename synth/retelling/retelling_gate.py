@@ -50,12 +50,14 @@ NOT = re.compile(
 """What forbids. “I don't like the look of it” does not."""
 DENIED = re.compile(r"\b(?:not|no|never|without|n['’]t|none)\b|n['’]t\b", re.IGNORECASE)
 TELLTALE = re.compile(
-    r"not possible|(?:can(?:not|['’]t| not)|won['’]?t|doesn['’]?t) (?:be done|go through|work|go|happen)"
+    r"\b(?:not possible|(?:can(?:not|['’]t| not)|won['’]?t|doesn['’]?t) (?:be done|go through|work|go|happen)"
     r"|skip (?:it|that|this)|leave (?:that|it|them|this) (?:part )?(?:out|as it is|alone|be)|allowed|permitted"
     r"|refuse[ds]? (?:it|to|this|that)|something(?:['’]s| is) in the way|should (?:one|any|something|anything)\b"
-    r"|doesn['’]?t go",
+    r"|doesn['’]?t go)",
     re.IGNORECASE,
 )
+SLIP = re.compile(r"\b(?!that )(\w+) \1\b|_{2,}|[{}]")
+"""What nobody means to write: a word twice, a blank to be filled in."""
 REASON = re.compile(
     r"\b(?:why|reasons?|what (?:stood|stands|got|was) in the way|what stopped|because of what)\b", re.IGNORECASE
 )
@@ -130,6 +132,9 @@ class Gate:
             yield "it is not English"
         if plain(bare) == plain(told.task):
             yield "it is the first wording again"
+        slip = SLIP.search(bare)
+        if slip and slip[0] not in told.task:
+            yield f"“{slip[0]}” is a slip of the pen"
         names = [*self.environment.tools, *(name for one in self.rows.columns.values() for name in one if "_" in name)]
         for name in names:
             if re.search(rf"\b{name}\b", bare) and "_" in name and name not in told.task:
@@ -210,7 +215,7 @@ class Gate:
             if len(stems) > 1 and not stems & there and not (before and stems <= _stems(before.words)):
                 yield f"nothing is left of “{clause.strip()}”"
         own = self._words_of(part)
-        if part.tool and own and not own & there:
+        if part.tool and own & _stems(part.words) and not any(_is_form(one, other) for one in own for other in there):
             yield f"it is not clear what is to be done (“{part.words[:60]}”)"
         for _, value in signed(told, part):
             if value > 0 and not UP.search(words):
@@ -311,6 +316,11 @@ def _of_conditions(part: TaskPart, words: str) -> Iterator[str]:
 
 def _is_one(found: frozenset[object]) -> bool:
     return found == frozenset({1})
+
+
+def _is_form(stem: str, word: str) -> bool:
+    """True if a word is a form of another: `moved` of `move`."""
+    return stem == word or (len(stem) < STEM and word.startswith(stem))
 
 
 def _stems(text: str) -> set[str]:

@@ -63,6 +63,8 @@ def test_a_retelling_that_says_the_same_passes_in_any_order(gate: Gate) -> None:
         ("he reads slowly", "see renew_loan", "names renew_loan, which is a name of the system"),
         ("[2]", "", "mark each part once, where its words begin: [1] [2] [3]"),
         ("Beloved until", "Beloved or Kindred until", "an alternative is added: “or”"),
+        ("reads slowly", "reads reads slowly", "“reads reads” is a slip of the pen"),
+        ("date of Kindred", "date of Kindred: ____", "“____” is a slip of the pen"),
     ],
 )
 def test_what_is_dropped_added_weakened_or_swapped_is_refused_in_words(
@@ -71,6 +73,19 @@ def test_what_is_dropped_added_weakened_or_swapped_is_refused_in_words(
     assert GOOD.replace(old, new, 1) != GOOD
     found = gate.findings(ASKING, GOOD.replace(old, new, 1))
     assert any(why in one for one in found), found
+
+
+def test_words_that_only_look_like_it_do_not_speak_of_a_refusal(gate: Gate) -> None:
+    assert gate.findings(ASKING, GOOD.replace("he reads slowly", "my pen has swallowed the ink")) == []
+    assert any("“allowed” speaks" in one for one in gate.findings(ASKING, GOOD.replace("he reads", "he is allowed")))
+
+
+def test_a_command_may_stand_in_another_form(gate: Gate) -> None:
+    order = TaskPart("order", "make a loan of Kindred", "lend_copy", 1)
+    lent = original((order,), {})
+    assert gate.findings(lent, "He is at the desk with his bag. [1]Kindred is lent to him, so let it be loaned.") == []
+    unsaid = original((order._replace(words="do it for Kindred"),), {})
+    assert gate.findings(unsaid, "He is at the desk with his bag. [1]Do it for Kindred, he has waited.") == []
 
 
 def test_values_of_two_parts_may_not_be_swapped(gate: Gate) -> None:
