@@ -27,6 +27,7 @@ from servers.worker.settings import JoinSettings, WorkerOrder, WorkerSettings
 app = typer.Typer()
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - agents of other machines come here, with a token each
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
+USUAL_PORT = 8701
 OWN_STATE = Path("~/.envfarm-worker")
 
 
@@ -63,7 +64,7 @@ def worker(
         str,
         typer.Option(
             callback=_registry_url,
-            help="The URL at which agents and the registry reach this worker, such as http://node3:8701.",
+            help="The URL at which agents and the registry reach this worker. Default: this host's name, port 8701.",
         ),
     ] = "",
     name: Annotated[str, typer.Option(help="Its name in the farm. Default: this host's.")] = "",
@@ -97,8 +98,9 @@ def worker(
     if fd is not None:
         _as_child(fd)
         return
-    if not registry or token_file is None or not advertise:
-        raise RequestError("a worker needs --registry URL, --token-file FILE and --advertise URL")
+    if not registry or token_file is None:
+        raise RequestError("a worker needs --registry URL and --token-file FILE")
+    advertise = advertise or f"http://{socket.gethostname()}:{USUAL_PORT}"
     place = urlsplit(advertise)
     here = place.port or (443 if place.scheme == "https" else 80)
     folder = state.expanduser()

@@ -16,8 +16,9 @@ from sqlalchemy.engine import make_url
 from typer.main import get_command
 
 from farm import app, loaded
-from registry.farm import LOOPBACK_HOSTS
+from registry.farm import JOIN_FILE, LOOPBACK_HOSTS
 from servers.bundle_library import OWN_LIBRARY, Library
+from servers.worker_command import USUAL_PORT
 from tests.processes import farm_up, free_ports
 
 ROOT = Path(__file__).parent.parent
@@ -73,7 +74,15 @@ def test_a_start_without_a_token_says_what_to_do() -> None:
 
 def test_what_is_started_without_a_profile_is_a_whole_farm() -> None:
     profiles = {name: service.get("profiles", []) for name, service in SERVICES.items()}
-    assert profiles == {"registry": [], "postgres": ["postgres"], "vllm": ["vllm"], "play": ["vllm"]}
+    assert profiles == {
+        "registry": [],
+        "worker": ["workers"],
+        "postgres": ["postgres"],
+        "prometheus": ["monitoring"],
+        "grafana": ["monitoring"],
+        "vllm": ["vllm"],
+        "play": ["vllm"],
+    }
 
 
 @pytest.mark.parametrize("variables", [{}, {"POSTGRES_PASSWORD": "p", "FARM_WORKERS": "9"}], ids=["plain", "all"])
@@ -147,7 +156,7 @@ def test_each_service_is_walled_in(name: str) -> None:
     assert service.get("cap_add", []) == (["SETUID", "SETGID", "KILL"] if name in OURS else [])
     assert service["security_opt"] == ["no-new-privileges:true"]
     assert not {"privileged", "network_mode", "pid", "ipc"} & set(service)
-    assert service.get("read_only") is True or name == "vllm"
+    assert service.get("read_only") is True or name in ("vllm", "prometheus")
     assert {"memory", "pids"} <= set(service["deploy"]["resources"]["limits"])
     assert service["restart"] == ("no" if name == "play" else "unless-stopped")
     assert "healthcheck" in service or name == "registry"
@@ -183,6 +192,22 @@ def test_with_a_password_the_ledger_is_in_the_postgres_of_the_compose_file() -> 
     assert set(SERVICES["postgres"]["networks"]) <= set(SERVICES["registry"]["networks"])
     assert ".[postgres]" in DOCKERFILE
     assert value_of("--ledger", command_of("registry")) == ""
+
+
+def test_a_worker_of_its_own_joins_the_registry_with_the_token_that_it_keeps() -> None:
+    """Any number of them: none has a port of the machine or a name that two would share."""
+    worker = SERVICES["worker"]
+    said = parse(command_of("worker"))
+    assert said["registry"] == [f"http://registry:{PORT}"]
+    shared, own, bundles = worker["volumes"]
+    source, folder, mode = shared.split(":")
+    assert (f"{source}:{folder}", mode) == (SERVICES["registry"]["volumes"][0], "ro")
+    assert said["token_file"] == Path(folder) / JOIN_FILE
+    assert said["state"].is_relative_to(own)
+    assert bundles == SERVICES["registry"]["volumes"][1]
+    assert not {"ports", "container_name", "hostname"} & set(worker)
+    assert f", {USUAL_PORT}," in worker["healthcheck"]["test"][-1].replace(")", ",")
+    assert said["advertise"] == ""
 
 
 def test_the_vllm_service_serves_the_model_that_plays_a_scenario_that_there_is() -> None:
