@@ -9,6 +9,7 @@ function hero(run) {
   return h("div", { class: "hero" }, h("h1", {}, run.name), h("div", { class: "meta" },
     h("span", {}, "agent ", h("b", {}, run.agent)), h("span", {}, "begun ", h("b", {}, `${began} UTC`)),
     h("span", {}, h("b", { class: "num" }, count(run.all.rollouts)), " rollouts at ", h("b", { class: "num" }, count(run.all.scenarios)), " scenarios"),
+    run.suite.perturb && h("span", {}, "perturbed ", h("code", {}, run.suite.perturb)),
     h("span", {}, "suite ", h("code", {}, run.suite_digest.slice(0, 10))), h("span", {}, "agent ", h("code", {}, run.agent_digest.slice(0, 10))),
     h("span", {}, `Envfarm ${run.version}`)));
 }
@@ -58,6 +59,7 @@ function benchmarks(runs) {
 function troubles(run) {
   const missing = run.planned - run.rollouts.length, broken = run.outcomes.infra_error;
   return [
+    run.left_out?.length > 0 && h("div", { class: "note" }, h("b", {}, `${count(run.left_out.length)} ${run.left_out.length === 1 ? "scenario is" : "scenarios are"} left out. `), "Their reference solution earns less on the perturbed tools."),
     missing > 0 && h("div", { class: "note" }, h("b", {}, `${count(missing)} rollouts of the suite are not played yet. `), "The figures are of those that are; `farm eval` goes on."),
     run.torn > 0 && h("div", { class: "note" }, h("b", {}, "The last line of the run was cut short. "), "Its rollout is missing here; `farm eval` mends the file and plays it again."),
     broken > 0 && h("div", { class: "note broken" }, h("b", {}, `${count(broken)} ${broken === 1 ? "rollout" : "rollouts"} broke on our side, without a reward. `),
@@ -101,6 +103,15 @@ function failures(run, meanings, filter) {
         h("div", {}, one.question, h("div", { class: "small faint" }, `${one.scenario} · ${one.checkpoint} · ${one.role}`)), `${one.failed} of ${one.judged}`]), [1])),
       tools.length > 0 && h("div", { class: "card" }, h("h3", {}, "Tools that refused most"), table(["tool", "errors", "calls"], tools.slice(0, 12).map((one) => [
         h("div", {}, h("code", {}, one.tool), h("div", { class: "small faint" }, one.environment)), count(one.errors), count(one.calls)]), [1, 2]))));
+}
+
+// What came about where the reward is the same either way.
+function probes(run) {
+  if (!run.probes?.length) return null;
+  return h("section", {}, h("h2", {}, "Probes"), h("p", { class: "lead" }, "Which of several ends came about. Probes earn nothing and cost nothing."),
+    h("div", { class: "card" }, table(["probe", "holds, %", "rollouts", "scenarios"], run.probes.map((one) => [
+      h("div", {}, one.question || one.probe, h("div", { class: "small faint" }, `${one.environment} · ${one.probe}`)),
+      one.holds ? `${percent(one.holds[0])}${one.holds[1] === null ? "" : `  [${bounds(one.holds)}]`}` : "–", count(one.rollouts), count(one.scenarios)]), [1, 2, 3])));
 }
 
 function comparison(one) {

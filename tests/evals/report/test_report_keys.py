@@ -47,6 +47,18 @@ NAMES = """<script>
   document.body.append(Object.assign(document.createElement("pre"), { id: "told", textContent: JSON.stringify(seen) }));
 }
 </script></body>"""
+PERTURBED = """<script>
+{
+  const run = DATA.runs[0], text = () => overview(0).textContent;
+  const before = text();
+  run.suite.perturb = "names,order";
+  run.left_out = ["shop/half"];
+  const asked = { environment: "shop", probe: "who_was_told", question: "Was <b>Ada</b> told?" };
+  run.probes = [{ ...asked, scenarios: 2, rollouts: 8, holds: [.25, .1, .5] }];
+  const told = JSON.stringify([before, text()]);
+  document.body.append(Object.assign(document.createElement("pre"), { id: "told", textContent: told }));
+}
+</script></body>"""
 NEEDS_BROWSER = pytest.mark.skipif(browser() is None, reason="needs Chromium")
 
 
@@ -88,3 +100,13 @@ def test_a_name_beside_a_chart_ends_before_the_chart(tmp_path: Path) -> None:
         assert [fits for _, fits in names] == [True] * 3
         assert names[0][0].endswith("…")
         assert names[2][0] == "short"
+
+
+@pytest.mark.slow
+@NEEDS_BROWSER
+def test_a_perturbed_run_says_so_and_probes_have_a_table(tmp_path: Path) -> None:
+    before, told = told_by(PERTURBED, tmp_path)
+    assert not re.search("perturbed|Probes|left out", before)
+    assert "perturbed names,order" in told
+    assert "1 scenario is left out. Their reference solution earns less on the perturbed tools." in told
+    assert "Was <b>Ada</b> told?shop · who_was_told25.0  [10.0 – 50.0]82" in told
