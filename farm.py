@@ -31,10 +31,11 @@ import importlib
 import importlib.util
 import sys
 from importlib import metadata
+from io import TextIOWrapper
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, cast
 
-OUTPUT_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+DISK_IS_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 PACKAGES = ("agent_client", "bench", "evals", "registry", "rl_training", "servers", "synth")
 
 
@@ -266,6 +267,8 @@ class CommandLine(TyperGroup):
                 error.message = importlib.import_module("servers.validation").first_reason(error.__cause__)
             if error.param is None or error.param.callback is None:  # a callback says all that there is
                 about = getattr(error.param, "help", None)
+                if about and type(error).__name__ == "MissingParameter" and _choices_follow(error):
+                    about = about.rstrip(".")
                 error.message = ". ".join(filter(None, (error.message.rstrip("."), about)))
             raise
         except USAGE_ERROR as error:
@@ -279,7 +282,9 @@ class CommandLine(TyperGroup):
             raise
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that was called, imported now."""
+        """The command that was called, imported now. `farm help COMMAND` stands for `farm COMMAND --help`."""
+        if args[0] == "help":
+            self.main(args=[*args[1:], "--help"], prog_name="farm")
         name, listed, rest = super().resolve_command(ctx, args)
         command = loaded(name) if name in LISTED else listed
         if signal.getsignal(signal.SIGINT) is _end_quietly:
@@ -287,6 +292,11 @@ class CommandLine(TyperGroup):
         if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, _interrupt)
         return name, command, rest
+
+
+def _choices_follow(error: Any) -> bool:
+    """Whether typer ends a sentence with a full stop, and goes on with the choices that there are."""
+    return bool(error.param.get_missing_message(ctx=error.ctx))
 
 
 def _options(error: Any) -> list[Any]:
@@ -334,6 +344,7 @@ def common(
 
 def main() -> None:
     """Run the command line."""
+    _mend_surroundings()
     to_stderr("error", process="farm")
     try:
         _call_command()
@@ -346,10 +357,9 @@ def main() -> None:
             raise
         sys.exit(_told("; ".join(importlib.import_module("servers.validation").problems(error)), 2))
     except OSError as error:
-        if error.errno not in OUTPUT_IS_FULL or error.filename is not None:
+        if error.errno not in DISK_IS_FULL:
             raise
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python fails once more at its end
-        sys.exit(_told(f"the output cannot be written: {error.strerror}", 1))
+        sys.exit(_told(f"{_unwritten(error)} cannot be written: {error.strerror}", 1))
     except ImportError:
         if not SHADOWED:
             raise
@@ -358,13 +368,43 @@ def main() -> None:
         sys.exit(INTERRUPTED)
 
 
+def _unwritten(error: OSError) -> str:
+    """What a full disk does not take: a file, or the output."""
+    if error.filename is not None:
+        return f"{error.filename}:"
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # else Python fails once more at its end
+    return "the output"
+
+
+def _mend_surroundings() -> None:
+    """Make the standard streams and the terminal's width usable, whatever this process was started with."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:  # it was closed: the next file that is opened would take its number
+            setattr(sys, name, Path(os.devnull).open(mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a character that the encoding lacks, as in ASCII
+    if os.environ.get("COLUMNS", "").strip("0") == "":
+        os.environ.pop("COLUMNS", None)  # nothing fits into 0 columns, so nothing would be shown
+
+
 def _call_command() -> None:
-    if sys.stdout is None:  # pyright: ignore[reportUnnecessaryComparison] - it was closed before the start
-        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - open until the end
     try:
         app(prog_name="farm")
+    except BaseExceptionGroup as group:
+        raise _expected_in(group) from None
     finally:
         sys.stdout.flush()  # else a full disk is met at the end of Python, whose words are its own
+
+
+def _expected_in(group: BaseExceptionGroup[Any]) -> BaseException:
+    """The error that ended tasks which ran side by side. The group itself if any of it is a fault of ours."""
+    if group.split((FarmError, OSError, SystemExit, KeyboardInterrupt))[1] is not None:
+        return group
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("tuple[BaseException, ...]", error.exceptions)[0]  # pyright: ignore[reportUnknownMemberType]
+    return error
 
 
 def _is_validation_error(error: ValueError) -> bool:

@@ -22,7 +22,7 @@ from servers.bundle.card import hidden_in
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.cli.command_options import AsJson, PerturbOption, bundle_of, shelves
 from servers.cli.secret_options import Token, TokenFile, join_token_from, readable, token_from, without_password
-from servers.errors import FarmError, RequestError
+from servers.errors import FarmError, NotFound, RequestError
 from servers.limits.garbage_collection import settle
 from servers.messages import INSTANCE_ID
 from servers.telemetry.logs import Level, to_stderr
@@ -274,7 +274,13 @@ class LaunchedLeases(NamedTuple):
 async def _launched(
     farm: "FarmClient", *, environment: str, scenario: str | None, count: int, ttl: int, seed: int, perturb: str
 ) -> LaunchedLeases:
-    leases = await farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed, perturb=perturb)
+    _make_sure_it_is_no_folder(environment)
+    try:
+        leases = await farm.launch(environment, scenario, count=count, ttl_seconds=ttl, seed=seed, perturb=perturb)
+    except NotFound as error:
+        if not (Path(environment) / "environment.json").is_file() or await _is_served(farm, environment):
+            raise
+        raise NotFound(f"{error}; `farm up --library .` serves the bundle {environment} of this folder") from None
     task = None if scenario is None else (await farm.scenario(environment, scenario)).scenario.task
     return LaunchedLeases(leases, task)
 
@@ -376,6 +382,22 @@ async def _leases(farm: "FarmClient", environment: str | None, status: LeaseStat
     return leases
 
 
+async def _is_served(farm: "FarmClient", environment: str) -> bool:
+    try:
+        await farm.environment(environment)
+    except NotFound:
+        return False
+    return True
+
+
+def _make_sure_it_is_no_folder(environment: str) -> None:
+    if "/" in environment:
+        raise RequestError(
+            f"{environment}: here goes the id of an environment that the running farm serves, not a folder; "
+            f"`farm up --library {Path(environment).parent}` serves it, and its id is {Path(environment).name}"
+        )
+
+
 def make_sure_of(instance: str) -> None:
     if not INSTANCE_ID.fullmatch(instance):
         raise RequestError(f"{instance}: not the id of an instance; `farm launch` prints it as `instance`")
@@ -433,11 +455,8 @@ def connect(
     """Print the configuration with which Claude, or another MCP client, connects to an environment."""
     if lease and client is Client.desktop:
         raise RequestError("Claude Desktop starts its servers itself, over stdio; leave --lease out")
-    if lease and "/" in environment:
-        raise RequestError(
-            f"{environment}: with --lease this is the id of an environment that the running farm serves, not a folder; "
-            f"`farm up --library {Path(environment).parent}` serves it, and its id is {Path(environment).name}"
-        )
+    if lease:
+        _make_sure_it_is_no_folder(environment)
     name = bundle_of(Path(environment)).name if not lease else environment
     if scenario is not None and not lease:
         folder = bundle_of(Path(environment))

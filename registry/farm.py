@@ -142,6 +142,7 @@ async def running(options: Options) -> AsyncGenerator[Address]:
             others, pages = found.app, found.pages
         joining = Joining(registry, join_token, authority=options.authority, shared=options.replica)
         stack.push_async_callback(joining.aclose)
+        await _forget_former(registry, options)
         opened_door = asyncio.Event()
         processes: list[WorkerProcess] = []
         if options.workers == 1:
@@ -202,6 +203,14 @@ def _see_to_replica(options: Options) -> None:
         raise RequestError(f"a replica needs {' and '.join(lacking)}, the same as the other registries of its farm")
     if options.workers != 0:
         raise RequestError("a replica has no workers of its own: give --workers 0, and join workers by `farm worker`")
+
+
+async def _forget_former(registry: Registry, options: Options) -> None:
+    """Forget the workers of an earlier start with more of them, unless they have instances."""
+    now = {f"worker-{number}" for number in range(1, options.workers + 1)}
+    for folder in () if options.replica else options.state.glob("worker-*"):
+        if folder.name not in now:
+            await registry.forget(folder.name)
 
 
 def _child(options: Options, joining: Joining, number: int, registry: str) -> WorkerProcess:

@@ -137,6 +137,11 @@ class Registry:
         seat.live = (await asyncio.to_thread(self.ledger.loads)).get(seat.name, 0)
         self.fleet.seats[seat.name] = seat
 
+    async def forget(self, name: str) -> None:
+        """Forget a worker that this farm no longer has, unless it has instances."""
+        if not await asyncio.to_thread(self.ledger.instances_on, name):
+            await asyncio.to_thread(self.ledger.dismiss, name)
+
     async def dismiss(self, seat: FleetMember) -> None:
         """Forget a worker that has left."""
         self.fleet.seats.pop(seat.name, None)
@@ -365,12 +370,12 @@ class Registry:
 
     async def workers(self) -> list[WorkerCard]:
         """The workers of the fleet."""
-        known = await asyncio.to_thread(self.ledger.workers)
+        known, loads = await asyncio.to_thread(self.ledger.workers), await asyncio.to_thread(self.ledger.loads)
         return [
             WorkerCard(
                 name=worker.name,
                 url=worker.url,
-                instances=seat.live if seat else 0,
+                instances=seat.live if seat else loads.get(worker.name, 0),
                 answers=seat is not None and seat.answers,
                 drains=worker.drains,
                 capacity=worker.capacity,

@@ -1,5 +1,8 @@
 """Disks that are full."""
 
+import resource
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -14,3 +17,14 @@ def filled(disk: Path) -> Path:
             except OSError:
                 continue
     return ballast
+
+
+@contextmanager
+def no_file_longer_than(length: int) -> Generator[None]:
+    """Let this process make no file longer, as on a disk that is about to be full."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (length, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

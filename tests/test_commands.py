@@ -384,12 +384,15 @@ async def test_leases_that_are_printed_into_a_pipe_that_nobody_reads_end(shelf: 
 
 
 async def test_what_a_running_farm_does_not_have_is_told(shelf: Path, tmp_path: Path) -> None:
+    assert (await farm("new", "game_shelf", home=tmp_path)).code == 0
     async with running_farm(shelf, tmp_path) as client:
         nobody = "0123456789abcdef"
         asked = {
             ("score", nobody): f"there is no instance '{nobody}'; it was never launched",
             ("score", "TOKEN"): "not the id of an instance",
             ("launch", "zoo"): "no environment 'zoo' in the library; there are: shop",
+            ("launch", "./zoo"): "`farm up --library .` serves it, and its id is zoo",
+            ("launch", "game_shelf"): "`farm up --library .` serves the bundle game_shelf of this folder",
             ("instances", "--environment", "shp"): "no environment 'shp' in the library; did you mean 'shop'?",
             ("launch", "shop", "--scenario", "cheaper"): "shop has no scenario 'cheaper'; did you mean 'dearer'?",
         }
@@ -547,7 +550,7 @@ async def test_connect_with_a_lease_gives_an_instance_that_can_be_scored(shelf: 
             assert (await client.score(lease.instance)).success is True
         assert misused(await farm("connect", "json", "zoo", "--lease", home=tmp_path), "there are: shop")
         folder = farm("connect", "json", str(shelf / "shop"), "--lease", home=tmp_path)
-        assert misused(await folder, "with --lease this is the id of an environment", "its id is shop")
+        assert misused(await folder, "here goes the id of an environment", "its id is shop")
 
 
 async def test_connect_looks_at_the_file_before_it_leases(shelf: Path, tmp_path: Path) -> None:

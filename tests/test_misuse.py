@@ -1,6 +1,7 @@
 """What people mistype: every command ends with exit code 2 and says in plain words what it wants."""
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -30,12 +31,13 @@ MISUSES: dict[str, tuple[str, ...]] = {
         "'cursor' is not one of 'claude', 'desktop', 'json'",
         "json: one entry, for any other client",
     ),
+    "connect": ("for any other client. Choose from: claude",),
     f"serve {OWN} --scenario nobody": ("has no scenario 'nobody'",),
     f"serve {OWN} --port x": ("'--port'", "must be a whole number"),
     "up --port 99999": ("'--port'", "must be at most 65535"),
     "up --state /proc/x --port 0": ("the state folder /proc/x cannot be used",),
     "up --state file --port 0": ("file is a file; choose a folder",),
-    "up --ledger nonsense --port 0": ("the ledger's URL is not one of SQLAlchemy",),
+    "up --ledger nonsense --port 0": ("the ledger's URL is not one of SQLAlchemy", "sqlite:///FILE"),
     "up --ledger mysql://h/x --port 0 --state state": ("not in mysql",),
     "up --library nodir": ("--library nodir: no such folder",),
     "launch x --token-file nofile": ("--token-file nofile: cannot be read: No such file",),
@@ -162,8 +164,53 @@ def test_a_full_disk_behind_the_output_is_told(command: tuple[str, ...], unbuffe
     assert done.returncode == 1
 
 
+PLAY = f"play {OWN} --scenario renew_card --gold"
+
+
+def in_a_shell(line: str, **environment: str) -> "subprocess.CompletedProcess[str]":
+    """Run a shell's line in which FARM is the command."""
+    told = line.replace("FARM", f"{sys.executable} -m farm")
+    variables = {**os.environ, **environment}
+    return subprocess.run(["/bin/sh", "-c", told], capture_output=True, text=True, check=False, env=variables)
+
+
 @pytest.mark.parametrize("command", ["--version", "--help", "environments"])
 def test_an_output_that_is_closed_is_no_error(command: str) -> None:
-    line = f"exec {sys.executable} -m farm {command} >&-"
-    done = subprocess.run(["/bin/sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
+    done = in_a_shell(f"exec FARM {command} >&-")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_input_that_is_closed_is_an_empty_one() -> None:
+    done = in_a_shell(f"exec FARM serve {OWN} <&-")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_errors_that_nobody_can_read_keep_their_exit_code() -> None:
+    assert in_a_shell(f"exec FARM scenarios {OWN} nobody 2>&-").returncode == 2
+
+
+def test_a_reader_who_has_seen_enough_of_an_episode_is_no_error() -> None:
+    done = in_a_shell(f"FARM {PLAY} | head -1")
+    assert (done.stdout.count("\n"), done.stderr) == (1, "")
+
+
+def test_a_full_disk_behind_an_episode_is_told() -> None:
+    done = in_a_shell(f"FARM {PLAY} > /dev/full")
+    assert (done.returncode, done.stderr) == (1, "farm: the output cannot be written: No space left on device\n")
+
+
+def test_what_an_encoding_lacks_is_shown_by_its_number() -> None:
+    done = in_a_shell(f"FARM {PLAY}", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "\\u2192 find_members" in done.stdout
+    told = in_a_shell("FARM scenarios fitness_studio_memberships --json", PYTHONIOENCODING="ascii").stdout
+    assert any(not one["task"].isascii() for one in json.loads(told))
+
+
+@pytest.mark.parametrize("command", ["environments", "--help"])
+def test_a_terminal_of_no_columns_shows_what_one_of_unknown_width_does(command: str) -> None:
+    assert len(in_a_shell(f"FARM {command}", COLUMNS="0").stdout) > 1000
+
+
+def test_the_help_of_a_command_is_asked_for_in_both_orders() -> None:
+    assert in_a_shell("FARM help synth run").stdout == in_a_shell("FARM synth run --help").stdout

@@ -283,6 +283,20 @@ async def test_instances_tokens_and_states_are_there_after_a_restart(shelf: Path
             await called(leases[0], "find")
 
 
+async def test_a_worker_that_a_farm_no_longer_has_is_listed_while_it_has_instances(shelf: Path, tmp_path: Path) -> None:
+    two = Options(library=(shelf,), state=tmp_path / "state", port=0, workers=2)
+    async with running(two) as address, FarmClient(address.url, address.token) as client:
+        leases = await client.launch("shop", count=2)
+    one = replace(two, workers=1)
+    async with running(one) as address, FarmClient(address.url, address.token) as client:
+        seen = [(worker.name, worker.answers, worker.instances) for worker in (await client.workers()).items]
+        assert seen == [("worker-1", True, 1), ("worker-2", False, 1)]
+        for lease in leases:
+            await client.close(lease.instance)
+    async with running(one) as address, FarmClient(address.url, address.token) as client:
+        assert [worker.name for worker in (await client.workers()).items] == ["worker-1"]
+
+
 async def test_instances_are_spread_over_workers_and_reached_at_their_own(shelf: Path, tmp_path: Path) -> None:
     options = Options(library=(shelf,), state=tmp_path / "state", port=0, workers=2)
     async with running(options) as address, FarmClient(address.url, address.token) as client:

@@ -1,5 +1,6 @@
 """The folder of a run. It grows while rollouts end, and a last line that a kill cut short is removed."""
 
+import errno
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -15,7 +16,7 @@ from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.file_lock import locked
 from servers.files.private_files import regular
-from servers.files.trouble import trouble
+from servers.files.trouble import naming, trouble
 from servers.text.wording import counted
 from servers.validation import first_problem
 
@@ -126,8 +127,9 @@ class RunFolder:
         line = (played.model_dump_json() + "\n").encode()
         try:
             handle = regular(self.path / ROLLOUTS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, mode=0o666)
-            with os.fdopen(handle, "ab", buffering=0) as file:
-                file.write(line)
+            with naming(self.path / ROLLOUTS), os.fdopen(handle, "ab", buffering=0) as file:
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except ValueError as error:
             raise RequestError(f"{self.path / ROLLOUTS}: cannot be written: {error}") from None
 

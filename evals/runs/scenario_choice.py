@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from evals.runs.suite import ScenarioChoice
@@ -87,7 +88,12 @@ def _environments_are_there(choice: ScenarioChoice, ids: Sequence[str]) -> None:
     missing = next((name for name in choice.environments if name not in ids), None)
     if missing is not None:
         found = suggestion(missing, ids, lister="farm environments")
-        raise RequestError(f"scenarios.environments: no environment {missing!r} on this farm; {found}")
+        raise RequestError(f"scenarios.environments: no environment {missing!r} on this farm; {found}{_here(missing)}")
+
+
+def _here(environment: str) -> str:
+    is_here = (Path(environment) / "environment.json").is_file()
+    return "; --library . adds the bundles of this folder to a farm of the command's own" if is_here else ""
 
 
 def _scenarios_are_there(choice: ScenarioChoice, names: Sequence[str]) -> None:

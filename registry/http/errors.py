@@ -102,8 +102,9 @@ def name_errors(app: FastAPI, catalogue: Catalogue, watch: RegistryEvents, publi
         answer = _http_error(error)
         if answer.status_code == 404:
             return refusal(404, "not_found", _no_path(request.url.path, published))
-        if answer.status_code == 405 and (methods := published.methods(request.url.path)):
-            answer.headers["Allow"] = ", ".join(methods)
+        if answer.status_code == 405 and (methods := ", ".join(published.methods(request.url.path))):
+            answer = refusal(405, "method_not_allowed", f"{request.method} does nothing here; there is {methods}")
+            answer.headers["Allow"] = methods
         return answer
 
     app.add_exception_handler(FarmError, farm_error)
@@ -120,7 +121,9 @@ async def _invalid(request: Request, error: Exception) -> Response:
     problems: Sequence[Any] = error.errors() if isinstance(error, RequestValidationError) else []
     if any(problem["type"] == "json_invalid" for problem in problems):
         problem = problems[0]
-        return refusal(400, "invalid", f"the body is not JSON: {problem['ctx']['error']} at {problem['loc'][-1]}")
+        return refusal(
+            400, "invalid", f"the body is not JSON: {problem['ctx']['error']} at character {problem['loc'][-1]}"
+        )
     if any(problem["loc"] == ("body",) for problem in problems) and not is_json(
         request.headers.get("content-type", "")
     ):

@@ -52,7 +52,7 @@ def engine_of(url: str) -> Engine:
             raise RequestError(f"a ledger is kept in {FORMS}, not in {parsed.get_backend_name()}")
         engine = create_engine(parsed, pool_pre_ping=parsed.get_backend_name() != "sqlite")
     except ArgumentError as error:
-        raise RequestError(f"the ledger's URL is not one of SQLAlchemy: {error}") from None
+        raise RequestError(f"the ledger's URL is not one of SQLAlchemy: {error}; a ledger is kept in {FORMS}") from None
     except ValueError:
         raise RequestError("the ledger's URL is not one of SQLAlchemy: its port is no number") from None
     except ImportError as error:

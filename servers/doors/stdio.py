@@ -1,9 +1,12 @@
 """JSON-RPC over standard input and output, one message a line. Every request gets an answer, also an invalid one."""
 
+import asyncio
 import json
 import os
 import sys
+import threading
 from collections.abc import AsyncGenerator, Generator
+from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import Any, BinaryIO
 
@@ -62,7 +65,17 @@ class LineWire:
                 yield line
 
     async def _read(self, most: int) -> bytes:
-        return await to_thread.run_sync(self._incoming.readline, most)
+        """Read in a thread that the end of the process does not wait for: such a read cannot be called off."""
+        line: Future[bytes] = Future()
+        threading.Thread(target=self._read_into, args=(line, most), daemon=True).start()
+        return await asyncio.wrap_future(line)
+
+    def _read_into(self, line: "Future[bytes]", most: int) -> None:
+        if line.set_running_or_notify_cancel():
+            try:
+                line.set_result(self._incoming.readline(most))
+            except (OSError, ValueError) as error:  # ValueError: the stream is closed
+                line.set_exception(error)
 
     def _too_long(self) -> MessageProblem:
         return MessageProblem(None, INVALID_REQUEST, f"a message has at most {self._longest // 1024 // 1024} MiB")
@@ -91,7 +104,7 @@ def standard_streams() -> Generator[tuple[BinaryIO, BinaryIO]]:
     os.dup2(2, 1)
     try:
         with os.fdopen(kept, "wb", closefd=False) as outgoing:
-            yield sys.stdin.buffer, outgoing
+            yield os.fdopen(0, "rb", closefd=False), outgoing  # not `sys.stdin`: Python's end waits for its readers
     finally:
         os.dup2(kept, 1)
         os.close(kept)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from servers.errors import RequestError
-from servers.files.trouble import trouble
+from servers.files.trouble import naming, trouble
 
 PART = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -16,7 +16,7 @@ def write_whole(path: Path, text: str, *, mode: int | None = None) -> None:
     A pipe or a device, such as /dev/stdout, is never replaced. Without a `mode`, the umask decides.
     """
     if path.exists() and not path.is_file():
-        with os.fdopen(_opened_to_write(path), "w", encoding="utf-8") as file:
+        with naming(path), os.fdopen(_opened_to_write(path), "w", encoding="utf-8") as file:
             file.write(text)
         return
     part, content = path.with_name(f".{path.name}.part"), text.encode()
@@ -27,7 +27,7 @@ def write_whole(path: Path, text: str, *, mode: int | None = None) -> None:
 def put_in_place(path: Path, handle: int, part: Path, content: bytes, mode: int | None) -> None:
     """Finish a temporary file and rename it to its place. Raises OSError, and then removes it."""
     try:
-        with os.fdopen(handle, "wb") as file:
+        with naming(path), os.fdopen(handle, "wb") as file:
             if mode is not None:
                 os.fchmod(file.fileno(), mode)
             file.write(content)

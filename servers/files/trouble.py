@@ -1,6 +1,8 @@
 """The reasons why a file or folder cannot be read or written, in plain words."""
 
 import errno
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 
 REASONS = {
@@ -21,3 +23,14 @@ def trouble(error: Exception) -> str:
     if error.errno == errno.ENOENT and isinstance(error.filename, str) and not Path(error.filename).parent.exists():
         return f"there is no folder {Path(error.filename).parent}"
     return error.strerror or str(error)
+
+
+@contextmanager
+def naming(path: Path) -> Generator[None]:
+    """Let each OSError of a write name its file. The system names a file only when it is opened."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None:
+            error.filename = str(path)
+        raise

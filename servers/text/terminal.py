@@ -6,6 +6,7 @@ or panel can forget to. Our own markup is `marked`. `tests/test_terminals.py` fo
 
 import json
 import os
+import sys
 import unicodedata
 from collections.abc import Iterable
 from typing import Any
@@ -21,7 +22,6 @@ from rich.segment import Segment
 from rich.table import Column, Table
 from rich.text import Text
 
-from servers.errors import FarmError
 from servers.files.trouble import trouble
 
 KEPT = frozenset("\n\t")
@@ -155,7 +155,7 @@ class Terminal(Console):
         """Print. Lines are broken or cut only on a terminal.
 
         Raises:
-            FarmError: the output takes no more, as on a full disk.
+            SystemExit: nobody reads the output any more, or it takes no more, as on a full disk. The latter is told.
         """
         if soft_wrap is None and not self.is_terminal:
             soft_wrap = all(isinstance(one, str | Text) for one in objects)
@@ -165,13 +165,14 @@ class Terminal(Console):
             raise
         except OSError as error:
             os.dup2(os.open(os.devnull, os.O_WRONLY), self.file.fileno())  # else Python fails once more at its end
-            raise FarmError(f"the output cannot be written: {trouble(error)}") from None
+            sys.stderr.write(f"farm: the output cannot be written: {trouble(error)}\n")
+            raise SystemExit(1) from None
 
     def print_data(self, data: object) -> None:
         """Print JSON unchanged, in lines of any length."""
         text = json.dumps(data, indent=2, ensure_ascii=False)
-        if clean(text) != text:
-            text = json.dumps(data, indent=2)  # in which characters of control are written as numbers
+        if clean(text) != text or not self.encoding.startswith("utf"):
+            text = json.dumps(data, indent=2)  # in which characters are written as numbers
         self.print(text, markup=False, soft_wrap=True)
 
 

@@ -418,7 +418,7 @@ class Instance:
 
 
 def _unreadable(tool: str) -> CallOutcome:
-    text = "its arguments are not JSON, nested too deep, or hold a NUL character"
+    text = "its arguments are not JSON, nested too deep, or hold a NUL character or half of a surrogate pair"
     return CallOutcome("invalid", f"{tool} was not called: {text}")
 
 

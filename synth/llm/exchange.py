@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from agent_client.models.completion import Completion, LenientModel, Usage
 from servers.errors import NotFound, RequestError
 from servers.files.named_file import LARGEST_NAMED, opened_by_name
-from servers.files.trouble import trouble
+from servers.files.trouble import naming, trouble
 from servers.text.json_values import is_object
 from synth.llm.json_text import NoJson, json_in
 from synth.llm.writer import (
@@ -126,7 +126,7 @@ class Recorder:
         key = _key(request["messages"])
         if key not in self._there:
             self._there.add(key)
-            with _appended(self._path) as file:
+            with naming(self._path), _appended(self._path) as file:
                 file.write(json.dumps({"request": request, "response": response}, ensure_ascii=False) + "\n")
 
 

@@ -11,7 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from servers.errors import RequestError
 from servers.files.atomic_write import write_whole
 from servers.files.named_file import text_named
-from servers.files.trouble import trouble
+from servers.files.trouble import naming, trouble
 from synth.pipeline.asker import gather_all
 from synth.processes.job import Job
 from synth.processes.process_pool import PoolSettings, process_pool
@@ -52,7 +52,7 @@ class KeptResults(Generic[Order, Done]):
 
     def keep(self, order: Order, done: Done) -> None:
         line = self._lines.dump_json((self._digest(order), done)).decode()
-        with self._path.open("a", encoding="utf-8") as file:
+        with naming(self._path), self._path.open("a", encoding="utf-8") as file:
             file.write(f"{line}\n")
 
     def _digest(self, order: Order) -> str:

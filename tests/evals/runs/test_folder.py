@@ -5,7 +5,9 @@ from pathlib import Path
 import pytest
 
 from evals.runs.folder import RunFolder
+from evals.runs.records import RolloutRecord
 from servers.errors import RequestError
+from tests.disks import no_file_longer_than
 
 
 def test_a_folder_that_is_no_run_is_said(tmp_path: Path) -> None:
@@ -47,3 +49,9 @@ def test_a_file_without_any_line_break_is_all_cut_off(tmp_path: Path) -> None:
     (tmp_path / "rollouts.jsonl").write_bytes(b"{")
     assert RunFolder(tmp_path).mend() == 1
     assert list(RunFolder(tmp_path).rollouts()) == []
+
+
+def test_a_rollout_that_does_not_fit_on_the_disk_is_an_error_that_names_the_file(tmp_path: Path) -> None:
+    with no_file_longer_than(1000), pytest.raises(OSError, match=r"rollouts\.jsonl"):
+        RunFolder(tmp_path).append(RolloutRecord.model_construct(agent="x" * 2000))
+    assert RunFolder(tmp_path).mend() == 1000

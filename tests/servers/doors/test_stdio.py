@@ -22,7 +22,7 @@ from servers.doors.mcp import LARGEST_BODY, serve_stdio
 from servers.messages import Launch
 from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
-from tests.processes import until
+from tests.processes import LONG, until
 from tests.told import history_of
 
 ROOT = Path(__file__).parents[3]
@@ -224,6 +224,23 @@ def test_farm_serve_answers_what_a_pipe_says_and_ends_with_it() -> None:
     answers = farm_serve(b"hello", call(1, "list_branches"), b"[]", request(2, "tools/list"))
     assert {answer["id"] for answer in answers} == {None, 1, 2}
     assert next(answer for answer in answers if answer["id"] == 1)["result"]["structuredContent"]["branches"]
+
+
+async def test_farm_serve_ends_when_it_is_told_to_while_its_client_says_nothing() -> None:
+    command = [sys.executable, str(ROOT / "farm.py"), "serve", "library_loans"]
+    pipe = asyncio.subprocess.PIPE
+    serving = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, stderr=pipe)
+    assert serving.stdin is not None
+    assert serving.stdout is not None
+    assert serving.stderr is not None
+    serving.stdin.write(call(1, "list_branches") + b"\n")
+    assert json.loads(await serving.stdout.readline())["id"] == 1
+    serving.terminate()
+    try:
+        async with asyncio.timeout(LONG):
+            assert (await serving.wait(), await serving.stderr.read()) == (130, b"farm: interrupted\n")
+    finally:
+        serving.stdin.close()  # else one that has not ended would wait for ever
 
 
 @pytest.mark.slow

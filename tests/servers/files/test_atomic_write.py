@@ -8,6 +8,7 @@ import pytest
 from servers.errors import RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
 from servers.files.private_files import write_private
+from tests.disks import no_file_longer_than
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -15,6 +16,14 @@ def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> Non
     write_whole(path, "old")
     write_whole(path, "new")
     assert {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()} == {"page.html": "new"}
+
+
+def test_a_file_that_does_not_fit_on_the_disk_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    write_whole(path, "old")
+    with no_file_longer_than(1000), pytest.raises(OSError, match=r"page\.html"):
+        write_whole(path, "x" * 2000)
+    assert {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()} == {"page.html": "old"}
 
 
 def test_a_mode_is_kept_whatever_the_umask_is(tmp_path: Path) -> None:
