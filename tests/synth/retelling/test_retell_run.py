@@ -1,5 +1,6 @@
 """`farm synth retell`: some tasks a request, refused ones asked once more, each accepted one certified and written."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -13,6 +14,8 @@ from servers.bundle.environment import load
 from servers.bundle_library import OWN_LIBRARY
 from servers.scenario.scenario import Scenario
 from servers.scenario.scenario_file import is_current, load_scenarios
+from synth.certify.certificates import write_certificate
+from synth.certify.certifier import examine
 from synth.llm.exchange import sent
 from synth.llm.writer import Message, WriterAnswer, WriterUnreachable, prompt_digest
 from synth.play.playground import Playground
@@ -60,15 +63,36 @@ class ScriptedWriter:
         )
 
 
-@pytest.fixture
-def bundle(tmp_path: Path) -> Path:
-    """The parcel room with three walks, certified as they are."""
-    folder = tmp_path / "parcel_room"
+def in_first_words(scenario: Scenario) -> Scenario:
+    """A walk of the library as it was before it was told again."""
+    assert scenario.provenance is not None
+    first = {"task": scenario.provenance.first_wording, "provenance": None, "certificate": None}
+    return scenario.model_copy(update=first)
+
+
+@pytest.fixture(scope="module")
+def walks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The parcel room with three walks in their first words, certified."""
+    folder = tmp_path_factory.mktemp("walks") / "parcel_room"
     shutil.copytree(OWN_LIBRARY / "parcel_room", folder)
     own = load_scenarios(load(OWN_LIBRARY / "parcel_room"))
-    lines = [own[name].model_dump_json(exclude_defaults=True) for name in NAMES]
+    lines = [in_first_words(own[name]).model_dump_json(exclude_defaults=True) for name in NAMES]
     (folder / "scenarios.jsonl").write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+
+    async def certify() -> None:
+        async with Playground(folder) as stage:
+            for one in load_scenarios(stage.environment).values():
+                seen = await examine(stage, one)
+                write_certificate(folder, one.id, seen.certificate)
+
+    asyncio.run(certify())
     return folder
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, walks: Path) -> Path:
+    """A copy of the parcel room with three walks."""
+    return Path(shutil.copytree(walks, tmp_path / "parcel_room"))
 
 
 def there(bundle: Path) -> dict[str, Scenario]:
