@@ -50,6 +50,7 @@ START_SECONDS = 30.0
 TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
 JOIN_FILE = "join-token"
 URL_FILE = "url"
+IN_MEMORY = ("sqlite://", "sqlite:///", "sqlite:///:memory:")
 FILES = re.compile(r"lock|url|token|join-token|farm|ledger\.db.*|worker-\d+|.*\.part")
 """The files of a farm in its state folder."""
 
@@ -180,6 +181,8 @@ async def running(options: Options) -> AsyncGenerator[Address]:
 @contextmanager
 def _claimed_ledger(options: Options, join_token: str) -> Generator[tuple[Ledger, float]]:
     """The farm's ledger, and the last reading of its lease clock."""
+    if options.ledger in IN_MEMORY:
+        raise RequestError("a ledger in memory would be lost: name its file, as in sqlite:///ledger.db")
     url = options.ledger or f"sqlite:///{options.state.resolve() / 'ledger.db'}"
     with closing(Ledger.open(url, shared=options.replica)) as ledger:
         known_as = shared_identity(join_token) if options.replica else None

@@ -9,6 +9,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from registry.leases import Registry
 from registry.ledger.store import KeptWorker
@@ -61,13 +62,15 @@ class Joining:
         self._wall = wall
         self._doors: dict[str, RemoteWorker] = {}
         self._used: dict[str, float] = {}
-        self._turn = asyncio.Lock()  # one worker joins at a time, so that no name is given twice
-        self._returns: set[asyncio.Task[None]] = set()
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Each has one worker of a name join at a time, so that no name is given twice. Others do not wait for it."""
+        self._returns: dict[str, asyncio.Task[None]] = {}
 
     async def aclose(self) -> None:
-        for task in self._returns:
+        returns = list(self._returns.values())
+        for task in returns:
             task.cancel()
-        await asyncio.gather(*(door.aclose() for door in self._doors.values()), *self._returns, return_exceptions=True)
+        await asyncio.gather(*(door.aclose() for door in self._doors.values()), *returns, return_exceptions=True)
 
     def challenge(self, order: Challenge) -> ChallengeAnswer:
         """The registry's nonce. The proof of the answer shows that the registry knows the join token.
@@ -100,7 +103,7 @@ class Joining:
                     f"the registry cannot reach this worker at {reached_at}: {wrong}; advertise a URL that the registry"
                     " and the agents can reach, and open its port"
                 )
-            async with self._turn:
+            async with self._turn(order.name):
                 former = await self._see_to_name(order)
                 await self._seat(order, url, reached_at, door, instead_of=former)
         except BaseException:
@@ -197,7 +200,7 @@ class Joining:
         seat = seats.get(kept.name)
         if seat is not None and seat.session == kept.session:
             return seat
-        async with self._turn:
+        async with self._turn(kept.name):
             now = await asyncio.to_thread(self.registry.ledger.worker, kept.name)
             seat = seats.get(kept.name)
             if now is None or not now.session or (seat is not None and seat.session == now.session):
@@ -229,13 +232,12 @@ class Joining:
             except FarmError as error:  # the next heartbeat tries again
                 log.error("worker cannot come back", extra={"worker": seat.name, "error": str(error)})
 
-        if not self._returns:
-            task = asyncio.create_task(back())
-            self._returns.add(task)
-            task.add_done_callback(self._returns.discard)
+        if seat.name not in self._returns:
+            task = self._returns[seat.name] = asyncio.create_task(back())
+            task.add_done_callback(lambda _: self._returns.pop(seat.name, None))
 
     async def _seated_again(self, name: str) -> FleetMember:
-        async with self._turn:
+        async with self._turn(name):
             seat = self.registry.fleet.seats.get(name)
             if seat is not None:
                 return seat
@@ -247,6 +249,9 @@ class Joining:
             await self._keep_door(name, door)
             await self.registry.welcome(seat)
             return seat
+
+    def _turn(self, name: str) -> asyncio.Lock:
+        return self._turns.setdefault(name, asyncio.Lock())
 
     def see_to_nonce(self, session: str) -> None:
         """Refuse a nonce that this farm did not give, gave too long ago, or that was used here."""

@@ -4,6 +4,7 @@ import asyncio
 import time
 from contextlib import suppress
 from typing import NamedTuple
+from weakref import WeakValueDictionary
 
 from registry.catalogue import Catalogue
 from registry.events import RegistryEvents
@@ -21,7 +22,6 @@ from registry.workers.fleet import (
 from servers.bundle_library import Library
 from servers.doors.operations import (
     CLOSE,
-    FORK,
     IDS,
     RESUME,
     SUSPEND,
@@ -62,7 +62,8 @@ class Registry:
         self.clock = clock or LeaseClock(time.time())
         self.keep_seconds = keep_seconds
         self.watch = RegistryEvents()
-        self._membership = asyncio.Lock()  # a worker that is given up on, and comes back, does so in this order
+        self._memberships: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        """Each has one worker come, and be given up on, one after the other. Others do not wait for it."""
 
     async def join(self, seat: FleetMember, *, instead_of: str | None = None) -> None:
         """Add a worker to the fleet, or let it come back under its name. Its lost leases are live again.
@@ -88,7 +89,7 @@ class Registry:
 
     async def welcome(self, seat: FleetMember) -> None:
         """Add a worker that is in the ledger. Its lost leases are live again."""
-        async with self._membership:
+        async with self._membership(seat.name):
             with suppress(CapacityError):  # a worker that does not answer yet may take its seat all the same
                 seat.walls = tuple(await seat.door.ask(WALLS, EmptyOrder()))
                 present = await seat.door.ask(IDS, EmptyOrder())
@@ -101,7 +102,7 @@ class Registry:
 
     async def lose(self, seat: FleetMember) -> None:
         """Give up on a worker that is silent: its live leases end as lost. Those that it comes back with live again."""
-        async with self._membership:
+        async with self._membership(seat.name):
             if seat.silence == 0.0 and seat.session:
                 return  # it has come back meanwhile
             seat.lost, seat.answers = True, False
@@ -112,6 +113,9 @@ class Registry:
                 raise
             seat.live = 0
             self.watch.lost(seat.name, lost)
+
+    def _membership(self, name: str) -> asyncio.Lock:
+        return self._memberships.setdefault(name, asyncio.Lock())
 
     async def drain(self, name: str, *, drains: bool = True) -> None:
         """Launch nothing more on a worker, or launch on it again. A lost one is forgotten.
@@ -216,7 +220,7 @@ class Registry:
         """Lease new instances with the state of an existing one, for its remaining time."""
         parent = await self._live(instance)
         seat = self.fleet.seat(parent.worker)
-        tickets = await seat.door.ask(FORK, ForkOrder(instance=instance, count=count))
+        tickets = await self.fleet.fork(seat, ForkOrder(instance=instance, count=count))
         at = self.clock.wall()
         new = await self._leased(
             [

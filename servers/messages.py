@@ -34,8 +34,8 @@ class Ticket(Record):
     """A launched instance: the path of its agent's door on this worker, and its token."""
 
     instance: InstanceId
-    path: str
-    token: str
+    path: str = Field(pattern=rf"^/i/{INSTANCE_ID.pattern}/mcp$")
+    token: str = Field(pattern=r"^[A-Za-z0-9_-]{16,200}$")
 
 
 class InstanceStatus(Record):
@@ -130,7 +130,7 @@ class Assessment(Record):
     """The verdicts over a final state, the reward in 0..1, and whether everything holds."""
 
     verdicts: tuple[Verdict, ...]
-    reward: float
+    reward: float = Field(ge=0, le=1)
     success: bool
 
 

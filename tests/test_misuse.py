@@ -39,6 +39,7 @@ MISUSES: dict[str, tuple[str, ...]] = {
     "up --state file --port 0": ("file is a file; choose a folder",),
     "up --ledger nonsense --port 0": ("the ledger's URL is not one of SQLAlchemy", "sqlite:///FILE"),
     "up --ledger mysql://h/x --port 0 --state state": ("not in mysql",),
+    "up --ledger sqlite:// --port 0 --state state": ("a ledger in memory would be lost",),
     "up --library nodir": ("--library nodir: no such folder",),
     "launch x --token-file nofile": ("--token-file nofile: cannot be read: No such file",),
     "launch x --token-file folder": ("--token-file folder: cannot be read: it is a folder",),
@@ -214,3 +215,11 @@ def test_a_terminal_of_no_columns_shows_what_one_of_unknown_width_does(command: 
 
 def test_the_help_of_a_command_is_asked_for_in_both_orders() -> None:
     assert in_a_shell("FARM help synth run").stdout == in_a_shell("FARM synth run --help").stdout
+
+
+def test_a_farm_that_may_open_too_few_files_says_so(tmp_path: Path) -> None:
+    line = f"ulimit -n 60; exec {sys.executable} -m farm up --port 0 --state {tmp_path / 'state'}"
+    done = subprocess.run(["/bin/sh", "-c", line], capture_output=True, text=True, check=False)
+    said = [line for line in done.stderr.splitlines() if not line.startswith("{")]
+    assert said == ["farm: a server needs 128 open files, and this shell allows 60: see `ulimit -n`"]
+    assert done.returncode == 2

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from registry.workers.remote_worker import WorkerAway
-from servers.doors.operations import CLOSE, LAUNCH, AnswerT, InstanceOrder, Operation, OrderT
-from servers.errors import CapacityError, FarmError
+from servers.doors.operations import CLOSE, FORK, LAUNCH, AnswerT, ForkOrder, InstanceOrder, Operation, OrderT
+from servers.errors import CapacityError, FarmError, InfraError
 from servers.messages import Launch, Ticket
 from servers.worker.settings import MOST_INSTANCES
 from servers.worker.worker import Worker
@@ -143,12 +143,27 @@ class Fleet:
         """Launch on one worker. One that cannot be reached gets no launches until its next heartbeat."""
         with seat.asked_for(order.count):
             try:
-                return await seat.door.ask(LAUNCH, order)
+                return await self._counted(seat, order.count, await seat.door.ask(LAUNCH, order))
             except WorkerAway as error:
                 if seat.answers:
                     log.error("worker does not answer", extra={"worker": seat.name, "error": str(error)})
                     seat.answers = False
                 raise
+
+    async def _counted(self, seat: FleetMember, count: int, tickets: list[Ticket]) -> list[Ticket]:
+        """The tickets of a worker, as many as it was asked for. Others are given back.
+
+        Raises:
+            InfraError: it made more instances, or fewer.
+        """
+        if len(tickets) != count or len({ticket.instance for ticket in tickets}) != count:
+            await abandon([(seat, ticket) for ticket in tickets])
+            raise InfraError(f"the worker {seat.name} was asked for {count} instances and made {len(tickets)}")
+        return tickets
+
+    async def fork(self, seat: FleetMember, order: ForkOrder) -> list[Ticket]:
+        """New instances with the state of one, on its worker."""
+        return await self._counted(seat, order.count, await seat.door.ask(FORK, order))
 
     def _place(self, count: int, *, without: set[str]) -> list[tuple[FleetMember, int]]:
         """Distribute new instances: each goes to the worker with most of its capacity free. Silent workers get none.

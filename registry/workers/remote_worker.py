@@ -12,10 +12,12 @@ from pydantic import ValidationError
 from servers import errors
 from servers.doors.operations import CALL, JUDGE, LAUNCH, AnswerT, Operation, OrderT
 from servers.errors import CapacityError, FarmError, InfraError
-from servers.joining.messages import HERE, HereAnswer, HereOrder
+from servers.joining.bounded_answer import AnswerRoom, AnswerTooLarge, bounded_answer
+from servers.joining.messages import HERE, LARGEST_MESSAGE, HereAnswer, HereOrder
 from servers.joining.proofs import fresh_nonce, proves
 from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.records import Record
+from servers.sandbox.guest_pool import LARGEST_REPLY
 from servers.validation import first_problem
 
 SECONDS = 60.0
@@ -25,6 +27,10 @@ SECONDS_TO_CONNECT = 3.0
 SECONDS_TO_REACH = 3.0
 """Seconds that a worker that joins has to answer at the address that it advertises."""
 LONG = frozenset({JUDGE.name, LAUNCH.name, CALL.name})
+LARGEST_ANSWER = LARGEST_REPLY
+"""Bytes of an answer of a worker: the largest image there is."""
+MOST_ANSWERED = LARGEST_ANSWER + 16 * 1024 * 1024
+"""Bytes of all unfinished answers of one worker."""
 ERRORS: dict[str, type[FarmError]] = {
     kind: error for kind, error in vars(errors).items() if isinstance(error, type) and issubclass(error, FarmError)
 }
@@ -54,6 +60,7 @@ class RemoteWorker:
             limits=httpx.Limits(max_connections=64, max_keepalive_connections=64, keepalive_expiry=3.0),
         )
         self._token = token.encode()
+        self._room = AnswerRoom(MOST_ANSWERED)
         self._waiting: dict[asyncio.Timeout, str] = {}
         self._successor: RemoteWorker | None = None
         self._replaced = asyncio.Event()
@@ -83,7 +90,7 @@ class RemoteWorker:
             request = self._http.build_request("POST", HERE, content=body, timeout=SECONDS_TO_REACH)
             del request.headers["Authorization"]
             async with asyncio.timeout(SECONDS_TO_REACH):
-                response = await self._http.send(request)
+                response = await bounded_answer(self._http, request, largest=LARGEST_MESSAGE)
         except (httpx.HTTPError, TimeoutError) as error:
             return f"nobody answers there ({str(error) or type(error).__name__})"
         try:
@@ -123,13 +130,16 @@ class RemoteWorker:
             async with asyncio.timeout(None) as waiting:
                 self._waiting[waiting] = operation
                 try:
-                    response = await self._http.post(
-                        f"/w/{operation}", content=order.model_dump_json(), timeout=timeout
+                    request = self._http.build_request(
+                        "POST", f"/w/{operation}", content=order.model_dump_json(), timeout=timeout
                     )
+                    response = await bounded_answer(self._http, request, largest=LARGEST_ANSWER, room=self._room)
                 finally:
                     del self._waiting[waiting]
         except TimeoutError:
             raise WorkerAway(f"the worker at {self.url} has fallen silent; others may have room") from None
+        except AnswerTooLarge as error:
+            raise InfraError(f"the worker at {self.url} answered {operation} with what is no answer: {error}") from None
         except httpx.ConnectTimeout:
             raise WorkerAway(f"the worker at {self.url} cannot be reached") from None
         except httpx.TimeoutException:

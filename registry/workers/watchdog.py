@@ -19,6 +19,8 @@ SECONDS_TO_START = 30.0
 """Seconds that a restarted worker has for its first heartbeat."""
 SECONDS_TO_LOSE = 12.0
 """Seconds of silence after which the leases of a worker that others keep end as lost."""
+SECONDS_TO_LET_GO = 5.0
+"""Seconds for which a look waits until leases have ended. One that takes longer goes on beside the next look."""
 LONGEST_STEP = 2 * BEAT_SECONDS
 """The most seconds between two looks that count as silence: what stood still may be the registry."""
 log = logging.getLogger("farm.watchdog")
@@ -39,6 +41,7 @@ class Watchdog:
         self._clock = clock
         self._looked = clock()
         self._task: asyncio.Task[None] | None = None
+        self._losing: dict[str, asyncio.Task[None]] = {}
 
     async def __aenter__(self) -> "Watchdog":
         self._task = asyncio.create_task(self._watch())
@@ -46,8 +49,10 @@ class Watchdog:
 
     async def __aexit__(self, *_: object) -> None:
         if self._task is not None:
-            self._task.cancel()
-            await asyncio.gather(self._task, return_exceptions=True)
+            ending = [self._task, *self._losing.values()]
+            for task in ending:
+                task.cancel()
+            await asyncio.gather(*ending, return_exceptions=True)
 
     async def _watch(self) -> None:
         while True:
@@ -61,9 +66,11 @@ class Watchdog:
         for seat in list(self._fleet.seats.values()):
             if seat.session:
                 seat.silence += step
-                await self._judge(seat)
+                self._judge(seat)
+        if self._losing:
+            await asyncio.wait(self._losing.values(), timeout=SECONDS_TO_LET_GO)
 
-    async def _judge(self, seat: FleetMember) -> None:
+    def _judge(self, seat: FleetMember) -> None:
         if seat.silence >= SECONDS_TO_ANSWER and seat.answers:
             log.error(
                 "worker does not answer", extra={"worker": seat.name, "error": f"silent for {seat.silence:.1f} s"}
@@ -78,5 +85,10 @@ class Watchdog:
             seat.restart()
         elif seat.restart is None and seat.silence >= SECONDS_TO_LOSE and not seat.lost:
             seat.door.cut()
-            with suppress(FarmError):  # the next look tries again
-                await self._lose(seat)
+            if seat.name not in self._losing:
+                task = self._losing[seat.name] = asyncio.create_task(self._lost(seat))
+                task.add_done_callback(lambda _: self._losing.pop(seat.name, None))
+
+    async def _lost(self, seat: FleetMember) -> None:
+        with suppress(FarmError):  # the next look tries again
+            await self._lose(seat)

@@ -2,6 +2,7 @@
 
 import asyncio
 import errno
+import resource
 import socket
 import sys
 from collections.abc import AsyncGenerator, Coroutine, Generator
@@ -19,6 +20,8 @@ from servers.errors import RequestError
 from servers.telemetry.loop_watchdog import watched_loop
 
 BACKLOG = 2048
+LEAST_FILES = 128
+"""Open files that a server needs: for its modules, its sockets, its guests, and some connections."""
 ACCEPTED_A_TURN = 16
 """Connections accepted in one turn of the event loop, which accepts one for each descriptor of a socket."""
 IDLE_SECONDS = 75
@@ -46,8 +49,11 @@ def listen(host: str, port: int) -> socket.socket:
     """A listening socket. Port 0 takes a free one.
 
     Raises:
-        RequestError: the address is taken, or does not belong to this machine.
+        RequestError: the address is taken, or does not belong to this machine, or there is no room for connections.
     """
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if files < LEAST_FILES:
+        raise RequestError(f"a server needs {LEAST_FILES} open files, and this shell allows {files}: see `ulimit -n`")
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listening = socket.socket(family, kind, protocol or socket.IPPROTO_TCP)

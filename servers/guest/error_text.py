@@ -4,12 +4,21 @@ Such an error may hold a number of 5,000 digits, a list that is nested 100,000 t
 tell it, and raises another error instead. No error of a tool or checkpoint may end the guest that reports it.
 """
 
+import re
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Any
 
 LONGEST_WORDS = 2000
 """Characters of an error that an author is shown."""
+
+ADDRESS = re.compile(rb" at 0x[0-9a-f]{8,16}(?=>)")
+"""Where an object is in memory, as Python writes it: `<function find at 0x7f44be66f360>`. It differs between runs."""
+
+
+def without_addresses(text: bytes) -> bytes:
+    """A text without the places of objects in memory."""
+    return ADDRESS.sub(b"", text) if b" at 0x" in text else text
 
 
 def words_of(said: Any, most: int = LONGEST_WORDS) -> str:
@@ -18,7 +27,7 @@ def words_of(said: Any, most: int = LONGEST_WORDS) -> str:
         text = str(said)[:most]
     except BaseException as trouble:
         text = f"what it says cannot be told: {type(trouble).__name__}"
-    return text.encode("utf-8", "replace").decode()
+    return without_addresses(text.encode("utf-8", "replace")).decode()
 
 
 def named(error: BaseException) -> str:

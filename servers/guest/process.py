@@ -37,7 +37,7 @@ from servers.guest import (
 )
 from servers.guest.error_text import fault_text, named
 from servers.guest.frames import DECODER, packed, receive
-from servers.guest.sqlite import start_image
+from servers.guest.sqlite import clock, start_image
 from servers.guest.sqlite.instance_rows import InstanceRows
 from servers.guest.tool_module import ToolModule
 
@@ -169,6 +169,7 @@ def serve(connection: socket.socket, walls: list[str]) -> None:
     Each answer repeats its request's nonce, so that output of a tool on the socket cannot pass for another answer.
     """
     gc.disable()  # what is collected when shall not depend on what was called before: see calling.call
+    clock.rule_this_process()
     guest = GuestServer()
     connection.sendall(packed({"walls": walls}))
     while (request := receive(connection)) is not None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 
-from servers.guest.error_text import fault_text, words_of
+from servers.guest.error_text import fault_text, without_addresses, words_of
 from servers.guest.json_writer import JsonWriter
 from servers.guest.sqlite import clock
 from servers.guest.sqlite.connection import LARGEST_VALUE
@@ -52,6 +52,7 @@ def call(rows: InstanceRows, tools: ToolModule, head: dict[str, Any], arguments:
     if hydrated is None:
         return None
     clock.set_time(head["now"])
+    clock.set_chances(head["id_seed"])
     try:
         return Context().run(_outcome, rows, hydrated, tools, head, arguments)
     finally:
@@ -115,7 +116,7 @@ def _as_json(result: Any) -> bytes:
         raise ToolFault(f"returned what is not JSON: {words_of(error)}") from None
     if len(text) > LARGEST_RESULT:
         raise ToolFault(f"returned {len(text)} bytes; {LARGEST_RESULT} is the most that an agent is sent")
-    return text
+    return without_addresses(text)
 
 
 def _cut(text: str, most: int) -> bytes:

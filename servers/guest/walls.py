@@ -28,6 +28,7 @@ FIRST_UID = 0x40000000
 """The first user id of guests, one for each process: above those that a system assigns."""
 
 PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+ASK_PERSONALITY, ADDR_NO_RANDOMIZE = 0xFFFFFFFF, 0x0040000
 CLONE_NEWNET, CLONE_NEWIPC = 0x40000000, 0x08000000
 LANDLOCK_CREATE_RULESET, LANDLOCK_RESTRICT_SELF = 444, 446
 LANDLOCK_FILE_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
@@ -40,6 +41,12 @@ _libc = ctypes.CDLL(None, use_errno=True)
 def leave_the_network() -> bool:
     """Put this process and its forks into a namespace without a network. Needs root."""
     return _libc.unshare(CLONE_NEWNET | CLONE_NEWIPC) == 0
+
+
+def choose_fixed_addresses() -> bool:
+    """Have the kernel choose no addresses by chance for what this process executes next."""
+    now = _libc.personality(ASK_PERSONALITY)
+    return now != -1 and _libc.personality(now | ADDR_NO_RANDOMIZE) != -1
 
 
 def die_with_parent() -> bool:

@@ -15,11 +15,13 @@ import httpx
 from pydantic import ValidationError
 
 from servers.errors import InfraError, RequestError
+from servers.joining.bounded_answer import bounded_answer
 from servers.joining.messages import (
     BEAT,
     BEAT_SECONDS,
     CHALLENGE,
     JOIN,
+    LARGEST_MESSAGE,
     LEAVE,
     VERSION,
     Beat,
@@ -167,10 +169,11 @@ class FarmMember:
         body = order.model_dump_json().encode()
         mine = request_proof(key, path, body)
         try:
-            response = await self._http.post(
-                f"{self.registry}{path}", content=body, headers={PROOF: mine, "Content-Type": "application/json"}
-            )
-        except httpx.HTTPError as error:
+            headers = {PROOF: mine, "Content-Type": "application/json"}
+            request = self._http.build_request("POST", f"{self.registry}{path}", content=body, headers=headers)
+            async with asyncio.timeout(SECONDS):
+                response = await bounded_answer(self._http, request, largest=LARGEST_MESSAGE)
+        except (httpx.HTTPError, TimeoutError) as error:
             raise RegistryAway(str(error) or type(error).__name__) from None
         theirs = response.headers.get(PROOF, "")
         if not proves(theirs, key, "answer", mine, str(response.status_code), response.content):

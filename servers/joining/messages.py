@@ -53,7 +53,7 @@ class JoinOrder(Record):
     url: str = Field(max_length=500)
     reached_at: str = Field(default="", max_length=500)
     version: str = Field(max_length=64)
-    at: float
+    at: float = Field(allow_inf_nan=False)
     capacity: int = Field(ge=1, le=1_000_000)
     bundles: dict[Name, HexDigest]
 

@@ -1,10 +1,13 @@
 """Workers that join a registry over HTTP, each with a control door of its own, in this process."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
+
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry.http.join_door import JoinDoor
 from registry.joining import Joining
@@ -71,15 +74,21 @@ async def worker_at(
     token: str = JOIN_TOKEN,
     advertise: str | None = None,
     capacity: int = 100_000,
+    odd: Mapping[str, ASGIApp] = MappingProxyType({}),
 ) -> AsyncGenerator[Joined]:
-    """A worker that is about to join: `member.join` does it."""
+    """A worker that is about to join: `member.join` does it. The `odd` operations are answered by others."""
     tokens = ControlTokens()
     async with Worker(library, folder, WorkerSettings(most_instances=capacity)) as worker:
         with listen("127.0.0.1", 0) as listening:
             url = url_of(listening)
             registries = (registry,) if isinstance(registry, str) else registry
             settings = JoinSettings(registries=registries, token=token, name=name, advertise=advertise or url)
-            doors = Doors(no_instances, ControlDoor(worker, tokens))
+            control = ControlDoor(worker, tokens)
+
+            async def door(scope: Scope, receive: Receive, send: Send) -> None:
+                await odd.get(scope["path"].rpartition("/")[2], control)(scope, receive, send)
+
+            doors = Doors(no_instances, door)
             async with (
                 serving(doors, listening),
                 aclosing(FarmMember(worker, settings, tokens)) as member,

@@ -1,6 +1,8 @@
 """Workers that join a farm from anywhere: who is let in, who is refused, and what happens when one is lost."""
 
 import asyncio
+import gzip
+import json
 import shutil
 import time
 from collections import Counter
@@ -11,8 +13,8 @@ import httpx
 import pytest
 import pytest_asyncio
 from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from registry.messages import Lease
 from servers.bundle_library import Library
@@ -168,6 +170,101 @@ async def test_an_address_that_the_registry_cannot_reach_is_told_at_once(
         async with worker_at(door.url, library, tmp_path / "second", name="second", advertise=address) as second:
             with pytest.raises(RequestError, match=f"cannot reach this worker at {address}: {reason}"):
                 await second.member.join()
+
+
+async def compressed(scope: Scope, receive: Receive, send: Send) -> None:
+    """Kilobytes that would be megabytes."""
+    body = gzip.compress(b" " * 1_000_000)
+    await Response(body, headers={"content-encoding": "gzip"})(scope, receive, send)
+
+
+async def without_end(scope: Scope, receive: Receive, send: Send) -> None:
+    async def pieces() -> AsyncGenerator[bytes]:
+        while True:
+            yield b" " * 65536
+            await asyncio.sleep(0)  # or nobody would see that the client has gone
+
+    await StreamingResponse(pieces())(scope, receive, send)
+
+
+async def says_nothing(_scope: Scope, receive: Receive, _send: Send) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
+@pytest.mark.parametrize(("odd", "said"), [(compressed, "is compressed"), (without_end, "is larger than")])
+async def test_an_answer_of_a_worker_is_read_up_to_a_size_and_never_unpacked(
+    farm: Farm, door: Joinable, library: Library, tmp_path: Path, odd: ASGIApp, said: str
+) -> None:
+    async with worker_at(door.url, library, tmp_path / "odd", name="odd", odd={"here": odd}) as far:
+        with pytest.raises(RequestError, match=said):
+            await far.member.join()
+    async with worker_at(door.url, library, tmp_path / "far", odd={"tables": odd}) as far:
+        await far.member.join()
+        [lease] = await on_far(farm, 1)
+        with pytest.raises(InfraError, match=f"answered tables with what is no answer: its answer {said}"):
+            await farm.client.state(lease.instance)
+
+
+@pytest.mark.parametrize("odd", [compressed, without_end])
+async def test_a_worker_reads_no_more_of_a_server_than_a_registry_says(
+    library: Library, tmp_path: Path, odd: ASGIApp, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with serving(odd) as url, worker_at(url, library, tmp_path / "far") as far:
+        joining = asyncio.create_task(far.member.join())
+        while "cannot join yet" not in caplog.text:  # noqa: ASYNC110 - it is told in the log alone
+            await asyncio.sleep(0.01)
+        joining.cancel()
+    assert any("its answer is" in str(record.__dict__.get("error")) for record in caplog.records)
+
+
+async def test_a_worker_that_tells_nothing_keeps_no_other_from_coming_and_going(
+    farm: Farm, door: Joinable, far: Joined, library: Library, tmp_path: Path
+) -> None:
+    async with (
+        worker_at(door.url, library, tmp_path / "odd", name="odd", odd={"walls": says_nothing}) as odd,
+        worker_at(door.url, library, tmp_path / "third", name="third") as third,
+    ):
+        joining = asyncio.create_task(odd.member.join())
+        while not await asyncio.to_thread(farm.registry.ledger.worker, "odd"):  # noqa: ASYNC110 - it is in the ledger
+            await asyncio.sleep(0.01)
+        await third.member.join()
+        await door.silence(12)
+        assert farm.registry.fleet.seats["far"].lost
+        assert farm.registry.fleet.seats["third"].lost
+        assert not joining.done()
+        joining.cancel()
+
+
+def ticket(instance: str, path: str = "") -> dict[str, str]:
+    return {"instance": instance, "path": path or f"/i/{instance}/mcp", "token": "t" * 32}
+
+
+@pytest.mark.parametrize(
+    ("tickets", "said"),
+    [
+        ([], "was asked for 2 instances and made 0"),
+        ([ticket("a" * 16), ticket("a" * 16)], "was asked for 2 instances and made 2"),
+        ([ticket("a" * 16), ticket("b" * 16), ticket("c" * 16)], "was asked for 2 instances and made 3"),
+        ([ticket("a" * 16), ticket("b" * 16, "@elsewhere.example/i/x/mcp")], "answered launch with what is no answer"),
+    ],
+)
+async def test_what_a_worker_says_that_it_launched_is_checked(
+    farm: Farm, door: Joinable, library: Library, tmp_path: Path, tickets: list[dict[str, str]], said: str
+) -> None:
+    async with worker_at(door.url, library, tmp_path / "far", odd={"launch": JSONResponse(tickets)}) as far:
+        await far.member.join()
+        await farm.client.drain("local")
+        with pytest.raises(InfraError, match=said):
+            await farm.client.launch("shop", count=2)
+        assert (await farm.client.leases(status="live")).total == 0
+
+
+async def test_a_worker_whose_time_is_no_number_is_refused(door: Joinable) -> None:
+    body = json.dumps({"session": "x", "name": "far", "identity": "a" * 32, "url": "http://127.0.0.1:9"})
+    body = body[:-1] + f', "version": "{VERSION}", "at": NaN, "capacity": 1, "bundles": {{}}}}'
+    answer = await asked(door, JOIN, body.encode())
+    assert (answer.status_code, answer.json()["error"]["message"][:4]) == (422, "at: ")
 
 
 async def test_nothing_of_a_worker_can_be_said_again_by_others(farm: Farm, door: Joinable, far: Joined) -> None:

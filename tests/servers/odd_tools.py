@@ -169,6 +169,29 @@ def order_of_a_set(db: Database) -> dict:
     return {"names": list({f"name {number}" for number in range(20)})}
 
 
+def order_of_a_set_with_none(db: Database) -> dict:
+    """Show the order of a set whose members hold nothing."""
+    return {"pairs": [list(pair) for pair in {(None, number) for number in range(20)}]}
+
+
+def tell_places(db: Database) -> dict:
+    """Tell where objects are in memory."""
+    return {"function": f"{tell_places}", "inner": str(lambda: 1), "note": "a fault at 0x7f44be66f360 in a driver"}
+
+
+def refuse_with_a_place(db: Database) -> dict:
+    """Refuse, and tell where an object is in memory."""
+    raise ToolError(f"{db} has no room")
+
+
+def note_after_the_last(db: Database) -> dict:
+    """Write the last row that there can be, and more rows."""
+    db.run("INSERT INTO log (id, what) VALUES (9223372036854775807, 'last')")
+    for what in ("a", "b", "c"):
+        db.run("INSERT INTO log (what) VALUES (:what)", what=what)
+    return {"ids": [row["id"] for row in db.all("SELECT id FROM log ORDER BY id")]}
+
+
 def print_much(db: Database) -> dict:
     """Print."""
     print("x" * 1_000_000)

@@ -1,9 +1,14 @@
 """The same calls from the same start give the same texts and the same rows, whatever happens in between."""
 
 import asyncio
+import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from servers.bundle_library import Library
 from servers.messages import Launch
@@ -26,6 +31,12 @@ CALLS: Sequence[Call] = (
     ("show_member", {"member_id": 3}),
     ("find_loans", {}),
 )
+
+
+def may_fix_addresses() -> bool:
+    """Whether the kernel lets a process choose that its addresses are not random. Some containers do not."""
+    asks = "import sys; from servers.guest import walls; sys.exit(not walls.choose_fixed_addresses())"
+    return subprocess.run([sys.executable, "-c", asks], check=False).returncode == 0
 
 
 async def played(worker: Worker, *, seed: int = 0, killing: bool = False) -> tuple[list[str], list[RowChange]]:
@@ -74,6 +85,42 @@ async def test_the_order_of_a_set_is_the_same_on_every_worker(odd_shelf: Path, t
         async with Worker(Library([odd_shelf]), tmp_path / name) as worker:
             [ticket] = await worker.launch(Launch(environment="odd"))
             texts.add((await worker.find(ticket.instance).call("order_of_a_set", {})).text)
+    assert len(texts) == 1
+
+
+async def test_no_place_in_memory_is_told(odd_shelf: Path, tmp_path: Path) -> None:
+    async with Worker(Library([odd_shelf]), tmp_path / "state") as worker:
+        [ticket] = await worker.launch(Launch(environment="odd"))
+        instance = worker.find(ticket.instance)
+        told = json.loads((await instance.call("tell_places", {})).text)
+        refused = await instance.call("refuse_with_a_place", {})
+    assert told == {
+        "function": "<function tell_places>",
+        "inner": "<function tell_places.<locals>.<lambda>>",
+        "note": "a fault at 0x7f44be66f360 in a driver",
+    }
+    assert (refused.kind, refused.text) == ("refused", "<servers.toolkit.Database object> has no room")
+
+
+async def test_ids_that_sqlite_draws_after_the_last_one_repeat(odd_shelf: Path, tmp_path: Path) -> None:
+    drawn: list[list[int]] = []
+    for name, seed in (("one", 0), ("other", 0), ("third", 1)):
+        async with Worker(Library([odd_shelf]), tmp_path / name) as worker:
+            [ticket] = await worker.launch(Launch(environment="odd", seed=seed))
+            instance = worker.find(ticket.instance)
+            drawn.append(json.loads((await instance.call("note_after_the_last", {})).text)["ids"])
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert len(set(drawn[0])) == len(drawn[0])
+
+
+@pytest.mark.skipif(not may_fix_addresses(), reason="this machine does not let a process fix its addresses")
+async def test_the_order_of_a_set_with_none_is_the_same_on_every_worker(odd_shelf: Path, tmp_path: Path) -> None:
+    """Before Python 3.12 the hash of None is its place in memory."""
+    texts: set[str] = set()
+    for name in ("one", "other", "third"):
+        async with Worker(Library([odd_shelf]), tmp_path / name) as worker:
+            [ticket] = await worker.launch(Launch(environment="odd"))
+            texts.add((await worker.find(ticket.instance).call("order_of_a_set_with_none", {})).text)
     assert len(texts) == 1
 
 

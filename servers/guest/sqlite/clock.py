@@ -1,8 +1,10 @@
-"""SQLite's clock for untrusted SQL: it returns the instance's time, so that `datetime('now')` repeats.
+"""SQLite's clock and chances for untrusted SQL: the instance's time, and random numbers that repeat.
 
+So `datetime('now')` gives the same in each replay, and so does the id that SQLite draws after the largest possible one.
 The time is set for the current thread before each statement.
 """
 
+import hashlib
 import threading
 from datetime import datetime, timedelta
 
@@ -19,6 +21,7 @@ class _Time(threading.local):
     """The time of a thread."""
 
     now = BEGINNING
+    seed = ""
 
     @property
     def julian_ms(self) -> int:
@@ -38,6 +41,10 @@ class Clock(apsw.VFS):
     def xCurrentTimeInt64(self) -> int:  # noqa: N802
         return _time.julian_ms
 
+    def xRandomness(self, numbytes: int) -> bytes:  # noqa: N802
+        """What SQLite seeds its random numbers with, if this VFS is the process's default one."""
+        return hashlib.shake_256(_time.seed.encode()).digest(numbytes)
+
 
 _time = _Time()
 _clock = Clock()
@@ -46,3 +53,14 @@ _clock = Clock()
 def set_time(now: str) -> None:
     """Set this thread's time to `YYYY-MM-DD HH:MM:SS` (no zone, as everywhere in an instance)."""
     _time.now = now
+
+
+def rule_this_process() -> None:
+    """Take SQLite's random numbers from `set_chances` alone. A guest does this, and no process of the farm's own."""
+    apsw.set_default_vfs(VFS_NAME)
+
+
+def set_chances(seed: str) -> None:
+    """Have SQLite's random numbers begin anew, from a seed."""
+    _time.seed = seed
+    apsw.randomness(0)

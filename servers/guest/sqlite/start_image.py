@@ -41,6 +41,7 @@ LARGEST_SHOWN = 64 * 1024
 def build(schema: str, seed: str, setup: str, now: str) -> tuple[bytes, list[str]]:
     """The start image, and the faults of the scripts. The image is empty if there is a fault."""
     clock.set_time(now)
+    clock.set_chances(now)
     connection = connect()
     connection.execute(f"PRAGMA page_size = {PAGE_SIZE}").fetchall()
     connection.execute("PRAGMA foreign_keys = ON").fetchall()
