@@ -80,7 +80,7 @@ class VerifiedRows:
 
     def image(self) -> bytes:
         """The committed rows, as the bytes of a SQLite database."""
-        return self.connection.serialize("main")
+        return self._pages.whole()
 
     def close(self) -> None:
         self.connection.close(True)

@@ -11,9 +11,9 @@ from typing import Protocol
 
 import apsw
 
-CEILING = 750_000_000
+CEILING = 730_000_000
 """Bytes of a serving process, a worker or a farm with one worker, with starts of at most `ORDINARY_START`."""
-LARGE_CEILING = 1_250_000_000
+LARGE_CEILING = 1_010_000_000
 """The same while it builds or reads the largest start. One is built or read at a time."""
 ORDINARY_START = 12 * 1024 * 1024
 """Bytes of a start image."""

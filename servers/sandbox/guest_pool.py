@@ -253,7 +253,8 @@ class Guest:
         self._answer = self._loop.create_future()
         frames.largest_head = LARGEST_HEAD if what in LONG_HEADS else LARGEST_HEAD_OF_CALL
         frames.largest = LARGEST_CALL_REPLY if what not in IMAGE_REQUESTS else LARGEST_REPLY
-        frames.transport.write(_packed({**head, "nonce": nonce, "sizes": [*map(len, parts)]}, parts))
+        for piece in _packed({**head, "nonce": nonce, "sizes": [*map(len, parts)]}, parts):
+            frames.transport.write(piece)
         answer, answer_parts = await self._answered(what, seconds)
         if answer.pop("nonce", None) != nonce:
             self.kill("lied", "answered what it was not asked")
@@ -778,12 +779,17 @@ def _needs_framework(environment: Environment) -> bool:
     return imported is not None and imported.code == "endpoints"
 
 
-def _packed(head: dict[str, Any], parts: tuple[bytes, ...]) -> bytes:
-    """A request as a frame. A head with a lone surrogate goes to a slower writer."""
+def _packed(head: dict[str, Any], parts: tuple[bytes, ...]) -> tuple[bytes, ...]:
+    """A request as a frame, in pieces if it is large: an image is not copied to be sent.
+
+    A head with a lone surrogate goes to a slower writer.
+    """
     try:
-        return framed(to_json(head), *parts)
+        text = to_json(head)
     except ValueError:
-        return framed(WRITER.text(head).encode(), *parts)
+        text = WRITER.text(head).encode()
+    size = sum(map(len, parts))
+    return (framed(text, *parts),) if size <= SMALL_BUFFER else (LENGTHS.pack(len(text), size) + text, *parts)
 
 
 def _cause(status: int) -> str:

@@ -34,6 +34,8 @@ LARGEST_VALUE_HERE = 16 * 1024
 """Bytes of a value, and of a row, that are written here."""
 LARGEST_NET_HERE = 32 * 1024
 """Bytes of the changes since the start up to which rows are built here."""
+LARGEST_PLAIN_HERE = 4 * 1024 * 1024
+"""Bytes of a start up to which rows are written here in the order of their keys, which takes several copies."""
 MOST_CHANGED_HERE = 2 * LARGEST_NET_HERE
 """Bytes of changes that rows here take before they are rebuilt from the changes since the start."""
 MOST_HELD = 24 * 1024 * 1024
@@ -94,7 +96,8 @@ class Verification:
             GuestError: no guest could build them.
         """
         net = await self.changes_since_start(state)
-        if start.is_cheap and len(net) <= LARGEST_NET_HERE:
+        is_small = not plain or len(start.image) <= LARGEST_PLAIN_HERE
+        if start.is_cheap and len(net) <= LARGEST_NET_HERE and is_small:
             try:
                 image = _rows_here(start, net)
                 return await self._threads.run(environment.id, lambda: canonical(image)) if plain else image

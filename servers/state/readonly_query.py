@@ -87,7 +87,7 @@ class Reader:
     """
 
     def __init__(self, final: bytes, start: bytes, *, now: str = clock.BEGINNING) -> None:
-        self.final = final
+        self._final = final
         self.start = start
         self.now = now
         self.budget = ProcessorBudget()
@@ -100,7 +100,8 @@ class Reader:
             connection = connect(sort_files.VFS_NAME)
             connection.execute("PRAGMA temp_store = FILE").fetchall()  # what sorting takes is not of our memory
             connection.execute("ATTACH ':memory:' AS start").fetchall()
-            connection.deserialize("main", self.final)
+            connection.deserialize("main", self._final)
+            self._final = b""  # SQLite has a copy
             connection.deserialize("start", self.start)
             distrust(connection)
             teach(connection)
@@ -196,7 +197,7 @@ class Reader:
 
     def images(self) -> tuple[bytes, bytes]:
         """The start and the state, each as an image of a database."""
-        return self.connection.serialize("start"), self.connection.serialize("main")
+        return self.start, self.connection.serialize("main")
 
     def finding(self, sql: str, names: frozenset[str] = NO_NAMES) -> str | None:
         """Why a text is not a SELECT over the rows with these parameters, or None. It is compiled, not run."""

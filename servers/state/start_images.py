@@ -36,11 +36,11 @@ MOST_HELD = 16 * 1024 * 1024
 """Bytes of start images in memory, with what is known of their tables."""
 MOST_BUILDS = 16
 """Concurrent builds, each of another environment: a build that never ends delays nobody else."""
-COPIES_OF_SCRIPTS = 3
+COPIES_OF_SCRIPTS = 2
 """Copies of a `seed.sql` in memory while a guest runs it."""
 SMALL_SCRIPTS = 512 * 1024
 """Bytes of these copies that wait for nobody."""
-MOST_SCRIPTS = 24 * 1024 * 1024
+MOST_SCRIPTS = 16 * 1024 * 1024
 """Bytes of these copies, of all concurrent builds. A larger script is run alone."""
 SCRIPT_BYTES_A_SECOND = 1024 * 1024
 """Bytes of `seed.sql` and setup that add a second of processor time to what a build may take."""
@@ -256,8 +256,8 @@ def beside_the_schema(image: bytes, schema: str) -> str | None:
 
 async def built(environment: Environment, setup: str, clock: str, guests: Guests) -> tuple[bytes, str]:
     """The image of a start, or the faults of its scripts."""
-    seed = await asyncio.to_thread(lambda: environment.seed)
-    scripts = (text.encode() for text in (environment.schema, seed, setup))
+    seed = await asyncio.to_thread(_seed_of, environment)
+    scripts = (environment.schema.encode(), seed, setup.encode())
     seconds = START_SECONDS + (len(seed) + len(setup)) / SCRIPT_BYTES_A_SECOND
     try:
         head, parts = await guests.job({"do": "build", "now": clock}, *scripts, seconds=seconds)
@@ -270,3 +270,7 @@ async def built(environment: Environment, setup: str, clock: str, guests: Guests
         memory = MEMORY // 1024**2
         return b"", f"schema.sql, seed.sql and setup: {error}; a process that runs them gets {memory} MiB of memory"
     return parts[0], head["findings"][0] if head["findings"] else ""
+
+
+def _seed_of(environment: Environment) -> bytes:
+    return environment.seed.encode()

@@ -74,8 +74,10 @@ LARGEST_PAGE = 1024 * 1024
 """Characters of the JSON of one page of a history, which has one call at least."""
 YIELD_EVERY = 10
 """Small state files that are written before other work gets a turn."""
+COPIES_OF_IMAGE = 2
+"""Copies of the rows of an instance in memory while they are read: the final ones, and those of the start."""
 COPIES = 3
-"""Copies of a state in memory while it is read."""
+"""Copies of a history in memory while it is read, and of an answer."""
 MOST_COPIED = 108 * 1024 * 1024
 MOST_COPIED_EACH = 54 * 1024 * 1024
 """Bytes of the copies of states at one time: of all environments, and of one."""
@@ -572,7 +574,7 @@ class Worker:
     @asynccontextmanager
     async def _copied(self, instance: Instance, *, more: int = 0) -> AsyncGenerator[None]:
         """Memory for the copies of an instance's rows and history. Take it before the turn, and never twice."""
-        size = COPIES * (len(instance.start.image) + instance.state.size) + more
+        size = COPIES_OF_IMAGE * len(instance.start.image) + COPIES * instance.state.size + more
         with instance.in_use():
             async with self.copies.taken(instance.environment.id, size):
                 yield

@@ -40,6 +40,17 @@ class ChangedPages:
         """The approximate memory of the changed pages."""
         return len(self._own) * (self.page_size + OWN_BYTES_PER_PAGE)
 
+    def whole(self) -> bytes:
+        """The content of the file. It is copied once."""
+        pieces: list[bytes | memoryview] = []
+        at = 0
+        shared = memoryview(self._image)[: min(self._shared, self._size)]
+        for offset in sorted(self._own):
+            pieces += [shared[at:offset], bytes(max(0, offset - max(at, len(shared)))), self._own[offset]]
+            at = offset + len(self._own[offset])
+        pieces += [shared[at:], bytes(max(0, self._size - max(at, len(shared))))]
+        return b"".join(pieces)
+
     def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
         page = self._own.get(offset)
         if page is not None and len(page) == amount:

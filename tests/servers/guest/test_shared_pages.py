@@ -49,7 +49,7 @@ def test_rows_on_shared_pages_are_those_of_a_copy(
 ) -> None:
     image = IMAGE if page_size == PAGE_SIZE else image_of(60, page_size)
     before = bytes(bytearray(image))
-    shared, _ = opened(image)
+    shared, pages = opened(image)
     with closing(connect()) as copied, closing(shared):
         copied.deserialize("main", image)
         for connection in (copied, shared):
@@ -61,7 +61,8 @@ def test_rows_on_shared_pages_are_those_of_a_copy(
         assert shared.execute("PRAGMA integrity_check").get == "ok"
         if not shared.in_transaction:
             with closing(sqlite3.connect(":memory:")) as plain:  # an ordinary file, for any SQLite
-                plain.deserialize(shared.serialize("main"))
+                plain.deserialize(pages.whole())
+                assert plain.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
                 assert plain.execute(READ).fetchall() == outcome(copied, READ, ())
     assert image == before
 

@@ -24,7 +24,7 @@ from servers.scenario.scenario_file import BYTES_PER_LINE, MOST_LINES
 from servers.state import changeset_verification, start_images
 from servers.state.readonly_query import Reader
 from servers.worker import instance
-from servers.worker.worker import COPIES, MOST_COPIED, Worker
+from servers.worker.worker import COPIES, COPIES_OF_IMAGE, MOST_COPIED, Worker
 from tests.bundles import write_bundle
 
 MB = 1024 * 1024
@@ -32,7 +32,7 @@ MB = 1024 * 1024
 
 def of_all(largest_start: int, largest_seed: int) -> int:
     """What all budgets admit together, with starts and scripts of a size."""
-    largest_copy = COPIES * (largest_start + instance.LARGEST_HISTORY)
+    largest_copy = COPIES_OF_IMAGE * largest_start + COPIES * instance.LARGEST_HISTORY
     largest_history = changeset_verification.COPIES_OF_HISTORY * instance.LARGEST_HISTORY
     budgets = [
         max(MOST_COPIED, largest_copy),
@@ -74,7 +74,7 @@ def test_what_is_let_in_alone_fits_into_its_budget() -> None:
 
 
 def test_sqlite_has_room_for_what_the_budgets_admit() -> None:
-    largest_copy = COPIES * (LARGEST_IMAGE + instance.LARGEST_HISTORY)
+    largest_copy = COPIES_OF_IMAGE * LARGEST_IMAGE + COPIES * instance.LARGEST_HISTORY
     assert changeset_verification.MOST_HELD + max(MOST_COPIED, largest_copy) < SQLITE_HEAP
 
 
