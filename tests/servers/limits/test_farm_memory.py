@@ -1,5 +1,6 @@
 """What a farm's own process may hold: budgets that stay below one ceiling together, whatever strangers ask of it."""
 
+import tracemalloc
 from contextlib import closing
 from pathlib import Path
 
@@ -96,6 +97,23 @@ def test_a_statement_that_takes_too_much_memory_fails_alone(worker: Worker) -> N
             reader.select("SELECT u15.x FROM u15, v15, w15, x15, y15, z15")
         assert apsw.memory_high_water() <= SQLITE_HEAP
         assert reader.select("SELECT x FROM u1").rows == [(2,)]
+
+
+def test_a_reader_keeps_no_rows_beside_those_of_sqlite() -> None:
+    with closing(apsw.Connection(":memory:")) as connection:
+        connection.execute(
+            "CREATE TABLE log (id INTEGER PRIMARY KEY, what); INSERT INTO log VALUES (1, zeroblob(900000))"
+        )
+        image = connection.serialize("main")
+    tracemalloc.start()
+    try:
+        with closing(Reader(bytes(bytearray(image)), image)) as reader:
+            assert reader.select("SELECT length(what) FROM log").rows == [(900_000,)]
+            held, _ = tracemalloc.get_traced_memory()
+            assert reader.images()[0] is image
+    finally:
+        tracemalloc.stop()
+    assert held < len(image) // 2
 
 
 LARGE_TOOLS = """
