@@ -7,12 +7,12 @@ import hashlib
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from pydantic import BaseModel, ValidationError
 
@@ -137,7 +137,8 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
     """The environment or None, and all findings about its files. `tools.py` is not parsed here."""
     try:
         with opened(folder) as files:
-            findings, texts = _texts(files)
+            findings, texts, seed = _texts(files)
+            digest = None if seed is None else _digest(files, texts, seed)
     except BundleError as error:
         return [str(error)], None
     description: Description | None = None
@@ -154,16 +155,16 @@ def read_environment(folder: Path) -> tuple[list[str], Environment | None]:
             if description.id != folder.resolve().name:
                 findings.append(f"{path}: id: {description.id!r} is not the folder's name {folder.resolve().name!r}")
             findings += islice(_schema_problems(path, description), MOST_FINDINGS)
-    if description is None or len(texts) < len(SERVED_FILES):
+    if description is None or seed is None or digest is None:
         return findings, None
     environment = Environment(
         folder=folder,
         description=description,
         policy=texts["policy.md"],
         schema=texts["schema.sql"],
-        seed_script=SeedFile(folder, digest_of_seed(texts[SEED]), len(texts[SEED].encode())),
+        seed_script=SeedFile(folder, seed.digest, seed.size),
         source=texts["tools.py"],
-        digest=_digest(texts),
+        digest=digest,
     )
     return findings, environment
 
@@ -172,29 +173,67 @@ def digest_of_bundle(folder: Path) -> str | None:
     """The digest of the environment in a folder, without a check of what its files say. None if one is missing."""
     try:
         with opened(folder) as files:
-            texts = _texts(files)[1]
+            _, texts, seed = _texts(files)
+            return None if seed is None else _digest(files, texts, seed)
     except BundleError:
         return None
-    return _digest(texts) if len(texts) == len(SERVED_FILES) else None
 
 
-def _digest(texts: Mapping[str, str]) -> str:
+class _Measured(NamedTuple):
+    """What is known of a script that was read in pieces."""
+
+    digest: str
+    size: int
+    characters: int
+
+
+def _measured(pieces: Iterable[str], whole: Callable[[bytes], None] | None = None) -> _Measured:
+    """Read a script in pieces, which `whole` gets too."""
+    digest = hashlib.sha256()
+    size = characters = 0
+    for piece in pieces:
+        content = piece.encode()
+        size += len(content)
+        characters += len(piece)
+        digest.update(content)
+        if whole is not None:
+            whole(content)
+    return _Measured(digest.hexdigest(), size, characters)
+
+
+def _digest(files: BundleFolder, texts: Mapping[str, str], seed: _Measured) -> str | None:
+    """The digest of all served files, or None if one is missing. `seed.sql` is read again, and must be the same.
+
+    Raises:
+        BundleError: it is another one by now.
+    """
+    if len(texts) + 1 < len(SERVED_FILES):
+        return None
     digest = hashlib.sha256()
     for name in SERVED_FILES:
-        digest.update(f"{name} {len(texts[name])}\n".encode() + texts[name].encode())
+        if name != SEED:
+            digest.update(f"{name} {len(texts[name])}\n".encode() + texts[name].encode())
+            continue
+        digest.update(f"{name} {seed.characters}\n".encode())
+        if _measured(files.pieces(SEED), digest.update) != seed:
+            raise BundleError(f"{files.path / SEED}: has changed while it was used; try again")
     return digest.hexdigest()
 
 
-def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str]]:
-    """The readable files, and the findings about the others."""
+def _texts(files: BundleFolder) -> tuple[list[str], dict[str, str], _Measured | None]:
+    """The findings about the files, the readable ones, and `seed.sql`, which may be long and is not kept."""
     findings: list[str] = []
     texts: dict[str, str] = {}
+    seed: _Measured | None = None
     for name in SERVED_FILES:
         try:
-            texts[name] = files.text(name)
+            if name == SEED:
+                seed = _measured(files.pieces(SEED))
+            else:
+                texts[name] = files.text(name)
         except BundleError as error:
             findings.append(str(error))
-    return findings, texts
+    return findings, texts, seed
 
 
 def digest_of_seed(text: str) -> str:

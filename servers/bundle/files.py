@@ -6,9 +6,10 @@ an agent the farm's own files, or another bundle's answers.
 
 import os
 import stat
+from codecs import getincrementaldecoder
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
-from io import RawIOBase
+from io import FileIO, RawIOBase
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -53,6 +54,8 @@ KINDS = {
     stat.S_IFBLK: "a device",
 }
 CHUNK = 1024 * 1024
+PIECE = 256 * 1024
+"""Bytes of a long text that are held while it is read in pieces."""
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
@@ -89,19 +92,41 @@ class BundleFolder:
         """The text of a file, or None if it does not exist. Raises BundleError like `text`."""
         path = self.path / name
         largest = largest or LARGEST.get(name, LARGEST_OTHER)
-        try:
-            self._refuse_others(path, os.stat(name, dir_fd=self.handle, follow_symlinks=False), largest)
-            handle = os.open(name, FILE, dir_fd=self.handle)
-        except FileNotFoundError:
+        file = self._opened(path, largest)
+        if file is None:
             return None
-        except OSError as error:
-            raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
-        with os.fdopen(handle, "rb", buffering=0) as file:
-            self._refuse_others(path, os.fstat(handle), largest)  # it may be another one by now
+        with file:
             text = _decoded(path, _bounded(path, file, largest))
         if path.suffix == ".json":
             refuse_odd_numbers(f"{path}", text)
         return text
+
+    def pieces(self, name: str) -> Generator[str]:
+        """The text of a file piece by piece: a long one is not held as a whole. Raises BundleError like `text`."""
+        path = self.path / name
+        largest = LARGEST.get(name, LARGEST_OTHER)
+        file = self._opened(path, largest)
+        if file is None:
+            raise BundleError(f"{path}: the file is missing")
+        with file:
+            yield from _decoded_pieces(path, file, largest)
+
+    def _opened(self, path: Path, largest: int) -> FileIO | None:
+        """A file that may be read, or None if it does not exist."""
+        try:
+            self._refuse_others(path, os.stat(path.name, dir_fd=self.handle, follow_symlinks=False), largest)
+            handle = os.open(path.name, FILE, dir_fd=self.handle)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise BundleError(f"{path}: cannot be read: {trouble(error)}") from None
+        file = FileIO(handle, "rb")
+        try:
+            self._refuse_others(path, os.fstat(handle), largest)  # it may be another one by now
+        except BundleError:
+            file.close()
+            raise
+        return file
 
     def stamps(self, names: Iterable[str]) -> tuple[Stamp | None, ...]:
         """The stamp of each file. None for a missing one."""
@@ -204,6 +229,30 @@ def _decoded(path: Path, content: bytes) -> str:
     if "\0" in text:
         raise BundleError(f"{path}: holds a NUL character, at byte {content.index(0)}; take it out")
     return text
+
+
+def _decoded_pieces(path: Path, file: RawIOBase, largest: int) -> Generator[str]:
+    """The same, piece by piece."""
+    decoder = getincrementaldecoder("utf-8")()
+    size = 0
+    while True:
+        part = file.read(min(PIECE, largest + 1 - size)) or b""
+        pending, _ = decoder.getstate()
+        try:
+            text = decoder.decode(part, final=not part)
+        except UnicodeDecodeError as error:
+            at = size - len(pending) + error.start
+            raise BundleError(f"{path}: cannot be read: not UTF-8 at byte {at}; save it as UTF-8") from None
+        if size == 0 and text.startswith("\ufeff"):
+            raise BundleError(f"{path}: begins with a byte order mark; save it as UTF-8 without one")
+        if b"\0" in part:
+            raise BundleError(f"{path}: holds a NUL character, at byte {size + part.index(0)}; take it out")
+        size += len(part)
+        if size > largest:
+            raise BundleError(f"{path}: larger than {_told(largest)}")
+        if not part:
+            return
+        yield text
 
 
 def _told(size: int) -> str:

@@ -77,16 +77,35 @@ ODD: dict[str, tuple[Callable[[Path], object], str]] = {
 }
 
 
+@pytest.mark.parametrize("name", ["policy.md", "seed.sql"])
 @pytest.mark.parametrize("odd", ODD)
-def test_what_is_no_text_in_a_regular_file_is_refused_by_its_name(shop: Path, odd: str) -> None:
+def test_what_is_no_text_in_a_regular_file_is_refused_by_its_name(shop: Path, odd: str, name: str) -> None:
     (shop.parent / "token").write_text(SECRET)
-    (shop / "policy.md").unlink()
+    (shop / name).unlink()
     put_there, finding = ODD[odd]
-    put_there(shop / "policy.md")
+    put_there(shop / name)
     [found] = read_environment(shop)[0]
-    assert found.startswith(f"{shop / 'policy.md'}: ")
+    assert found.startswith(f"{shop / name}: ")
     assert finding in found
     assert SECRET not in found
+
+
+def test_a_long_seed_is_read_in_pieces_and_held_by_nobody(shop: Path) -> None:
+    text = "-- é\n" * 1_000_000  # letters of two bytes lie across the pieces
+    (shop / "seed.sql").write_text(text)
+    tracemalloc.start()
+    try:
+        environment = load(shop)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < len(text)
+    assert environment.seed_script.size == len(text.encode())
+    assert environment.seed == text
+    assert load(shop).digest == environment.digest
+    (shop / "seed.sql").write_bytes(text.encode() + b"\xc3")
+    with pytest.raises(BundleError, match=f"not UTF-8 at byte {len(text.encode())}"):
+        load(shop)
 
 
 @pytest.mark.parametrize("name", [*sorted(LARGEST), "rules.json", "examples.json", "phrases.json", "paraphrases.json"])
