@@ -123,19 +123,28 @@ async def write_bundle(
         "scenarios.jsonl": "".join(json.dumps(scenario) + "\n" for scenario in scenarios),
     }
     write(folder, texts)
-    async with Guests() as guests:
-        derived_tools = await derived(folder, guests)
     description: dict[str, Any] = {
         "id": folder.name,
         "title": "Things",
         "description": "A shop of things.",
         "version": "1.0.0",
         "clock": "2026-03-16 09:00:00",
-        "tools": [tool.model_dump() for tool in derived_tools],
+        "tools": await _described(folder, texts["tools.py"]),
         "provenance": {"source": "a test", "licence": "MIT", "date": "2026-03-16"},
     }
     write(folder, {"environment.json": json.dumps(description, indent=2)})
     return folder
+
+
+DERIVED: dict[str, list[dict[str, Any]]] = {}
+"""The tools' descriptions by source. Deriving takes a guest, and most bundles here have the same tools."""
+
+
+async def _described(folder: Path, source: str) -> list[dict[str, Any]]:
+    if source not in DERIVED:
+        async with Guests() as guests:
+            DERIVED[source] = [tool.model_dump() for tool in await derived(folder, guests)]
+    return DERIVED[source]
 
 
 def write(folder: Path, texts: Mapping[str, str]) -> None:

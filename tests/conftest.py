@@ -44,13 +44,21 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def library(shelf: Path) -> Library:
     return Library([shelf, OWN_LIBRARY])
 
 
+@pytest_asyncio.fixture(scope="module")
+async def worker(library: Library, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worker]:
+    """A worker of all tests of a module. For tests of instances, that leave the worker itself alone."""
+    async with Worker(library, tmp_path_factory.mktemp("worker")) as worker:
+        yield worker
+
+
 @pytest_asyncio.fixture
-async def worker(library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
+async def own_worker(library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
+    """A worker of one test."""
     async with Worker(library, tmp_path / "state") as worker:
         yield worker
 

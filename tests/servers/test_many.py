@@ -4,6 +4,8 @@ import asyncio
 import resource
 from pathlib import Path
 
+import pytest_asyncio
+
 from servers.bundle_library import Library
 from servers.messages import Launch
 from servers.worker.instance import CallOutcome
@@ -12,6 +14,12 @@ from servers.worker.settings import WorkerSettings
 from servers.worker.worker import Worker
 
 MOST = LEAST_HELD + 16
+
+
+@pytest_asyncio.fixture
+async def worker(own_worker: Worker) -> Worker:
+    """A worker of one test, which is counted on or hurt."""
+    return own_worker
 
 
 async def test_more_instances_than_stay_open_can_be_in_use_at_once(library: Library, tmp_path: Path) -> None:

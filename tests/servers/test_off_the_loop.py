@@ -9,6 +9,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+import pytest_asyncio
 
 from servers.bundle_library import Library
 from servers.errors import NotFound, StateError
@@ -35,6 +36,12 @@ CHECKPOINTS = (
         python="def check(start, final, answer, calls):\n    return len(calls) == 1\n",
     ),
 )
+
+
+@pytest_asyncio.fixture
+async def worker(own_worker: Worker) -> Worker:
+    """A worker of one test, which is counted on or hurt."""
+    return own_worker
 
 
 @contextmanager

@@ -81,7 +81,8 @@ async def test_a_restart_finds_the_instances_their_state_and_their_tokens(librar
             worker.find(tickets[2].instance)
 
 
-async def test_tokens_are_nowhere_on_disk_and_their_key_is_its_owners_alone(worker: Worker) -> None:
+async def test_tokens_are_nowhere_on_disk_and_their_key_is_its_owners_alone(own_worker: Worker) -> None:
+    worker = own_worker
     [ticket] = await worker.launch(Launch(environment="shop"))
     await worker.find(ticket.instance).call("find", {})
     assert (worker.folder / "secret").stat().st_mode & 0o777 == 0o600

@@ -32,10 +32,10 @@ HEADERS = {"content-type": "application/json", "accept": "application/json, text
 META = "io.modelcontextprotocol/"
 
 
-@pytest_asyncio.fixture
-async def worker(shelf: Path, odd_shelf: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
+@pytest_asyncio.fixture(scope="module")
+async def worker(shelf: Path, odd_shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worker]:
     async with Worker(
-        Library([shelf, odd_shelf, OWN_LIBRARY]), tmp_path / "state", WorkerSettings(call_seconds=0.5)
+        Library([shelf, odd_shelf, OWN_LIBRARY]), tmp_path_factory.mktemp("worker"), WorkerSettings(call_seconds=0.5)
     ) as worker:
         yield worker
 

@@ -26,10 +26,10 @@ from tests.told import diff_of
 SECONDS = 0.5
 
 
-@pytest_asyncio.fixture
-async def worker(library: Library, tmp_path: Path) -> AsyncGenerator[Worker]:
+@pytest_asyncio.fixture(scope="module")
+async def worker(library: Library, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worker]:
     """A worker with a short deadline, for checkpoints that hang."""
-    async with Worker(library, tmp_path / "state", WorkerSettings(call_seconds=SECONDS)) as worker:
+    async with Worker(library, tmp_path_factory.mktemp("worker"), WorkerSettings(call_seconds=SECONDS)) as worker:
         yield worker
 
 

@@ -10,6 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+import pytest_asyncio
 
 from servers.bundle_library import Library
 from servers.errors import GuestDied, GuestLate
@@ -21,6 +22,12 @@ from servers.worker.worker import Worker
 from tests.bundles import TOOLS, write_bundle
 from tests.processes import offspring, until
 from tests.told import history_of
+
+
+@pytest_asyncio.fixture
+async def worker(own_worker: Worker) -> Worker:
+    """A worker of one test, which is counted on or hurt."""
+    return own_worker
 
 
 def parent_of(pid: int) -> int:

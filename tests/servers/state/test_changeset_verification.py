@@ -77,9 +77,11 @@ def costly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest_asyncio.fixture
-async def costly_worker(costly: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
-    async with Worker(Library([costly.parent]), tmp_path / "state", WorkerSettings(call_seconds=2)) as worker:
+@pytest_asyncio.fixture(scope="module")
+async def costly_worker(costly: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worker]:
+    async with Worker(
+        Library([costly.parent]), tmp_path_factory.mktemp("worker"), WorkerSettings(call_seconds=2)
+    ) as worker:
         yield worker
 
 

@@ -169,7 +169,7 @@ async def test_closing_deletes_the_files_and_the_instance_is_gone(instance: Inst
     await made(instance, [("make", {"name": "drum"})])
     assert [path.name for path in (worker.folder / "instances").glob(f"{instance.id}.history")] != []
     await worker.close(instance.id)
-    assert list((worker.folder / "instances").iterdir()) == []
+    assert list((worker.folder / "instances").glob(f"{instance.id}*")) == []
     assert not worker.has(instance.id)
     with pytest.raises(NotFound, match=GONE):
         worker.find(instance.id)
@@ -186,7 +186,7 @@ async def test_nobody_opens_an_instance_again_while_it_is_being_closed(instance:
         worker.find(instance.id)
     instance.turn.release()
     await closing
-    assert list((worker.folder / "instances").iterdir()) == []
+    assert list((worker.folder / "instances").glob(f"{instance.id}*")) == []
 
 
 async def test_an_instance_that_never_was_is_not_found(worker: Worker) -> None:

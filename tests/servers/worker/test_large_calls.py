@@ -67,9 +67,9 @@ def wide_shelf(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest_asyncio.fixture
-async def worker(wide_shelf: Path, tmp_path: Path) -> AsyncGenerator[Worker]:
-    async with Worker(Library([wide_shelf]), tmp_path / "state") as worker:
+@pytest_asyncio.fixture(scope="module")
+async def worker(wide_shelf: Path, tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Worker]:
+    async with Worker(Library([wide_shelf]), tmp_path_factory.mktemp("worker")) as worker:
         yield worker
 
 
