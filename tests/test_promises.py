@@ -26,11 +26,10 @@ def defined_in(path: Path) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
 
 
-@pytest.mark.parametrize(
-    ("path", "name"), sorted({found for one in ("security.md", "limits.md") for found in NAMED_TEST.findall(page(one))})
-)
-def test_a_test_that_is_named_is_there(path: str, name: str) -> None:
-    assert name in defined_in(ROOT / path)
+def test_a_test_that_is_named_is_there() -> None:
+    told = {found for one in ("security.md", "limits.md") for found in NAMED_TEST.findall(page(one))}
+    assert len(told) > 25
+    assert [f"{path}::{name}" for path, name in told if name not in defined_in(ROOT / path)] == []
 
 
 def test_every_promise_names_a_test() -> None:

@@ -27,8 +27,8 @@ if find_spec("verl"):
 
 @pytest.fixture(scope="session")
 def room(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A library with the parcel room of the demo, and twelve scenarios in it."""
-    return make_room(tmp_path_factory.mktemp("room"), 12)
+    """A library with the parcel room of the demo, and six scenarios in it."""
+    return make_room(tmp_path_factory.mktemp("room"), 6)
 
 
 @pytest.fixture(scope="session")

@@ -3,7 +3,6 @@
 import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import jsonschema_rs
@@ -64,10 +63,10 @@ def order(
 ARGUMENTS = "lines, first, copies, limit, weight, kind, other, stars, counts"
 
 
-@pytest_asyncio.fixture
-async def ordering(tmp_path: Path) -> AsyncGenerator[Instance]:
-    folder = await write_bundle(tmp_path / "shelf" / "desk", tools=TOOLS, scenarios=())
-    async with Worker(Library([folder.parent]), tmp_path / "state") as worker:
+@pytest_asyncio.fixture(scope="module")
+async def ordering(tmp_path_factory: pytest.TempPathFactory) -> AsyncGenerator[Instance]:
+    folder = await write_bundle(tmp_path_factory.mktemp("shelf") / "desk", tools=TOOLS, scenarios=())
+    async with Worker(Library([folder.parent]), tmp_path_factory.mktemp("worker")) as worker:
         [ticket] = await worker.launch(Launch(environment="desk"))
         yield worker.find(ticket.instance)
 
@@ -97,7 +96,7 @@ async def test_a_whole_number_arrives_as_an_integer_where_one_is_wanted(
 
 async def test_the_history_has_what_the_tool_was_given(ordering: Instance) -> None:
     await ordering.call("order", {"lines": [], "copies": 2.0})
-    assert '"copies":2,' in ordering.state.calls()[0].arguments.replace("}", ",")
+    assert '"copies":2,' in ordering.state.calls()[-1].arguments.replace("}", ",")
 
 
 INEXACT = (

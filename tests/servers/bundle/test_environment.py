@@ -2,11 +2,12 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from servers.authoring.check import findings
 from servers.bundle.environment import load
@@ -53,17 +54,25 @@ def replaced(folder: Path, name: str, old: str, new: str) -> None:
     (folder / name).write_text(text.replace(old, new))
 
 
-async def all_findings(folder: Path) -> list[str]:
+Findings = Callable[[Path], Awaitable[list[str]]]
+
+
+@pytest_asyncio.fixture(scope="module")
+async def all_findings() -> AsyncGenerator[Findings]:
     async with Guests() as guests:
-        return await findings(folder, guests)
+
+        async def found(folder: Path) -> list[str]:
+            return await findings(folder, guests)
+
+        yield found
 
 
 @of_each_environment()
-async def test_the_bundles_of_the_farm_are_sound(name: str) -> None:
+async def test_the_bundles_of_the_farm_are_sound(name: str, all_findings: Findings) -> None:
     assert await all_findings(OWN_LIBRARY / name) == []
 
 
-async def test_a_sound_bundle_has_no_findings(shop: Path) -> None:
+async def test_a_sound_bundle_has_no_findings(shop: Path, all_findings: Findings) -> None:
     assert await all_findings(shop) == []
     environment = load(shop)
     assert list(environment.tools) == ["find", "make", "price", "scrap"]
@@ -128,7 +137,9 @@ BROKEN: dict[str, tuple[Break, str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-async def test_what_is_wrong_with_an_environment_is_named_by_file_and_field(shop: Path, name: str) -> None:
+async def test_what_is_wrong_with_an_environment_is_named_by_file_and_field(
+    shop: Path, name: str, all_findings: Findings
+) -> None:
     break_it, finding = BROKEN[name]
     break_it(shop)
     with pytest.raises(BundleError) as refusal:
@@ -168,7 +179,9 @@ BROKEN_TOOLS: dict[str, tuple[Break, str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN_TOOLS)
-async def test_tools_that_are_not_those_of_the_code_are_found_and_not_launched(shop: Path, name: str) -> None:
+async def test_tools_that_are_not_those_of_the_code_are_found_and_not_launched(
+    shop: Path, name: str, all_findings: Findings
+) -> None:
     break_it, finding = BROKEN_TOOLS[name]
     break_it(shop)
     assert any(finding in found and found.startswith(str(shop)) for found in await all_findings(shop))
@@ -219,7 +232,9 @@ BROKEN_SCENARIOS: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN_SCENARIOS)
-async def test_what_is_wrong_with_a_scenario_is_named_by_line_and_field(shop: Path, name: str) -> None:
+async def test_what_is_wrong_with_a_scenario_is_named_by_line_and_field(
+    shop: Path, name: str, all_findings: Findings
+) -> None:
     change, finding = BROKEN_SCENARIOS[name]
     with_scenarios(shop, {"id": "sound"}, change)
     environment = load(shop)
@@ -234,7 +249,9 @@ ODD_NUMBERS = ["NaN", "-Infinity", "1e999", "-1e999", str(2**63), str(-(2**63) -
 
 
 @pytest.mark.parametrize("number", ODD_NUMBERS)
-async def test_a_number_that_not_every_reader_takes_is_named_by_file_and_field(shop: Path, number: str) -> None:
+async def test_a_number_that_not_every_reader_takes_is_named_by_file_and_field(
+    shop: Path, number: str, all_findings: Findings
+) -> None:
     with_scenarios(shop, {"id": "sound"}, {"checkpoints": [goal(expect={"op": ">=", "value": "here"})]})
     described = json.loads((shop / "environment.json").read_text())
     described["tools"][0]["arguments"]["properties"]["text"]["default"] = "here"
@@ -264,13 +281,13 @@ def test_a_number_of_64_bits_is_taken(shop: Path, number: str) -> None:
     assert load_scenarios(load(shop)).keys() == {"dearer"}
 
 
-async def test_a_scenario_id_is_used_once(shop: Path) -> None:
+async def test_a_scenario_id_is_used_once(shop: Path, all_findings: Findings) -> None:
     with_scenarios(shop, {}, {"id": "other"}, {})
     [finding] = await all_findings(shop)
     assert finding.endswith("line 3: scenario 'dearer': id: used by an earlier line too")
 
 
-async def test_python_in_a_checkpoint_is_parsed_and_not_run(shop: Path) -> None:
+async def test_python_in_a_checkpoint_is_parsed_and_not_run(shop: Path, all_findings: Findings) -> None:
     broken = {"id": "read", "role": "goal", "question": "?", "kind": "python", "python": "def check(:"}
     with_scenarios(shop, {"checkpoints": [broken]})
     [finding] = await all_findings(shop)
@@ -445,7 +462,7 @@ SCRIPTS: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-async def test_sql_that_does_not_run_or_does_not_repeat_is_found(shop: Path, name: str) -> None:
+async def test_sql_that_does_not_run_or_does_not_repeat_is_found(shop: Path, name: str, all_findings: Findings) -> None:
     script, text, finding = SCRIPTS[name]
     appended(shop, script, text)
     [found] = await all_findings(shop)
@@ -453,7 +470,7 @@ async def test_sql_that_does_not_run_or_does_not_repeat_is_found(shop: Path, nam
     assert finding in found
 
 
-async def test_a_row_that_points_nowhere_is_named_by_its_key(shop: Path) -> None:
+async def test_a_row_that_points_nowhere_is_named_by_its_key(shop: Path, all_findings: Findings) -> None:
     appended(
         shop,
         "schema.sql",
@@ -470,7 +487,9 @@ async def test_a_row_that_points_nowhere_is_named_by_its_key(shop: Path) -> None
     assert found.endswith(f"seed.sql: {nowhere}")
 
 
-async def test_rows_and_a_schema_that_are_too_large_or_no_text_are_named_with_their_limit(shop: Path) -> None:
+async def test_rows_and_a_schema_that_are_too_large_or_no_text_are_named_with_their_limit(
+    shop: Path, all_findings: Findings
+) -> None:
     schema, seed = (shop / "schema.sql").read_bytes(), (shop / "seed.sql").read_text()
     many = "INSERT INTO parts (thing_id, note) VALUES ('t1', CAST(zeroblob(999000) AS TEXT));\n"
     (shop / "seed.sql").write_text(seed + many * 66)
@@ -497,13 +516,15 @@ async def test_rows_and_a_schema_that_are_too_large_or_no_text_are_named_with_th
         ("PRAGMA foreign_keys = OFF", "setup: not authorized"),
     ],
 )
-async def test_a_setup_that_does_not_run_is_found_with_its_scenario(shop: Path, setup: str, finding: str) -> None:
+async def test_a_setup_that_does_not_run_is_found_with_its_scenario(
+    shop: Path, setup: str, finding: str, all_findings: Findings
+) -> None:
     with_scenarios(shop, {}, {"id": "broken", "setup": setup})
     [found] = await all_findings(shop)
     assert found.startswith(f"{shop / 'scenarios.jsonl'}: scenario 'broken': {finding}")
 
 
-async def test_all_findings_are_told_and_not_only_the_first(shop: Path) -> None:
+async def test_all_findings_are_told_and_not_only_the_first(shop: Path, all_findings: Findings) -> None:
     with_description(shop, id="store")
     with_tool(shop, 0, description="Look for things.")
     with_tool(shop, 1, writes=False)
@@ -524,7 +545,7 @@ async def test_all_findings_are_told_and_not_only_the_first(shop: Path) -> None:
         assert part in told
 
 
-async def test_missing_files_are_all_told(tmp_path: Path) -> None:
+async def test_missing_files_are_all_told(tmp_path: Path, all_findings: Findings) -> None:
     (tmp_path / "empty").mkdir()
     found = await all_findings(tmp_path / "empty")
     assert [finding.split("/")[-1].split(":")[0] for finding in found] == [
@@ -546,7 +567,9 @@ async def test_missing_files_are_all_told(tmp_path: Path) -> None:
         ("import os; os._exit(3)", "the process ended while it was loaded"),
     ],
 )
-async def test_tools_that_cannot_be_loaded_are_a_finding(shop: Path, line: str, finding: str) -> None:
+async def test_tools_that_cannot_be_loaded_are_a_finding(
+    shop: Path, line: str, finding: str, all_findings: Findings
+) -> None:
     replaced(shop, "tools.py", "\n\ndef find", f"\n{line}\n\ndef find")
     *_, found = await all_findings(shop)  # the gate has said something before
     assert found.startswith(f"{shop}: tools.py")

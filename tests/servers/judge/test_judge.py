@@ -1,7 +1,6 @@
 """What checkpoints say of a final state, and what it is worth. One that fails on this state does not hold."""
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pytest

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError
@@ -90,19 +91,22 @@ async def made(folder: Path, out: Path, n: int, seed: int = 1, jobs: int = 1) ->
         )
 
 
-async def test_the_same_seed_gives_the_same_bytes_and_another_seed_others(tmp_path: Path) -> None:
-    for name in ("first", "second"):
-        await made(OWN_LIBRARY / "parcel_room", tmp_path / name, 3)
-    await made(OWN_LIBRARY / "parcel_room", tmp_path / "other", 3, seed=2)
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
-    assert (tmp_path / "first").read_bytes() != (tmp_path / "other").read_bytes()
+@pytest_asyncio.fixture(scope="module")
+async def four(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The first four scenarios of the parcel room, made by one process."""
+    path = tmp_path_factory.mktemp("four") / "scenarios.jsonl"
+    assert (await made(OWN_LIBRARY / "parcel_room", path, 4)).certified == 4
+    return path.read_bytes()
 
 
-async def test_however_many_processes_walk_the_bytes_are_the_same(tmp_path: Path) -> None:
-    for jobs in (1, 3):
-        made_of_it = await made(OWN_LIBRARY / "parcel_room", tmp_path / str(jobs), 4, jobs=jobs)
-        assert made_of_it.certified == 4
-    assert (tmp_path / "1").read_bytes() == (tmp_path / "3").read_bytes()
+async def test_the_same_seed_gives_the_same_bytes_however_many_processes_walk(four: bytes, tmp_path: Path) -> None:
+    made_of_it = await made(OWN_LIBRARY / "parcel_room", tmp_path / "again", 4, jobs=3)
+    assert (made_of_it.certified, (tmp_path / "again").read_bytes()) == (4, four)
+
+
+async def test_another_seed_gives_others(four: bytes, tmp_path: Path) -> None:
+    await made(OWN_LIBRARY / "parcel_room", tmp_path / "other", 1, seed=2)
+    assert not four.startswith((tmp_path / "other").read_bytes())
 
 
 async def test_a_deadline_that_is_counted_from_a_call_is_judged_by_its_day(tmp_path: Path) -> None:
@@ -121,13 +125,12 @@ async def test_words_that_nothing_else_tells_come_from_the_examples(tmp_path: Pa
     assert "brass gong" in (tmp_path / "out").read_text()
 
 
-async def test_a_run_that_was_stopped_goes_on_without_loss_or_duplicates(tmp_path: Path) -> None:
-    await made(OWN_LIBRARY / "parcel_room", tmp_path / "whole", 4)
+async def test_a_run_that_was_stopped_goes_on_without_loss_or_duplicates(four: bytes, tmp_path: Path) -> None:
     await made(OWN_LIBRARY / "parcel_room", tmp_path / "stopped", 1)
     went_on = await made(OWN_LIBRARY / "parcel_room", tmp_path / "stopped", 4)
-    assert (went_on.certified, (tmp_path / "stopped").read_bytes()) == (3, (tmp_path / "whole").read_bytes())
+    assert (went_on.certified, (tmp_path / "stopped").read_bytes()) == (3, four)
     again = await made(OWN_LIBRARY / "parcel_room", tmp_path / "stopped", 4)
-    assert (again.walks, (tmp_path / "stopped").read_bytes()) == (0, (tmp_path / "whole").read_bytes())
+    assert (again.walks, (tmp_path / "stopped").read_bytes()) == (0, four)
 
 
 async def test_a_bundle_without_phrases_has_its_tasks_from_its_descriptions(tmp_path: Path) -> None:
@@ -195,28 +198,28 @@ async def test_a_refusal_that_tells_a_date_is_a_task_in_which_nothing_may_change
     assert scenario.certificate.kill_score >= 0.9
 
 
-@pytest.mark.parametrize(
-    ("phrases", "finding"),
-    [
-        ('{"rows": {"thingies": ["{name}"]}}', "no table named 'thingies'"),
-        ('{"asks": {"buy": {"self": ["buy it"]}}}', "no tool named 'buy'"),
-        ('{"asks": {"scrap": {"self": ["scrap {thing}"]}}}', "asks.scrap.self: scrap has no argument 'thing'"),
-        ('{"examples": {"make": [{"colour": "red"}]}}', "examples.make.1: make has no argument 'colour'"),
-        ('{"senders": [{"table": "staff"}]}', "no table named 'staff'"),
-        ('{"senders": [{"names": ["Ines"]}]}', "voices.chores.open: none says who asks"),
-        ('{"asked": {}}', "asked: no such key"),
-        ("{", "not JSON"),
-    ],
-)
-async def test_phrases_that_are_wrong_are_refused(tmp_path: Path, phrases: str, finding: str) -> None:
-    shop = await write_bundle(tmp_path / "shop")
-    write(shop, {"phrases.json": phrases})
-    done = await farm("check", str(shop), home=tmp_path)
+WRONG_PHRASES = {
+    '{"rows": {"thingies": ["{name}"]}}': "no table named 'thingies'",
+    '{"asks": {"buy": {"self": ["buy it"]}}}': "no tool named 'buy'",
+    '{"asks": {"scrap": {"self": ["scrap {thing}"]}}}': "asks.scrap.self: scrap has no argument 'thing'",
+    '{"examples": {"make": [{"colour": "red"}]}}': "examples.make.1: make has no argument 'colour'",
+    '{"senders": [{"table": "staff"}]}': "no table named 'staff'",
+    '{"senders": [{"names": ["Ines"]}]}': "voices.chores.open: none says who asks",
+    '{"asked": {}}': "asked: no such key",
+    "{": "not JSON",
+}
+
+
+async def test_phrases_that_are_wrong_are_refused(tmp_path: Path) -> None:
+    shops = [await write_bundle(tmp_path / f"shop{number}") for number, _ in enumerate(WRONG_PHRASES)]
+    for shop, phrases in zip(shops, WRONG_PHRASES, strict=True):
+        write(shop, {"phrases.json": phrases})
+        with pytest.raises(BundleError, match=r"phrases\.json"):
+            await made(shop, tmp_path / "out", 1)
+    done = await farm("check", *shops, home=tmp_path)
     assert done.code == 1
-    assert f"{shop}/phrases.json: " in done.out
-    assert finding in done.out
-    with pytest.raises(BundleError, match=r"phrases\.json"):
-        await made(shop, tmp_path / "out", 1)
+    for shop, finding in zip(shops, WRONG_PHRASES.values(), strict=True):
+        assert re.search(rf"{shop}/phrases\.json: .*{re.escape(finding)}", done.out), finding
 
 
 @of_each_environment()
