@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import signal
 from collections.abc import AsyncGenerator, Generator
 from pathlib import Path
@@ -19,6 +20,12 @@ from tests.bundles import write_bundle
 settings.register_profile("same", derandomize=True, database=None)
 settings.register_profile("wide", max_examples=1000)
 settings.load_profile("same")  # the same examples in every run; `--hypothesis-profile wide` tries many, and new ones
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Three processes for two cores: a third of the time of these tests is waiting."""
+    cores = len(os.sched_getaffinity(0))
+    return cores + cores // 2
 
 
 def pytest_configure() -> None:
