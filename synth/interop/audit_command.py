@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from servers.files.atomic_write import write_whole
 from servers.text.terminal import Terminal
-from servers.text.wording import counted, noun
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings
 
@@ -21,13 +19,6 @@ if TYPE_CHECKING:  # importing these takes a second
 app = typer.Typer()
 out = Terminal()
 err = Terminal(stderr=True)
-COLUMNS = (
-    TextColumn("{task.description}", markup=False),
-    BarColumn(),
-    MofNCompleteColumn(),
-    TimeElapsedColumn(),
-    TimeRemainingColumn(),
-)
 
 
 @app.command(name="audit")
@@ -80,22 +71,16 @@ async def _audited(
     """The audits of bundles, in order."""
     from synth.interop.audit.audit import EnvironmentAudit, environment_audit, orders_of
     from synth.interop.audit.audit_job import Auditing
-    from synth.processes.kept_results import all_done
+    from synth.processes.shown_results import Shown, all_shown
 
     planned = {folder: orders_of(folder) for folder in folders}
     orders = [order for found in planned.values() if not isinstance(found, EnvironmentAudit) for order in found]
-    made = sum(kept.find(order) is not None for order in orders) if kept is not None else 0
-    if made:
-        err.print(f"{made} of {counted(len(orders), 'part')} {noun(made, 'was', 'were')} audited before.")
-    with Progress(*COLUMNS, console=err, transient=True, disable=not err.is_terminal) as progress:
-        task = progress.add_task("audited", total=len(orders), completed=made)
 
-        def on_done(order: "AuditOrder") -> None:
-            progress.advance(task)
-            if not err.is_terminal and order.scenario is not None:
-                err.print(f"{order.bundle.folder.name} {order.scenario.id}", markup=False)
+    def on_done(order: "AuditOrder") -> None:
+        if not err.is_terminal and order.scenario is not None:
+            err.print(f"{order.bundle.folder.name} {order.scenario.id}", markup=False)
 
-        parts = iter(await all_done(orders, Auditing(), pool, kept, on_done))
+    parts = iter(await all_shown(orders, Auditing(), pool, kept, Shown(err, "part", "audited"), on_done))
     return [
         found if isinstance(found, EnvironmentAudit) else environment_audit(folder, [next(parts) for _ in found])
         for folder, found in planned.items()

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 import uvloop
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from servers.authoring.proof import PROOF_FILE, digests
 from servers.bundle.files import name_in_commands
 from servers.bundle.rules import RULES_FILE
 from servers.cli.command_options import AsJson, folders_of
+from servers.cli.progress import progress_on
 from servers.errors import RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
 from servers.text.terminal import Terminal, marked
@@ -28,7 +28,6 @@ from synth.prove.prover import CALLS, TIMES_MADE, ProofJob, prove
 
 app = typer.Typer()
 out = Terminal()
-TASK = TextColumn("{task.description}", markup=False)
 err = Terminal(stderr=True)
 WITHOUT_RULES = (
     f"  no {RULES_FILE}: a list of the rules of policy.md, and of who holds each, would show which of them were seen "
@@ -105,9 +104,8 @@ def _made(
     """Proofs of bundles. `on_proof` gets each one immediately."""
     if folders and (pool.engine == "ray" or min(pool.workers or cores(), len(folders)) > 1):
         return run_alone(_made_apart(folders, proving, pool, on_proof))
-    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
     proofs: dict[Path, Proof] = {}
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+    with progress_on(err) as progress:
         for folder in folders:
             task = progress.add_task(folder.name, total=TIMES_MADE * proving.calls)
             proof = prove(
@@ -129,8 +127,7 @@ async def _made_apart(
     on_proof: Callable[[Path, Proof], object],
 ) -> dict[Path, Proof]:
     """Proofs made in several processes, a bundle each."""
-    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+    with progress_on(err) as progress:
         task = progress.add_task("proved", total=len(folders))
         async with process_pool(proving, pool, most=len(folders)) as prove_one:
 

@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from servers.cli.command_options import BaseUrl, bundle_of
+from servers.cli.progress import progress_on
 from servers.cli.secret_options import ApiKey
 from servers.errors import RequestError
 from servers.records import OPENAI
@@ -81,11 +81,7 @@ async def _retold(
     from synth.runner.writer_choice import writer_for
 
     run = SynthesisFolder(plan.out)
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        run.locked("--work"),
-        Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress,
-    ):
+    with run.locked("--work"), progress_on(err) as progress:
         task = progress.add_task(f"{folder.name}: retold")
 
         def on_task(outcome: "RetellOutcome") -> None:

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from servers.bundle_library import Library
 from servers.cli.command_options import AsJson, bundle_of
+from servers.cli.progress import progress_on
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import write_whole
 from servers.scenario.scenario_file import is_current, load_scenarios
@@ -24,12 +24,11 @@ if TYPE_CHECKING:  # importing these takes a second
     from synth.certify.agents.exploit_search import Hole, Searched
     from synth.certify.certifier import Examined
     from synth.processes.kept_results import KeptResults
-    from synth.scenarios.certify_job import CertifyOrder, Examining, Searching
+    from synth.scenarios.certify_job import CertifyOrder, Examining
 
 app = typer.Typer()
 out = Terminal()
 err = Terminal(stderr=True)
-TASK = TextColumn("{task.description}", markup=False)
 
 
 @app.command()
@@ -117,8 +116,7 @@ async def _certified(
     """
     from synth.certify.certificates import write_certificate, write_scenario
 
-    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+    with progress_on(err) as progress:
         task = progress.add_task("examined", total=len(cases))
         async with process_pool(examining, pool, most=len(cases)) as examined:
 
@@ -213,6 +211,7 @@ def hack(
 ) -> None:
     """Search for wrong runs with reward 1, without a model. Exit code 1 if there are any."""
     folders = [bundle_of(bundle) for bundle in bundles]
+    from synth.processes.shown_results import Shown, all_shown
     from synth.scenarios.certify_job import Searching
 
     cases = [case for folder in folders for case in _cases(folder, scenario or [], stale=False)]
@@ -222,7 +221,8 @@ def hack(
         told = f"{counted(left, 'scenario')} {noun(left, 'has', 'have')} no reference solution"
         (err if as_json else out).print(f"{told}, and {noun(left, 'is', 'are')} left out.")
     begin = time.perf_counter()
-    seen = run_alone(_searched(played, Searching(budget), PoolSettings(jobs, engine), _kept(to, budget)))
+    shown = Shown(err, "scenario", "searched")
+    seen = run_alone(all_shown(played, Searching(budget), PoolSettings(jobs, engine), _kept(to, budget), shown))
     holes = [(case.bundle.folder, hole) for case, one in zip(played, seen, strict=True) for hole in one.holes]
     written = _written(holes, to or Path("holes")) if holes else []
     if as_json:
@@ -248,23 +248,6 @@ def _kept(folder: Path | None, budget: int) -> "KeptResults[CertifyOrder, Search
     from synth.scenarios.certify_job import kept_searches
 
     return kept_searches(folder, budget)
-
-
-async def _searched(
-    cases: Sequence["CertifyOrder"],
-    searching: "Searching",
-    pool: PoolSettings,
-    kept: "KeptResults[CertifyOrder, Searched] | None",
-) -> list["Searched"]:
-    from synth.processes.kept_results import all_done
-
-    made = sum(kept.find(case) is not None for case in cases) if kept is not None else 0
-    if made:
-        err.print(f"{counted(made, 'scenario')} of {len(cases)} {noun(made, 'was', 'were')} searched before.")
-    columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
-        task = progress.add_task("searched", total=len(cases), completed=made)
-        return await all_done(cases, searching, pool, kept, lambda _: progress.advance(task))
 
 
 def _searched_data(case: "CertifyOrder", one: "Searched") -> dict[str, Any]:

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import typer
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from servers.bundle.files import name_in_commands, text_if_there
 from servers.bundle.paraphrases import PARAPHRASES_FILE
+from servers.cli.progress import progress_on
 from servers.files.atomic_write import make_sure_of
 from servers.text.terminal import Terminal
 from servers.text.wording import counted, noun
@@ -30,7 +30,6 @@ from synth.scenarios.phrase_stage import WrittenPhrases, written
 
 out = Terminal()
 err = Terminal(stderr=True)
-TASK = TextColumn("{task.description}", markup=False)
 
 
 class BackwardOptions(NamedTuple):
@@ -102,8 +101,7 @@ async def _make(folder: Path, path: Path, n: int, wanted: BackwardOptions, pool:
         make_sure_of(path, "--out")
         wishes = wanted_of(wanted.level, wanted.profile)
         shelf = Shelf(path, stage)
-        columns = (TASK, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-        with Progress(*columns, console=err, transient=True, disable=not err.is_terminal) as progress:
+        with progress_on(err) as progress:
             task = progress.add_task("certified", total=n)
 
             def on_walk(made: Yield) -> None:

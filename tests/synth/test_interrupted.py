@@ -105,11 +105,11 @@ async def test_a_search_goes_on_with_the_scenarios_that_are_left(tmp_path: Path)
     done = await farm(*search, out, home=tmp_path)
     assert lines(kept) == 8
     assert kept.read_bytes().startswith(before)
-    assert f"{before.count(NEWLINE)} scenarios of 8 were searched before." in done.err
+    assert f"{before.count(NEWLINE)} of 8 scenarios were searched before." in done.err
     assert done.out == (await farm(*search, whole, home=tmp_path)).out
     path.write_text(path.read_text().replace('"title": "', '"title": "Another: ', 1))
     done = await farm(*search, out, home=tmp_path)
-    assert "7 scenarios of 8 were searched before." in done.err
+    assert "7 of 8 scenarios were searched before." in done.err
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,45 @@
+"""Results of orders with a progress bar, and with a word on those that an earlier command has kept."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeVar
+
+from servers.cli.progress import progress_on
+from servers.text.terminal import Terminal
+from servers.text.wording import counted, noun
+from synth.processes.job import Job
+from synth.processes.kept_results import KeptResults, all_done
+from synth.processes.process_pool import PoolSettings
+
+Order = TypeVar("Order")
+Done = TypeVar("Done")
+
+
+class Shown(NamedTuple):
+    """Where progress is shown, and in which words: the noun of an order, and what is done with it."""
+
+    terminal: Terminal
+    thing: str
+    done: str
+
+
+async def all_shown(
+    orders: Sequence[Order],
+    job: Job[Order, Done],
+    pool: PoolSettings,
+    kept: KeptResults[Order, Done] | None,
+    shown: Shown,
+    on_done: Callable[[Order], None] = lambda _: None,
+) -> list[Done]:
+    """The results of orders: those that were kept, and the others by processes. `on_done` hears of the others."""
+    made = sum(kept.find(order) is not None for order in orders) if kept is not None else 0
+    if made:
+        before = f"{made} of {counted(len(orders), shown.thing)} {noun(made, 'was', 'were')} {shown.done} before."
+        shown.terminal.print(before)
+    with progress_on(shown.terminal) as progress:
+        task = progress.add_task(shown.done, total=len(orders), completed=made)
+
+        def one_more(order: Order) -> None:
+            progress.advance(task)
+            on_done(order)
+
+        return await all_done(orders, job, pool, kept, one_more)
