@@ -123,7 +123,7 @@ def send(connection: socket.socket, command: Command, files: list[int]) -> None:
     connection.sendall(text)
 
 
-def _place() -> int:
+def place() -> int:
     """Which of the processes that run tests side by side has started this one."""
     return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
@@ -191,7 +191,7 @@ def main() -> None:
     gc.freeze()  # what forks share stays shared
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's to answer
     cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[_place() % len(cores)]})
+    os.sched_setaffinity(0, {cores[place() % len(cores)]})
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(sys.argv[1])
     listening.listen()

@@ -3,6 +3,7 @@
 import asyncio
 import atexit
 import ctypes
+import itertools
 import json
 import os
 import re
@@ -21,7 +22,7 @@ from typing import IO, Any, NamedTuple
 
 import pytest
 
-from tests.command_server import NUMBER, Command, send
+from tests.command_server import NUMBER, Command, place, send
 
 ROOT = Path(__file__).parent.parent
 LONG = 180.0
@@ -43,7 +44,7 @@ FORKED = """\
 #!{python} -IS
 import os, socket, sys
 sys.path.insert(0, {root!r})
-from tests.command_server import NUMBER, Command, send
+from tests.command_server import NUMBER, Command, place, send
 with socket.socket(socket.AF_UNIX) as connection:
     connection.connect({socket!r})
     send(connection, Command(sys.argv[1:], dict(os.environ), os.getcwd(), script={script}), [0, 1, 2])
@@ -305,19 +306,26 @@ async def _told_url(one: Started) -> str:
     return told[1]
 
 
+MOST_PORTS = 8
+PORTS_EACH = 1000
+"""Ports of each of the processes that run tests side by side."""
+TURNS = itertools.count(os.getpid())
+
+
 def free_ports(count: int) -> int:
-    """The first of so many ports in a row that are free now."""
+    """The first of so many ports in a row that are free now, and that nobody is given who asks for any port.
+
+    Between this and the start of a farm a connection of another test would take one of the others.
+    """
+    assert count <= MOST_PORTS
+    given_to_anybody = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    begin = max(given_to_anybody, 20_000) - PORTS_EACH * (1 + place() % 16)
     while True:
-        with ExitStack() as stack:
-            first = stack.enter_context(socket.socket())
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
-            try:
-                for number in range(port + 1, port + count):
-                    stack.enter_context(socket.socket()).bind(("127.0.0.1", number))
-            except (OSError, OverflowError):
-                continue
-            return port
+        first = begin + next(TURNS) * MOST_PORTS % PORTS_EACH
+        with ExitStack() as stack, suppress(OSError):
+            for port in range(first, first + count):
+                stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
+            return first
 
 
 async def until(condition: Callable[[], bool], what: str) -> None:

@@ -25,6 +25,7 @@ from registry.messages import Lease
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.doors.http_limits import LARGEST_HEAD
 from servers.doors.mcp import MOST_VALUES
+from servers.limits.process_clock import cpu_seconds
 from servers.messages import CallRecord, Launch
 from servers.sandbox.guest_pool import CALL_SECONDS
 from servers.worker.instance import LARGEST_HISTORY, MOST_WAITING
@@ -532,10 +533,10 @@ async def test_heads_are_bounded_before_anybody_is_known(farm: Running, adversar
     fine = await adversary.request("POST", adversary.path, headers={"x": "a" * 8_000}, content=message("tools/list"))
     assert fine.status_code < 500
     for head in (b"x: " + b"a" * 50_000_000, b"".join(b"x%d: y\r\n" % number for number in range(1_000_000))):
-        begin = time.perf_counter()
+        used = cpu_seconds(farm.pid)
         said = await adversary.say(b"GET / HTTP/1.1\r\nHost: x\r\n" + head)
         assert said == b"" or said.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 431 "))
-        assert time.perf_counter() - begin < 2
+        assert cpu_seconds(farm.pid) - used < 2
     said = await adversary.say(b"GET / HTTP/1.1\r\nHost: x\r\n" + b"x" * (LARGEST_HEAD + 1), end=False)
     assert said.startswith(b"HTTP/1.1 431 ")
     assert memory(farm.pid) < 600
