@@ -11,9 +11,6 @@ NAMES = ("user:", "agent:")
 """What ACEBench takes off the front of a message before the user reads it."""
 
 
-Mark = Callable[[], Awaitable[int]]
-
-
 class UpstreamPerson:
     """Reads what upstream's user reads: its instructions, the greeting, and the messages so far."""
 

@@ -11,8 +11,6 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from starlette.requests import cookie_parser
-
 LINK_SECONDS = 120
 """Seconds for which a link of `farm open` is valid. It works once."""
 SESSION_SECONDS = 12 * 3600
@@ -78,11 +76,6 @@ class Sessions:
         self._over[name] = None
         while len(self._over) > MOST_USED:
             del self._over[next(iter(self._over))]
-
-
-def cookies_of(header: str) -> dict[str, str]:
-    """The cookies in a request's header."""
-    return cookie_parser(header)
 
 
 def is_own_form(session: WebSession, given: str) -> bool:

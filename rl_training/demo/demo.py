@@ -60,10 +60,6 @@ class Curve(Record):
     seed: int
     points: tuple[Point, ...]
 
-    @property
-    def rise(self) -> float:
-        return self.points[-1].reward - self.points[0].reward
-
 
 class DemoOutcome(Record):
     """The curves of all seeds, and the mean reward of the demonstrations."""
