@@ -14,9 +14,10 @@ from evals.rollout import rollout
 from evals.runs.folder import RunFolder
 from evals.runs.suite_run import reference_of
 from registry.client import FarmClient
-from registry.farm import private
+from registry.farm import Options, private, running
 from servers.bundle_library import OWN_LIBRARY
 from servers.scenario.scenario import PlannedCall, Scenario, Solution
+from servers.worker.settings import WorkerSettings
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.evals.suite_runs import evaluated, suite
 
@@ -46,7 +47,9 @@ def with_probes(*probes: dict[str, Any], **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize("probes", [(DEAR,), (CHEAP,), (DEAR, CHEAP, BROKEN), (ENDLESS, CHEAP)], ids=str)
 async def test_no_answer_of_a_probe_changes_reward_or_success(tmp_path: Path, probes: tuple[dict[str, Any]]) -> None:
     await write_bundle(tmp_path / "shelf" / "shop", scenarios=[with_probes(*probes)])
-    async with private((tmp_path / "shelf",)) as address, FarmClient(address.url, address.token) as farm:
+    soon = WorkerSettings(call_seconds=1.0)
+    options = Options(library=(tmp_path / "shelf",), state=tmp_path / "state", port=0, worker=soon)
+    async with running(options) as address, FarmClient(address.url, address.token) as farm:
         played = await reference_of(farm, await farm.scenario("shop", "dearer"), seed=0)
         assert played is not None
         assert (played.outcome, played.reward, played.success) == ("scored", 1.0, True)

@@ -24,7 +24,7 @@ async def made(tmp_path: Path) -> Artefacts:
 
 @pytest.fixture
 async def bench(made: Artefacts) -> AsyncGenerator[Bench]:
-    async with Guests() as guests:
+    async with Guests(call_seconds=1.0) as guests:
         yield Bench(made, guests, "")
 
 
