@@ -71,7 +71,7 @@ async def _audited(
     """The audits of bundles, in order."""
     from synth.interop.audit.audit import EnvironmentAudit, environment_audit, orders_of
     from synth.interop.audit.audit_job import Auditing
-    from synth.processes.shown_results import Shown, all_shown
+    from synth.processes.progress import Shown, all_shown
 
     planned = {folder: orders_of(folder) for folder in folders}
     orders = [order for found in planned.values() if not isinstance(found, EnvironmentAudit) for order in found]

@@ -13,7 +13,6 @@ from servers.authoring.proof import PROOF_FILE, digests
 from servers.bundle.files import name_in_commands
 from servers.bundle.rules import RULES_FILE
 from servers.cli.command_options import AsJson, folders_of
-from servers.cli.progress import progress_on
 from servers.errors import RequestError
 from servers.files.atomic_write import make_sure_of, write_whole
 from servers.text.terminal import Terminal, marked
@@ -22,6 +21,7 @@ from synth.pipeline.asker import gather_all
 from synth.play.pinned_bundle import PinnedBundle
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings, cores, process_pool
+from synth.processes.progress import progress_on
 from synth.prove.picture import card_of, picture
 from synth.prove.proof import Proof, load_proof, write_proof
 from synth.prove.prover import CALLS, TIMES_MADE, ProofJob, prove

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from servers.cli.command_options import BaseUrl, bundle_of
-from servers.cli.progress import progress_on
 from servers.cli.secret_options import ApiKey
 from servers.errors import RequestError
 from servers.records import OPENAI
@@ -16,6 +15,7 @@ from servers.text.wording import counted
 from synth.llm.writer import Waiting
 from synth.pipeline.folder import SynthesisFolder
 from synth.pipeline.plan import RunPlan
+from synth.processes.progress import progress_on
 
 if TYPE_CHECKING:  # importing it takes a second
     from synth.retelling.retell_run import RetellOutcome

@@ -10,7 +10,6 @@ from rich.table import Table
 
 from servers.bundle_library import Library
 from servers.cli.command_options import AsJson, bundle_of
-from servers.cli.progress import progress_on
 from servers.errors import NotFound, RequestError
 from servers.files.atomic_write import write_whole
 from servers.scenario.scenario_file import is_current, load_scenarios
@@ -19,6 +18,7 @@ from servers.text.wording import counted, noun, suggestion
 from synth.pipeline.asker import gather_all
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import Engine, PoolSettings, process_pool
+from synth.processes.progress import progress_on
 
 if TYPE_CHECKING:  # importing these takes a second
     from synth.certify.agents.exploit_search import Hole, Searched
@@ -211,7 +211,7 @@ def hack(
 ) -> None:
     """Search for wrong runs with reward 1, without a model. Exit code 1 if there are any."""
     folders = [bundle_of(bundle) for bundle in bundles]
-    from synth.processes.shown_results import Shown, all_shown
+    from synth.processes.progress import Shown, all_shown
     from synth.scenarios.certify_job import Searching
 
     cases = [case for folder in folders for case in _cases(folder, scenario or [], stale=False)]

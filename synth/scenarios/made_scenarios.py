@@ -12,7 +12,6 @@ from rich.table import Table
 
 from servers.bundle.files import name_in_commands, text_if_there
 from servers.bundle.paraphrases import PARAPHRASES_FILE
-from servers.cli.progress import progress_on
 from servers.files.atomic_write import make_sure_of
 from servers.text.terminal import Terminal
 from servers.text.wording import counted, noun
@@ -23,6 +22,7 @@ from synth.pipeline.plan import RunPlan
 from synth.play.playground import Playground
 from synth.processes.inline_loop import run_alone
 from synth.processes.process_pool import PoolSettings
+from synth.processes.progress import progress_on
 from synth.recipes.recipe_generator import make_from_recipes, wanted_of
 from synth.runner.writer_choice import writer_for
 from synth.scenarios.launch import Game, made_with_models, show_outcome

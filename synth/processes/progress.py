@@ -1,9 +1,10 @@
-"""Results of orders with a progress bar, and with a word on those that an earlier command has kept."""
+"""Progress at a terminal: a bar for what is counted, and a word on the orders that an earlier command has kept."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from servers.cli.progress import progress_on
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
 from servers.text.terminal import Terminal
 from servers.text.wording import counted, noun
 from synth.processes.job import Job
@@ -12,6 +13,20 @@ from synth.processes.process_pool import PoolSettings
 
 Order = TypeVar("Order")
 Done = TypeVar("Done")
+
+
+def progress_on(terminal: Terminal) -> Progress:
+    """A progress bar. It is shown at a terminal only, and is gone at its end."""
+    return Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+        console=terminal,
+        transient=True,
+        disable=not terminal.is_terminal,
+    )
 
 
 class Shown(NamedTuple):
