@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from evals.programs.program import AgentProgram, ProgramLimits, ProgramWalls
     from evals.rollout import Rollout, rollout
     from evals.runs.suite import Suite, read_suite
-    from registry.client import FarmClient, LeasedInstance
-    from registry.farm import Address, address_of, private
+    from registry.client import Address, FarmClient, LeasedInstance, address_of
+    from registry.farm import private
     from registry.messages import Lease, ScenarioDetail, Score
     from servers.bundle.environment import Environment, load
     from servers.bundle_library import OWN_LIBRARY, Library
@@ -121,8 +121,8 @@ _DEFINED_IN = {
     "evals.programs.program": ("AgentProgram", "ProgramLimits", "ProgramWalls"),
     "evals.rollout": ("Rollout", "rollout"),
     "evals.runs.suite": ("Suite", "read_suite"),
-    "registry.client": ("FarmClient", "LeasedInstance"),
-    "registry.farm": ("Address", "address_of", "private"),
+    "registry.client": ("Address", "FarmClient", "LeasedInstance", "address_of"),
+    "registry.farm": ("private",),
     "registry.messages": ("Lease", "ScenarioDetail", "Score"),
     "servers.bundle.environment": ("Environment", "load"),
     "servers.bundle_library": ("OWN_LIBRARY", "Library"),

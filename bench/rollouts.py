@@ -27,8 +27,7 @@ from verl.workers.rollout.replica import TokenOutput
 
 from bench import processes
 from bench.farm_process import FarmProcess, running
-from registry.client import FarmClient
-from registry.farm import Address
+from registry.client import Address, FarmClient
 from rl_training.cpu.tiny_model import Size, make_model
 from rl_training.data.rows import Task
 from rl_training.episode.farm_connection import Farm, close_links, link_to

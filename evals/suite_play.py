@@ -16,8 +16,8 @@ from evals.runs.progress import SuiteProgress, TokenPrices
 from evals.runs.scenario_choice import check_names
 from evals.runs.suite import CommandAgent, SuiteOrder
 from evals.runs.suite_run import Evaluation
-from registry.client import FarmClient, WrongToken
-from registry.farm import Address, Options, private, running
+from registry.client import Address, FarmClient, WrongToken
+from registry.farm import Options, private, running
 from servers.bundle_library import Library
 from servers.doors.server import run_served
 from servers.errors import InfraError, RequestError

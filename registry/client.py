@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Self, TypeVar
 from urllib.parse import quote
 
@@ -48,6 +49,8 @@ from servers.limits.processor_budget import LONGEST_JUDGEMENT
 from servers.messages import QueryRows
 from servers.validation import first_problem, problems
 
+TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
+URL_FILE = "url"
 SECONDS = 120.0
 UNAUTHORIZED = 401
 SCORE_SECONDS = LONGEST_JUDGEMENT + 2 * SECONDS
@@ -66,6 +69,35 @@ ERRORS: dict[ErrorKind, type[FarmError]] = {
 
 Answer = TypeVar("Answer", bound=BaseModel)
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Address:
+    """The URL of a farm, and its control token."""
+
+    url: str
+    token: str
+    missing_walls: tuple[str, ...] = ()
+
+
+def address_of(state: Path, token: str | None = None) -> Address:
+    """The URL and control token of a state folder's farm. A given token wins over the stored one.
+
+    Raises:
+        NotFound: no farm was ever started on this folder, or it stores no token.
+    """
+    try:
+        url = (state / URL_FILE).read_text(encoding="utf-8").strip()
+    except OSError:
+        if state.is_file():
+            raise NotFound(f"{state} is a file; the state of a farm is a folder") from None
+        raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
+    try:
+        return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
+    except OSError:
+        raise NotFound(
+            f"the farm of {state} was given its token; give it here too, with FARM_TOKEN or --token-file"
+        ) from None
 
 
 class WrongToken(RequestError):

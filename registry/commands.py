@@ -30,8 +30,8 @@ from servers.text.terminal import Listing, Terminal, marked
 from servers.text.wording import counted
 
 if TYPE_CHECKING:  # importing these takes two seconds
-    from registry.client import FarmClient
-    from registry.farm import Address, Options
+    from registry.client import Address, FarmClient
+    from registry.farm import Options
 
 app = typer.Typer()
 out = Terminal()
@@ -213,7 +213,7 @@ def open_(
     token_file: TokenFile = None,
 ) -> None:
     """Open the pages of the running farm in a browser, with a link that lets it in once, within two minutes."""
-    from registry.farm import address_of
+    from registry.client import address_of
     from registry.web.session import one_time_link
 
     address = address_of(state, token_from(token, token_file))
@@ -416,8 +416,7 @@ async def _closed(farm: "FarmClient", instances: list[str]) -> list[FarmError]:
 
 
 async def asked(state: Path, token: str | None, ask: Callable[["FarmClient"], Awaitable[T]]) -> T:
-    from registry.client import FarmClient, WrongToken
-    from registry.farm import TOKEN_FILE, URL_FILE, address_of
+    from registry.client import TOKEN_FILE, URL_FILE, FarmClient, WrongToken, address_of
 
     address = address_of(state, token)
     async with FarmClient(address.url, address.token) as farm:

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from starlette.types import ASGIApp
 
+from registry.client import TOKEN_FILE, URL_FILE, Address
 from registry.http.app import control_app
 from registry.http.join_door import JoinDoor
 from registry.joining import Joining
@@ -35,7 +36,7 @@ from servers.doors.http_limits import ServerConnections
 from servers.doors.mcp import no_instances
 from servers.doors.server import listen, serving, url_of
 from servers.doors.worker_process import Doors, opened, sole_user
-from servers.errors import InfraError, NotFound, RequestError, StateError
+from servers.errors import InfraError, RequestError, StateError
 from servers.files.private_files import kept_secret, write_private
 from servers.files.scratch_folder import scratch_folder
 from servers.files.trouble import trouble
@@ -47,9 +48,7 @@ from servers.worker.worker import Worker
 LOOPBACK_HOSTS = ("127.0.0.1", "localhost", "::1")
 EVERY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - this is read, not bound
 START_SECONDS = 30.0
-TOKEN_FILE = "token"  # noqa: S105 - its name, not its content
 JOIN_FILE = "join-token"
-URL_FILE = "url"
 IN_MEMORY = ("sqlite://", "sqlite:///", "sqlite:///:memory:")
 FILES = re.compile(r"lock|url|token|join-token|farm|ledger\.db.*|worker-\d+|.*\.part")
 """The files of a farm in its state folder."""
@@ -103,15 +102,6 @@ class Options:
         required = not self.loopback_only if given.walls_required is None else given.walls_required
         gated = True if given.gated is None else given.gated
         return given.model_copy(update={"walls_required": required, "gated": gated})
-
-
-@dataclass(frozen=True)
-class Address:
-    """The URL of a farm, and its control token."""
-
-    url: str
-    token: str
-    missing_walls: tuple[str, ...] = ()
 
 
 @asynccontextmanager
@@ -273,26 +263,6 @@ async def private(library: tuple[Path, ...]) -> AsyncGenerator[Address]:
     with scratch_folder("state") as state:
         async with running(Options(library=library, state=state, port=0)) as address:
             yield address
-
-
-def address_of(state: Path, token: str | None = None) -> Address:
-    """The URL and control token of a state folder's farm. A given token wins over the stored one.
-
-    Raises:
-        NotFound: no farm was ever started on this folder, or it stores no token.
-    """
-    try:
-        url = (state / URL_FILE).read_text(encoding="utf-8").strip()
-    except OSError:
-        if state.is_file():
-            raise NotFound(f"{state} is a file; the state of a farm is a folder") from None
-        raise NotFound(f"no farm was started on {state}; `farm up --state {state}` starts one") from None
-    try:
-        return Address(url, token or (state / TOKEN_FILE).read_text(encoding="utf-8").strip())
-    except OSError:
-        raise NotFound(
-            f"the farm of {state} was given its token; give it here too, with FARM_TOKEN or --token-file"
-        ) from None
 
 
 def _leave_url(path: Path, url: str) -> None:

@@ -181,8 +181,8 @@ FILES = (("train", "train"), ("val", "validation"))
 
 
 async def _train(settings: "TrainConfig", command: list[str], run: Path, url: str | None, shelf: list[Path]) -> None:
-    from registry.client import FarmClient
-    from registry.farm import Address, private
+    from registry.client import Address, FarmClient
+    from registry.farm import private
     from rl_training.verl.trainer import environment_of, log_kept, run_trainer, write_loop
 
     write_loop(run, settings)

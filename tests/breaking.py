@@ -10,8 +10,8 @@ from types import SimpleNamespace
 from agent_client.model import Message, Reply
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.trace import ToolSpec
-from registry.client import FarmClient
-from registry.farm import Address, private
+from registry.client import Address, FarmClient
+from registry.farm import private
 from tests.bundles import SOUND_SCENARIO, write_bundle
 from tests.processes import kill_next_guests
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from playwright.async_api import Browser, async_playwright
 
 from agent_client.toolbox import connect
-from registry.client import FarmClient
-from registry.farm import Address, Options, running
+from registry.client import Address, FarmClient
+from registry.farm import Options, running
 from registry.web.session import one_time_link
 from servers.bundle_library import OWN_LIBRARY
 from tests.evals.example_report import EXAMPLE

@@ -98,6 +98,14 @@ def test_listing_environments_imports_nothing_that_serves_them() -> None:
     assert {name.partition(".")[0] for name in imported_by("environments")} & HEAVY == set()
 
 
+@pytest.mark.parametrize("command", ["ps", "instances", "launch shop", "score 0123456789abcdef"])
+def test_a_command_that_asks_a_running_farm_imports_no_server(command: str, tmp_path: Path) -> None:
+    program = [sys.executable, "-c", IMPORTED, *command.split(), "--state", str(tmp_path)]
+    [error, modules] = subprocess.run(program, stderr=subprocess.PIPE, text=True, check=False).stderr.splitlines()
+    assert "no farm was started" in error
+    assert {name.partition(".")[0] for name in json.loads(modules)} & HEAVY == {"httpx2"}
+
+
 async def test_a_bundle_that_cannot_be_read_is_listed_with_the_reason(shelf: Path, tmp_path: Path) -> None:
     shelf = shutil.copytree(shelf, tmp_path / "shelf")
     (shelf / "shop" / "tools.py").unlink()

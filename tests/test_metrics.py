@@ -15,8 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from agent_client.errors import FarmUnreachable
 from agent_client.toolbox import connect
-from registry.client import FarmClient
-from registry.farm import Address, Options, running
+from registry.client import Address, FarmClient
+from registry.farm import Options, running
 from registry.messages import LARGEST_BODY, Lease
 from registry.workers.fleet import FleetMember
 from registry.workers.remote_worker import RemoteWorker

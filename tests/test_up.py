@@ -19,8 +19,8 @@ from agent_client.errors import FarmUnreachable
 from agent_client.play import Limits, play
 from agent_client.scripted_model import ScriptedCall, ScriptedModel
 from agent_client.toolbox import connect
-from registry.client import FarmClient
-from registry.farm import Options, address_of, private, running
+from registry.client import FarmClient, address_of
+from registry.farm import Options, private, running
 from registry.messages import Lease
 from servers.bundle_library import OWN_LIBRARY, Library
 from servers.errors import BundleError, NotFound, RequestError

@@ -21,8 +21,7 @@ import httpx2
 
 from agent_client.wire import shared_http
 from evals.programs.program import SUPERVISOR
-from registry.client import FarmClient
-from registry.farm import URL_FILE, Address, address_of
+from registry.client import URL_FILE, Address, FarmClient, address_of
 from servers.cli.secret_options import token_from
 from servers.errors import InfraError
 from servers.files.scratch_folder import scratch_folder

@@ -14,8 +14,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from registry.client import FarmClient
-from registry.farm import Address, private
+from registry.client import Address, FarmClient
+from registry.farm import private
 from rl_training.config import CONFIGS, load_config
 from rl_training.data.demonstrations import played
 from rl_training.data.prepare import Collected, Measure, write_data

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from registry.farm import Address
+from registry.client import Address
 from rl_training.config import TrainConfig, overrides
 from rl_training.errors import TrainingError
 from servers.errors import RequestError

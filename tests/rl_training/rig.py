@@ -17,8 +17,8 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopWorker
 from verl.protocol import DataProto
 from verl.workers.rollout.replica import TokenOutput
 
-from registry.client import FarmClient
-from registry.farm import Address, private
+from registry.client import Address, FarmClient
+from registry.farm import private
 from rl_training.episode.farm_connection import close_links
 from tests.rl_training.texts import TASK
 

@@ -11,8 +11,8 @@ import httpx
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
-from registry.client import FarmClient
-from registry.farm import Address, Options, running
+from registry.client import Address, FarmClient
+from registry.farm import Options, running
 from registry.web.session import one_time_link
 from tests.pictures import browser
 
