@@ -59,6 +59,7 @@ async def play(
     limits: Limits,
     person: Person | None = None,
     rules: Rules = OWN,
+    begun: Sequence[Turn] = (),
     on_event: Callable[[Event], None] | None = None,
 ) -> Trace:
     """Let a model work on a task until it answers or a limit is reached.
@@ -66,8 +67,12 @@ async def play(
     With a `person` it is a conversation: the person speaks first, and the model never sees `task`. What the model says
     goes to the person, who ends the conversation. Calls of one turn are made one after another, so a run can be
     repeated to the byte. `rules` are those of a benchmark.
+
+    With `begun`, the episode goes on after these turns, on a fork of the instance that they were played on. `task` is
+    then the user's first message, also in a conversation. The limit of turns counts them.
     """
     episode = _Episode(model, toolbox, task, limits, person, rules, on_event or _ignore)
+    episode.go_on_after(task, begun)
     return await episode.run()
 
 
@@ -91,6 +96,11 @@ class _Episode:
         self._tell = tell
         self._turns: list[Turn] = []
         self._user_tokens = 0
+
+    def go_on_after(self, opening: str, turns: Sequence[Turn]) -> None:
+        """Take turns over that were played before. Without any, nothing changes."""
+        if turns:
+            self._task, self._turns = opening, list(turns)
 
     async def run(self) -> Trace:
         ending = await self._bounded()
@@ -130,7 +140,7 @@ class _Episode:
             return Ending("infra_error", str(error))
 
     async def _until_end(self) -> Ending:
-        if self._person is not None:
+        if self._person is not None and not self._turns:
             opening = await self._said(self._person)
             self._task = opening.text
             if opening.tools_changed:

@@ -4,7 +4,7 @@ A model is driven from here. A program or a function plays by itself, and its ca
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, field
 
@@ -13,7 +13,7 @@ from agent_client.model import Model
 from agent_client.person import Person
 from agent_client.play import Limits, play
 from agent_client.rules import OWN, Rules
-from agent_client.trace import Trace
+from agent_client.trace import Trace, Turn
 from evals.effects import Effect, effects_of, history_of, matched
 from evals.programs.agent_task import AgentTask
 from evals.programs.function import AgentFunction
@@ -41,9 +41,13 @@ class Timings(Record):
 
 @dataclass
 class Episode:
-    """An episode under way, and its results so far. They survive any error."""
+    """An episode under way, and its results so far. They survive any error.
+
+    With `begun` it goes on after these turns, on a fork of the instance that they were played on.
+    """
 
     rules: Rules = OWN
+    begun: Sequence[Turn] = ()
     began: float = field(default_factory=time.time)
     marks: list[float] = field(default_factory=lambda: [time.monotonic()])
     trace: Trace | None = None
@@ -71,7 +75,14 @@ class Episode:
             async with live.connect() as toolbox:
                 speaking = person if turns is None else turns(live)
                 self.trace = await play(
-                    model, toolbox, task, limits=limits, person=speaking, rules=self.rules, on_event=on_event
+                    model,
+                    toolbox,
+                    task,
+                    limits=limits,
+                    person=speaking,
+                    rules=self.rules,
+                    begun=self.begun,
+                    on_event=on_event,
                 )
             self._mark()
             self.score = await live.score(self.trace.answer)

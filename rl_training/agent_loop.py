@@ -4,14 +4,15 @@ verl's agent loop file names this class (docs/how-to/training.md). verl makes on
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 from uuid import uuid4
 
 from verl.experimental.agent_loop.agent_loop import (  # pyright: ignore[reportMissingModuleSource]
     AgentLoopBase,
-    AgentLoopMetrics,
     AgentLoopOutput,
 )
 from verl.experimental.agent_loop.tool_parser import ToolParser  # pyright: ignore[reportMissingModuleSource]
@@ -20,17 +21,21 @@ from agent_client.play import Limits
 from rl_training.data.pass_rates import Key, note
 from rl_training.data.rows import Task
 from rl_training.episode.attempt import Attempt, attempt
+from rl_training.episode.branches import Branches, Branching
 from rl_training.episode.farm_connection import Farm, FarmConnection, link_to
-from rl_training.episode.measures import measures, measures_of_lost
+from rl_training.episode.measures import ForkCounts
+from rl_training.episode.progress import Progress
 from rl_training.episode.rendering import ChatMessage, shared_renderings
 from rl_training.episode.simulated_user import Partner, UserModel
 from rl_training.episode.token_model import TokenModel
 from rl_training.episode.tokens import Tokens
 from rl_training.episode.tool_call_parser import Speech
 from rl_training.errors import RolloutLost, RowError
+from rl_training.verl.outputs import branch_output, episode_output, lost_output
 from servers.errors import InfraError
 
 ATTEMPTS = 2
+Forks = Branches | Progress | None
 OnInfraFailure = Literal["raise", "mask"]
 
 
@@ -48,6 +53,8 @@ class FarmAgentLoop(AgentLoopBase):
         retry_seconds: the pause before the second attempt, in which a farm may restart.
         user, user_key: the model that plays the user where a scenario has a persona, and its key (see UserModel).
             Without it the policy is told the task outright.
+        branching: when an episode of the training data is forked (see Branching). Needs the estimator `farm_branches`.
+        progress: whether states are judged between turns (see Progress). Needs the estimator `farm_progress`.
         pass_rates: a file to note in whether a scenario of the training data was passed, for a curriculum.
     """
 
@@ -66,6 +73,8 @@ class FarmAgentLoop(AgentLoopBase):
         retry_seconds: float = 3.0,
         user: Mapping[str, Any] | None = None,
         user_key: str = "",
+        branching: Mapping[str, Any] | None = None,
+        progress: bool = False,
         pass_rates: str | None = None,
         tools: object = None,
         **kwargs: Any,
@@ -79,6 +88,8 @@ class FarmAgentLoop(AgentLoopBase):
         self.retry_seconds = retry_seconds
         self.user = None if user is None else UserModel.model_validate(dict(user))
         self.user_key = user_key
+        self.branching = None if branching is None else Branching.model_validate(dict(branching))
+        self.progress = progress
         self.pass_rates = None if pass_rates is None else Path(pass_rates)
         self.tool_format: str = self.rollout_config.multi_turn.format
 
@@ -91,18 +102,30 @@ class FarmAgentLoop(AgentLoopBase):
         """
         task, prompt = Task.of_row(row), [dict(message) for message in row["raw_prompt"]]
         link = await link_to(self.farm)
+        user = partial(self._partner, link, prompt, row)
         for number in range(1, ATTEMPTS + 1):
             model = self._model(prompt, sampling_params)
+            forks = self._forks(link, model, row, user)
             try:
-                done = await attempt(link, task, _goal(prompt), model, self.limits, self._partner(link, prompt, row))
+                async with forks or nullcontext():
+                    done = await attempt(link, task, _goal(prompt), model, self.limits, user(), forks)
             except InfraError as error:
                 if number == ATTEMPTS:
                     return await self._lost(error, prompt, row)
                 await asyncio.sleep(self.retry_seconds)
             else:
                 self._note(task, row, done)
-                return self._output(done, model, attempts=number)
+                return self._outputs(done, model, forks, row, attempts=number)
         raise AssertionError("unreachable")
+
+    def _forks(
+        self, link: FarmConnection, model: TokenModel, row: Mapping[str, Any], user: Callable[[], Partner | None]
+    ) -> Forks:
+        if not _trains(row):
+            return None
+        if self.branching is not None:
+            return Branches(link, self.branching, model, self.limits, user)
+        return Progress(link, model) if self.progress else None
 
     def _partner(self, link: FarmConnection, prompt: list[ChatMessage], row: Mapping[str, Any]) -> Partner | None:
         persona = row["extra_info"].get("persona")
@@ -111,7 +134,7 @@ class FarmAgentLoop(AgentLoopBase):
         return Partner(link.user(self.user, self.user_key), persona=persona, task=_goal(prompt))
 
     def _note(self, task: Task, row: Mapping[str, Any], done: Attempt) -> None:
-        if self.pass_rates is not None and row["extra_info"].get("split") == "train":
+        if self.pass_rates is not None and _trains(row):
             note(self.pass_rates, Key(task.environment, task.scenario), passed=done.score.success is True)
 
     def _model(self, prompt: list[ChatMessage], sampling: Mapping[str, Any]) -> TokenModel:
@@ -132,24 +155,30 @@ class FarmAgentLoop(AgentLoopBase):
             longest_result=self.longest_result,
         )
 
-    def _output(self, done: Attempt, model: TokenModel, *, attempts: int) -> AgentLoopOutput:
-        model.tokens.drop_unanswered()
-        told = measures(done, generate_seconds=model.generate_seconds, attempts=attempts)
-        return AgentLoopOutput(
-            prompt_ids=model.tokens.prompt_ids,
-            response_ids=model.tokens.response_ids,
-            response_mask=model.tokens.mask,
-            response_logprobs=model.tokens.logprobs,
-            reward_score=done.score.reward,
-            num_turns=1 + len(done.trace.turns) + done.trace.calls,
-            metrics=AgentLoopMetrics(
-                generate_sequences=model.generate_seconds,
-                tool_calls=done.tool_seconds,
-                compute_score=done.score_seconds,
-                num_preempted=model.preempted,
-            ),
-            extra_fields={**model.steps, "turn_scores": [], "tool_rewards": [], "reward_extra_info": told},
+    def _outputs(
+        self,
+        done: Attempt,
+        model: TokenModel,
+        forks: Forks,
+        row: Mapping[str, Any],
+        *,
+        attempts: int,
+    ) -> AgentLoopOutput | list[AgentLoopOutput]:
+        """The episode, and before it the branches that are learnt from: verl takes the last one as the result."""
+        extra = row["extra_info"]
+        main = episode_output(
+            done,
+            model,
+            attempts=attempts,
+            values={} if forks is None else forks.values,
+            counts=ForkCounts.of(forks),
+            level=extra.get("level"),
+            environment=extra["environment"],
         )
+        if not isinstance(forks, Branches) or "session_id" not in row:
+            return main  # trainers before V1 take one
+        learnt = forks.forks if forks.learn else []
+        return [*(branch_output(fork, one, done) for fork in learnt for one in fork.branches), main]
 
     async def _lost(
         self, error: InfraError, prompt: list[ChatMessage], row: Mapping[str, Any]
@@ -164,21 +193,17 @@ class FarmAgentLoop(AgentLoopBase):
             await tokens.begin(_goal(prompt), [])
         except RowError:
             tokens.ids = []
-        filler = self.tokenizer.eos_token_id or 0
-        return AgentLoopOutput(
-            prompt_ids=tokens.ids or [filler],
-            response_ids=[filler],
-            response_mask=[0],
-            response_logprobs=[0.0] if self.rollout_config.calculate_log_probs else None,
-            reward_score=0.0,
-            num_turns=0,
-            metrics=AgentLoopMetrics(),
-            extra_fields={
-                "turn_scores": [],
-                "tool_rewards": [],
-                "reward_extra_info": measures_of_lost(attempts=ATTEMPTS),
-            },
+        return lost_output(
+            tokens.ids,
+            self.tokenizer.eos_token_id or 0,
+            attempts=ATTEMPTS,
+            with_logprobs=self.rollout_config.calculate_log_probs,
         )
+
+
+def _trains(row: Mapping[str, Any]) -> bool:
+    """True for a row of the training data: what is held out is measured without forks."""
+    return row["extra_info"].get("split") == "train"
 
 
 def _goal(prompt: list[ChatMessage]) -> str:

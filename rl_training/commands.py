@@ -150,13 +150,14 @@ def demo(
     steps: Annotated[int, typer.Option(min=1, help="Steps of GRPO.")] = 25,
     lessons: Annotated[int, typer.Option(min=1, help="Steps of the warm start before.")] = 500,
     test_every: Annotated[int, typer.Option(min=1, help="Steps between two measurements.")] = 5,
+    config: Annotated[str, typer.Option(help="How to train: a TOML file, or one of the farm's own.")] = "tiny_cpu",
 ) -> None:
     """Train a tiny model on this machine's CPU in a small environment, and show whether it learns."""
     from rl_training.demo.demo import DemoPlan, run_demo
     from rl_training.verl.trainer import need_verl
 
     need_verl()
-    plan = DemoPlan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every)
+    plan = DemoPlan(seeds=seeds, steps=steps, lessons=lessons, test_every=test_every, config=config)
     begun = time.monotonic()
     outcome = asyncio.run(run_demo(run.resolve(), plan, os.environ, out.print))
     seconds = time.monotonic() - begun

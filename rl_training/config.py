@@ -9,6 +9,8 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import Field, ValidationError, model_validator
 
 from rl_training.data.curriculum import Curriculum
+from rl_training.episode.branches import Branching
+from rl_training.episode.progress import ProgressShaping
 from rl_training.episode.simulated_user import UserModel
 from rl_training.errors import TrainingError
 from servers.errors import RequestError
@@ -54,6 +56,7 @@ class TrainConfig(Record):
     """One training.
 
     `verl` is passed on unchanged, and `platform` names the hardware. Without `curriculum`, rows are drawn uniformly.
+    With `branching` or `progress`, the estimator of advantages is the farm's own.
 
     Without a `user`, scenarios with a persona give the policy the task itself.
     """
@@ -63,8 +66,16 @@ class TrainConfig(Record):
     farm: FarmSettings = FarmSettings()
     episodes: Episodes = Episodes()
     curriculum: Curriculum | None = None
+    branching: Branching | None = None
+    progress: ProgressShaping | None = None
     user: UserModel | None = None
     verl: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def one_estimator(self) -> Self:
+        if self.branching is not None and self.progress is not None:
+            raise ValueError("give branching or progress: each needs an estimator of advantages of its own")
+        return self
 
 
 def config_path(name: str, kind: Literal["grpo", "sft"]) -> Path:

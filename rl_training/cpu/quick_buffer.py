@@ -1,12 +1,12 @@
 # pyright: basic, reportMissingImports=false
-"""verl's replay buffer with a shorter polling interval: its 2 s are half of so small a step."""
+"""The watched replay buffer with a shorter polling interval: verl's 2 s are half of so small a step."""
 
 from typing import Any
 
-from verl.trainer.ppo.v1.replay_buffer import ReplayBuffer
+from rl_training.verl.watched_buffer import WatchedBuffer
 
 
-class QuickBuffer(ReplayBuffer):
+class QuickBuffer(WatchedBuffer):
     """Named to verl as `trainer.v1.sampler.custom_sampler`."""
 
     def __init__(self, **settings: Any) -> None:

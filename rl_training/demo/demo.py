@@ -16,7 +16,7 @@ from typing import Any
 
 from registry.client import Address, FarmClient
 from registry.farm import private
-from rl_training.config import CONFIGS, load_config
+from rl_training.config import config_path, load_config
 from rl_training.data.demonstrations import played
 from rl_training.data.prepare import Collected, Measure, write_data
 from rl_training.data.rows import rows, scenarios_of
@@ -39,12 +39,13 @@ TESTS = 4
 
 
 class DemoPlan(Record):
-    """The extent of the demo. `lessons` is the number of warm-start steps."""
+    """The extent of the demo. `lessons` is the number of warm-start steps, `config` one of the farm's own or a file."""
 
     seeds: int = 3
     steps: int = 25
     lessons: int = 500
     test_every: int = 5
+    config: str = "tiny_cpu"
 
 
 class Point(Record):
@@ -123,7 +124,7 @@ def _seed(
     taught = _taught(shown, run / "model", plan.lessons, seed)
     tell(f"seed {seed}: {taught['parameters']:,} parameters, loss {taught['loss']:.3f} after the warm start")
     write_data(run / "data", data, Measure(str(run / "model"), 104))
-    config = load_config(CONFIGS / "tiny_cpu.toml")
+    config = load_config(config_path(plan.config, "grpo"))
     write_loop(run, config)
     settings: dict[str, Any] = {
         "actor_rollout_ref.model.path": str(run / "model"),

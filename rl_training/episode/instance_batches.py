@@ -6,7 +6,7 @@ All episodes of a group begin together, so this is one request and not eight.
 import asyncio
 from collections.abc import Coroutine
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import httpx2
 
@@ -17,6 +17,7 @@ from rl_training.data.rows import Task
 from servers.errors import FarmError
 
 MOST_AT_ONCE = 1000
+T = TypeVar("T")
 
 
 class Opening:
@@ -63,7 +64,7 @@ class Launches:
         self._ttl = ttl_seconds
         self._perturb = perturb
         self._waiting: dict[Task, list[asyncio.Future[LaunchedBatch]]] = {}
-        self._under_way: set[asyncio.Task[None]] = set()
+        self._under_way: set[asyncio.Task[Any]] = set()
 
     async def take(self, task: Task) -> LaunchedBatch:
         """A new instance at a task. Raises the registry's error."""
@@ -78,6 +79,20 @@ class Launches:
             if future.done() and not future.cancelled() and future.exception() is None:
                 self.give_back(future.result().lease)
             raise
+
+    async def fork(self, instance: str, count: int) -> list[Lease]:
+        """New instances with the state of an existing one. Raises the registry's error."""
+        forking = self._do(self._farm.fork(instance, count))
+        try:
+            return await asyncio.shield(forking)
+        except asyncio.CancelledError:
+            forking.add_done_callback(self._give_all_back)
+            raise
+
+    def _give_all_back(self, forking: "asyncio.Task[list[Lease]]") -> None:
+        if not forking.cancelled() and forking.exception() is None:
+            for lease in forking.result():
+                self.give_back(lease)
 
     def give_back(self, lease: Lease) -> "asyncio.Task[None]":
         """Close an instance in the background. If that fails, its lease ends it."""
@@ -120,7 +135,7 @@ class Launches:
         with suppress(FarmError):
             await self._farm.close(lease.instance)
 
-    def _do(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+    def _do(self, work: Coroutine[Any, Any, T]) -> "asyncio.Task[T]":
         doing = asyncio.create_task(work)
         self._under_way.add(doing)
         doing.add_done_callback(self._under_way.discard)

@@ -50,7 +50,13 @@ async def seat(link: FarmConnection, task: Task) -> AsyncGenerator[EpisodeInstan
     Raises:
         FarmError: the registry's error. CapacityError only after a long wait for room.
     """
-    launched = await _launched(link, task)
+    async with held(link, await _launched(link, task)) as taken:
+        yield taken
+
+
+@asynccontextmanager
+async def held(link: FarmConnection, launched: LaunchedBatch) -> AsyncGenerator[EpisodeInstance]:
+    """Keep an instance alive, and give it back on exit."""
     lease = launched.lease
     taken: EpisodeInstance | None = None
     alive = asyncio.create_task(_keep_alive(link, lease))

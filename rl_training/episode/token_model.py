@@ -1,8 +1,10 @@
 """The policy in training as a model: its replies are token ids, and every one is recorded."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from copy import copy
 from typing import Any, Protocol
+from uuid import uuid4
 
 from agent_client.errors import ConversationTooLong, EndpointError
 from agent_client.model import (
@@ -37,6 +39,10 @@ class Server(Protocol):
     ) -> SampledTokens: ...
 
 
+BeforeTurn = Callable[[Sequence[Message]], Awaitable[None]]
+"""What happens when the model has read the results of a turn, and before it says the next."""
+
+
 class TokenModel:
     """Plays one episode. `tokens` has the result, however it ended."""
 
@@ -60,14 +66,26 @@ class TokenModel:
         self._turn_tokens = turn_tokens
         self._longest_result = longest_result
         self._turns = 0
+        self._has_heard = False
+        self.before_turn: BeforeTurn | None = None
         self.tokens = tokens
         self.generate_seconds = 0.0
         self.preempted = -1
         self.steps: dict[str, Any] = {}
 
+    def fork(self) -> "TokenModel":
+        """The same policy at the same place, before a turn, for an episode that goes on from here by itself."""
+        forked = copy(self)
+        forked._request_id, forked._has_heard = uuid4().hex, True
+        forked.tokens, forked.steps = self.tokens.fork(), dict(self.steps)
+        forked.generate_seconds, forked.preempted, forked.before_turn = 0.0, -1, None
+        return forked
+
     async def reply(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> Reply:
         """Generate the next turn. Raises ConversationTooLong if no room is left, or a turn was cut off."""
         await self._hear(messages, tools)
+        if self.before_turn is not None:
+            await self.before_turn(messages)
         budget = min(self._turn_tokens, self.tokens.room)
         begun = time.perf_counter()
         said = await self._server.generate(
@@ -93,6 +111,9 @@ class TokenModel:
         )
 
     async def _hear(self, messages: Sequence[Message], tools: Sequence[ToolSpec]) -> None:
+        if self._has_heard:
+            self._has_heard = False
+            return None
         if not self.tokens.ids:
             opening = next(message.text for message in messages if isinstance(message, User))
             return await self.tokens.begin(opening, chat_tools(tools))

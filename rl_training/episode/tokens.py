@@ -5,6 +5,7 @@ tokens have mask 1 and a log probability. All others have mask 0 and log probabi
 """
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 from rl_training.episode.rendering import ChatMessage, Rendering, Renderings
@@ -25,6 +26,18 @@ class Tokens:
         self.ids: list[int] = []
         self.mask: list[int] = []
         self.logprobs: list[float] | None = None
+
+    def fork(self) -> "Tokens":
+        """The same tokens, for an episode that goes on from here by itself."""
+        forked = copy(self)
+        forked.ids, forked.mask = list(self.ids), list(self.mask)
+        forked.logprobs = None if self.logprobs is None else list(self.logprobs)
+        return forked
+
+    def keep_only_from(self, at: int) -> None:
+        """Make all of the response before a place the model's past: it is not learnt from here."""
+        self.mask = [0] * at + self.mask[at:]
+        self.logprobs = self.logprobs and [0.0] * at + self.logprobs[at:]
 
     @property
     def room(self) -> int:
@@ -81,9 +94,19 @@ class Tokens:
         self._messages = updated
         return True
 
+    @property
+    def said(self) -> int:
+        """The number of tokens that the model generated."""
+        return sum(self.mask)
+
+    @property
+    def unanswered(self) -> int:
+        """The number of tokens at the end that the model has not answered."""
+        return next((at for at, said in enumerate(reversed(self.mask)) if said), len(self.mask))
+
     def drop_unanswered(self) -> None:
         """Remove messages that the model has not answered: an episode ends with its own turn."""
-        unanswered = next((at for at, said in enumerate(reversed(self.mask)) if said), len(self.mask))
+        unanswered = self.unanswered
         if unanswered:
             self.ids, self.mask = self.ids[:-unanswered], self.mask[:-unanswered]
             self.logprobs = self.logprobs and self.logprobs[:-unanswered]

@@ -12,6 +12,7 @@ from registry.client import Address
 from rl_training.config import TrainConfig, overrides
 from rl_training.errors import TrainingError
 from servers.errors import RequestError
+from servers.text.json_values import is_object
 
 LOOP_FILE = "agent_loops.yaml"
 PASS_RATES = "pass_rates.jsonl"  # noqa: S105 - no secret
@@ -23,6 +24,7 @@ CPU_ENVIRONMENT = {
     "OMP_NUM_THREADS": "2",
 }
 """Environment variables of verl's processes on a machine without a GPU."""
+MODULES = "VERL_USE_EXTERNAL_MODULES"
 RAY_ENVIRONMENT = {"RAY_AUTH_MODE": "disabled", "RAY_USAGE_STATS_ENABLED": "0"}
 
 
@@ -31,6 +33,8 @@ def command_of(config: TrainConfig, run: Path, more: Mapping[str, Any]) -> list[
     settings = [
         *overrides(config.verl),
         *overrides(_by_curriculum(config, run)),
+        *overrides(_watched(config)),
+        *overrides(_by_estimator(config)),
         *overrides(dict(more)),
         *overrides({"actor_rollout_ref.rollout.agent.agent_loop_config_path": str(run / LOOP_FILE)}),
         *overrides({"trainer.default_local_dir": str(run / "checkpoints")}),
@@ -45,11 +49,52 @@ def environment_of(config: TrainConfig, address: Address, run: Path, inherited: 
         **inherited,
         **RAY_ENVIRONMENT,
         **(CPU_ENVIRONMENT if config.platform == "cpu" else {}),
+        MODULES: ",".join(filter(None, [inherited.get(MODULES), *_modules(config)])),
         "FARM_URL": address.url,
         "FARM_TOKEN": address.token,
         "VERL_FILE_LOGGER_PATH": str(run / "metrics.jsonl"),
         "NO_PROXY": ",".join(filter(None, [inherited.get("NO_PROXY"), "127.0.0.1", "localhost"])),
     }
+
+
+def _watched(config: TrainConfig) -> dict[str, Any]:
+    """The replay buffer that makes the figures of a step, if the config does not need another."""
+    v1 = _below(_below(config.verl, "trainer"), "v1")
+    sampler = _below(v1, "sampler")
+    path = _below(sampler, "custom_sampler").get("path")
+    if path is None:
+        filters = _below(_below(config.verl, "algorithm"), "filter_groups").get("enable")
+        if filters or sampler.get("sync_refill_failed_groups"):
+            return {}  # verl hands these to its own buffer alone
+        name = "WatchedBuffer" if v1.get("trainer_mode", "sync") == "sync" else "WatchedAsyncBuffer"
+        custom = {"path": "pkg://rl_training.verl.watched_buffer", "name": name}
+    elif str(path).startswith("pkg://rl_training."):
+        custom = {}
+    else:
+        return {}
+    return {
+        **{f"trainer.v1.sampler.custom_sampler.{key}": value for key, value in custom.items()},
+        "trainer.v1.sampler.sampler_kwargs.rollout_n": "${actor_rollout_ref.rollout.n}",
+    }
+
+
+def _below(settings: dict[str, Any], key: str) -> dict[str, Any]:
+    found = settings.get(key)
+    return found if is_object(found) else {}
+
+
+def _modules(config: TrainConfig) -> list[str]:
+    """The modules that verl loads in each of its processes."""
+    cpu = ["rl_training.cpu.plugin"] if config.platform == "cpu" else []
+    return [*cpu, "rl_training.verl.turn_advantages"] if _by_estimator(config) else cpu
+
+
+def _by_estimator(config: TrainConfig) -> dict[str, Any]:
+    if config.branching is not None:
+        return {"algorithm.adv_estimator": "farm_branches"}
+    if config.progress is not None:
+        return {"algorithm.adv_estimator": "farm_progress", "algorithm.lam": config.progress.lam}
+    return {}
 
 
 def _by_curriculum(config: TrainConfig, run: Path) -> dict[str, Any]:
@@ -73,6 +118,8 @@ def write_loop(run: Path, config: TrainConfig) -> None:
         "farm_token": "${oc.env:FARM_TOKEN}",
         **config.episodes.model_dump(),
         **({} if config.user is None else {"user": config.user.model_dump(), "user_key": USER_KEY}),
+        **({} if config.branching is None else {"branching": config.branching.model_dump(mode="json")}),
+        **({} if config.progress is None else {"progress": True}),
         **({} if config.curriculum is None else {"pass_rates": str(run / PASS_RATES)}),
     }
     run.mkdir(parents=True, exist_ok=True)

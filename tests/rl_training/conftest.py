@@ -12,6 +12,7 @@ from rl_training.demo.demo import make_room
 from tests.rl_training.texts import TEXTS
 
 NEED_VERL = [
+    "test_branches.py", "test_progress.py", "test_turn_advantages.py",
     "test_agent_loop.py", "test_configs.py", "test_conversations.py", "test_cpu.py",
     "test_curriculum_data.py", "test_failures.py", "test_training.py",
 ]  # fmt: skip

@@ -18,8 +18,9 @@ from verl.protocol import DataProto
 from verl.workers.rollout.replica import TokenOutput
 
 from registry.client import Address, FarmClient
-from registry.farm import private
+from registry.farm import Options, running
 from rl_training.episode.farm_connection import close_links
+from servers.worker.settings import MOST_INSTANCES, WorkerSettings
 from tests.rl_training.texts import TASK
 
 PROMPT_LENGTH, RESPONSE_LENGTH = 256, 256
@@ -53,12 +54,16 @@ class ScriptedServer:
         self.tokenizer: Any = None
         self.asked: list[Asked] = []
 
+    def turns_of(self, request_id: str) -> Sequence[Turn]:
+        """What is said to one episode."""
+        return self.script
+
     async def generate(
         self, request_id: str, *, prompt_ids: list[int], sampling_params: Mapping[str, Any], **_: Any
     ) -> TokenOutput:
         number = sum(one.request_id == request_id for one in self.asked)
         self.asked.append(Asked(request_id, list(prompt_ids), dict(sampling_params)))
-        turn = self.script[number]
+        turn = self.turns_of(request_id)[number]
         if not isinstance(turn, str):
             turn = await turn()
         token_ids = self.tokenizer.encode(turn)
@@ -154,10 +159,12 @@ async def rig(
     server: ScriptedServer,
     *,
     worker: type[AgentLoopWorker] = AgentLoopWorker,
+    room: int = MOST_INSTANCES,
     **options: Any,
 ) -> AsyncGenerator[Rig]:
-    """A rig with an agent loop that has some options."""
-    async with private((shelf,)) as address, FarmClient(address.url, address.token) as farm:
+    """A rig with an agent loop that has some options, and a farm with room for so many instances."""
+    settings = Options(library=(shelf,), state=folder / "state", port=0, worker=WorkerSettings(most_instances=room))
+    async with running(settings) as address, FarmClient(address.url, address.token) as farm:
         loop = {
             "name": "farm",
             "_target_": "rl_training.agent_loop.FarmAgentLoop",

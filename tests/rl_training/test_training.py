@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from datasets import Dataset
+from transformers import AutoModelForCausalLM, AutoTokenizer
 from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics, AgentLoopOutput
 from verl.experimental.agent_loop.tool_parser import ToolParser
 from verl.utils import distributed, fsdp_utils
@@ -133,6 +135,39 @@ async def test_a_training_runs_is_measured_and_goes_on_where_it_was(
     assert "setting global step to 2" in (run / "log.txt").read_text()
     assert 3 in figures(run)
     assert (run / "log-1.txt").is_file()
+
+
+@pytest.fixture
+def curt(tiny: Path, tmp_path: Path) -> Path:
+    """The model that knows nothing, but for one thing: it often ends its turn at once."""
+    folder = Path(shutil.copytree(tiny, tmp_path / "curt"))
+    with warnings.catch_warnings(action="ignore"):
+        model = AutoModelForCausalLM.from_pretrained(folder)
+        end = AutoTokenizer.from_pretrained(folder).eos_token_id
+        with torch.no_grad():
+            model.lm_head.weight[end] *= 30
+        model.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.rl_slow
+async def test_a_training_with_branches_credits_turns_and_tells_the_figures_of_its_steps(
+    made: list[str | Path], curt: Path, library: Path, tmp_path: Path
+) -> None:
+    await prepared(tmp_path, library)
+    run, config = tmp_path / "run", tmp_path / "branching.toml"
+    config.write_text(f'extends = "{made[0]}"\n[branching]\nbranches = 2\n')
+    command = ["rl", "train", config, "--model", curt, "--data", tmp_path / "data", "--library", library, "--run", run]
+    done = await waited(*command, "--steps", "2", home=tmp_path)
+    assert done.code == 0, done.err
+    steps = figures(run)
+    assert steps[1]["training/rollout_probs_diff_max"] < 1e-4, "masks and log probabilities of branches are right too"
+    assert steps[1]["farm/episodes"] == 4
+    assert steps[1]["farm/branches"] + steps[2]["farm/branches"] > 0
+    assert steps[1]["farm/lost"] == steps[1]["farm/branches_lost"] == steps[1]["farm/forks_failed"] == 0
+    assert {"farm/reward/environment/small_room", "farm/pass@1", "farm/pass@2", "farm/tokens"} <= set(steps[1])
+    assert 0 < steps[2]["farm/share_of_step"] < 1
+    assert "farm_branches" in (run / "hydra" / ".hydra" / "overrides.yaml").read_text()
 
 
 async def waited(*arguments: str | Path, home: Path) -> Any:

@@ -23,6 +23,7 @@ class AgentLoopOutput(BaseModel):
     num_turns: int = 0
     metrics: AgentLoopMetrics
     extra_fields: dict[str, Any] = {}
+    def as_dict(self) -> dict[str, Any]: ...
 
 class AgentLoopBase:
     config: Any
