@@ -36,7 +36,7 @@ def episodes_of(batch: Any) -> list[PlayedEpisode]:
     stored = transfer_queue.kv_batch_get(
         keys=batch.keys, partition_id=batch.partition_id, select_fields=["extra_fields"]
     )
-    told = [getattr(one, "data", one) for one in stored["extra_fields"].tolist()]
+    told = [getattr(one, "data", one) for one in list(stored["extra_fields"])]
     return [
         PlayedEpisode(key.split("_")[0], measures=one["reward_extra_info"], **one["played"])
         for key, one in zip(batch.keys, told, strict=True)

@@ -40,7 +40,7 @@ retry_seconds = 0.0
 [verl.data]
 train_batch_size = 2
 val_max_samples = 4
-max_prompt_length = 704
+max_prompt_length = 1400
 max_response_length = 256
 
 [verl.actor_rollout_ref.actor]
