@@ -26,8 +26,8 @@ from rl_training.episode.farm_connection import FarmConnection
 from rl_training.episode.instance_batches import LaunchedBatch, Opening
 from rl_training.episode.leased_instance import EpisodeInstance, held
 from rl_training.episode.simulated_user import Partner
-from rl_training.episode.state_values import MARK
 from rl_training.episode.token_model import TokenModel
+from rl_training.episode.tokens import MARK
 from servers.errors import FarmError, InfraError
 from servers.records import Record
 

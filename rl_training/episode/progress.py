@@ -21,8 +21,8 @@ from agent_client.model import CallReply, Message, Reply
 from registry.messages import Lease
 from rl_training.episode.farm_connection import FarmConnection
 from rl_training.episode.leased_instance import EpisodeInstance
-from rl_training.episode.state_values import MARK
 from rl_training.episode.token_model import TokenModel
+from rl_training.episode.tokens import MARK
 from servers.errors import FarmError, InfraError
 from servers.records import Record
 

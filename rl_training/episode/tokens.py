@@ -4,12 +4,15 @@ Nothing is tokenised twice: generated text is kept as its token ids, and only la
 tokens have mask 1 and a log probability. All others have mask 0 and log probability 0.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
 from rl_training.episode.rendering import ChatMessage, Rendering, Renderings
 from rl_training.errors import RowError
+
+MARK = 2
+"""The tokens that the value of a state takes among the rewards."""
 
 
 class Tokens:
@@ -110,3 +113,24 @@ class Tokens:
         if unanswered:
             self.ids, self.mask = self.ids[:-unanswered], self.mask[:-unanswered]
             self.logprobs = self.logprobs and self.logprobs[:-unanswered]
+
+
+def token_rewards(mask: Sequence[int], earned: float, values: Mapping[int, float]) -> list[float]:
+    """The reward of each token, with the values of states that are known before the turns that begin at some places.
+
+    A trainer hands an advantage estimator nothing but rewards, masks and groups. So a value stands among the rewards,
+    where the model reads the state: 1 + value on the first token between two turns, and the same taken away on the
+    second. The model said neither, so no trainer learns from them, and the sum of all rewards is what was earned. That
+    stands on the last token, as verl has it. A value whose turn was never said is left out.
+    """
+    rewards = [0.0] * len(mask)
+    rewards[-1] += earned
+    for at, value in values.items():
+        if at >= len(mask):
+            continue
+        first = at
+        while first > 0 and not mask[first - 1]:
+            first -= 1
+        rewards[first] += 1 + value
+        rewards[first + 1] -= 1 + value
+    return rewards

@@ -11,8 +11,8 @@ from verl.experimental.agent_loop.agent_loop import AgentLoopMetrics, AgentLoopO
 from rl_training.episode.attempt import Attempt
 from rl_training.episode.branches import Fork, PlayedBranch
 from rl_training.episode.measures import NO_FORKS, ForkCounts, measures, measures_of_lost
-from rl_training.episode.state_values import token_rewards
 from rl_training.episode.token_model import TokenModel
+from rl_training.episode.tokens import token_rewards
 
 NO_VALUES: Mapping[int, float] = {}
 

@@ -1,5 +1,5 @@
 # pyright: basic, reportMissingImports=false
-"""Advantages of turns, from the values of states that stand among the rewards (`state_values`).
+"""Advantages of turns, from the values of states that stand among the rewards (`token_rewards`).
 
 verl loads this module in each of its processes if VERL_USE_EXTERNAL_MODULES names it. It registers advantage estimators
 under their names: `algorithm.adv_estimator` chooses one.
@@ -13,7 +13,7 @@ import numpy as np
 import torch
 from verl.trainer.ppo.core_algos import register_adv_est
 
-from rl_training.episode.state_values import MARK
+from rl_training.episode.tokens import MARK
 
 BRANCHES = "farm_branches"
 PROGRESS = "farm_progress"

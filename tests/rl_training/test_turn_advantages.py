@@ -10,7 +10,7 @@ import torch
 from omegaconf import OmegaConf
 from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage, get_adv_estimator_fn
 
-from rl_training.episode.state_values import token_rewards
+from rl_training.episode.tokens import token_rewards
 from rl_training.verl import turn_advantages
 
 pytestmark = pytest.mark.rl
