@@ -139,13 +139,16 @@ async def test_a_training_runs_is_measured_and_goes_on_where_it_was(
 
 @pytest.fixture
 def curt(tiny: Path, tmp_path: Path) -> Path:
-    """The model that knows nothing, but for one thing: it often ends its turn at once."""
+    """The model that knows nothing, but for one thing: it mostly ends its turn at once. So it is told to go on."""
     folder = Path(shutil.copytree(tiny, tmp_path / "curt"))
     with warnings.catch_warnings(action="ignore"):
-        model = AutoModelForCausalLM.from_pretrained(folder)
-        end = AutoTokenizer.from_pretrained(folder).eos_token_id
+        model, tokenizer = AutoModelForCausalLM.from_pretrained(folder), AutoTokenizer.from_pretrained(folder)
+        asked = [{"role": "user", "content": "Send it."}]
+        ids = tokenizer.apply_chat_template(asked, add_generation_prompt=True, tokenize=True, return_dict=True)
         with torch.no_grad():
-            model.lm_head.weight[end] *= 30
+            for _ in range(5):  # the token is in the prompt too, so what the model sees changes a little
+                seen = model.model(torch.tensor([ids["input_ids"]])).last_hidden_state[0, -1]
+                model.lm_head.weight[tokenizer.eos_token_id] = 5 * seen / seen.dot(seen)
         model.save_pretrained(folder)
     return folder
 
