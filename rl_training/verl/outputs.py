@@ -1,4 +1,4 @@
-# pyright: basic, reportMissingImports=false
+# pyright: basic, reportMissingImports=false, reportMissingModuleSource=false
 """What verl is given of an episode: its tokens, their rewards, and its measures."""
 
 from collections.abc import Mapping
