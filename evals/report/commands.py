@@ -9,7 +9,7 @@ from evals.report.comparison import comparisons
 from evals.report.page import MOST_OPENABLE, page
 from evals.report.report import read_report
 from evals.report.report_data import comparison_data, report_data
-from evals.report.rollout_view import list_rollouts, show_rollout
+from evals.report.rollout_view import list_rollouts, listed_data, rollout_named, show_rollout
 from evals.report.tables import show_comparison, show_report
 from evals.runs.folder import RunFolder
 from servers.cli.command_options import AsJson
@@ -56,10 +56,20 @@ def show(
         str | None, typer.Argument(help="A rollout's name, as the list says it: ENVIRONMENT/SCENARIO#ATTEMPT.")
     ] = None,
     failed: Annotated[bool, typer.Option("--failed", help="List only those that did not succeed.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the rollouts of a run, or read one: calls, results, changed rows, verdicts, and the reference beside it."""
     folder = RunFolder(run)
     if rollout is None:
-        list_rollouts(out, read_report(folder), failed_only=failed)
+        told = read_report(folder)
+        listed = [one for one in told.rollouts if not failed or one.success is not True]
+        if as_json:
+            out.print_data([listed_data(one) for one in listed])
+        else:
+            list_rollouts(out, listed)
         return
-    show_rollout(out, folder, rollout)
+    found = rollout_named(folder, rollout)
+    if as_json:
+        out.print_data(found.model_dump(mode="json"))
+    else:
+        show_rollout(out, folder, found)

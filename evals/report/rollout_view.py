@@ -1,7 +1,8 @@
 """A rollout on the terminal: the agent's calls beside the reference solution, and the verdicts."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from typing import Any
 
 from rich.box import SIMPLE_HEAD
@@ -12,10 +13,10 @@ from rich.text import Text
 
 from evals.effects import made
 from evals.report.replay_data import openable
-from evals.report.report import Report
 from evals.rollout import Rollout
 from evals.runs.folder import RunFolder
 from evals.runs.records import RolloutRecord
+from evals.runs.summary import RolloutSummary
 from servers.errors import NotFound
 from servers.text.terminal import marked
 
@@ -23,15 +24,22 @@ LONGEST = 1200
 SIGNS = {"insert": ("+", "green"), "update": ("~", "yellow"), "delete": ("−", "red")}
 
 
-def list_rollouts(console: Console, told: Report, *, failed_only: bool) -> None:
+NOT_LISTED = ("offset", "length")
+"""Where a rollout stands in its file: nothing for others."""
+
+
+def listed_data(one: RolloutSummary) -> dict[str, Any]:
+    """A line of the list as plain values."""
+    return {name: value for name, value in asdict(one).items() if name not in NOT_LISTED}
+
+
+def list_rollouts(console: Console, listed: Iterable[RolloutSummary]) -> None:
     """Print a line for each rollout."""
     table = Table(box=SIMPLE_HEAD, padding=(0, 2, 0, 0))
     table.add_column("rollout", overflow="fold", min_width=36)
     for column in ("outcome", "reward", "turns", "calls", "why"):
         table.add_column(column)
-    for one in told.rollouts:
-        if failed_only and one.success is True:
-            continue
+    for one in listed:
         reward = "–" if one.reward is None else f"{one.reward:.2f}"
         style = "magenta" if one.success is None else "green" if one.success else "red"
         why = one.cause or (one.error if one.success is None else "")
@@ -39,14 +47,20 @@ def list_rollouts(console: Console, told: Report, *, failed_only: bool) -> None:
     console.print(table)
 
 
-def show_rollout(console: Console, folder: RunFolder, name: str) -> None:
-    """Print one rollout. Raises NotFound if the run has none of this name."""
+def rollout_named(folder: RunFolder, name: str) -> RolloutRecord:
+    """A rollout of a run. Raises NotFound if the run has none of this name."""
     found: RolloutRecord | None = None
     for at in folder.rollouts():
         if at.played.key == name:
             found = at.played  # the last line of a name counts
     if found is None:
         raise NotFound(f"{folder.path} has no rollout {name!r}; `farm show {folder.path}` lists them")
+    return found
+
+
+def show_rollout(console: Console, folder: RunFolder, found: RolloutRecord) -> None:
+    """Print one rollout beside the reference solution."""
+    name = found.key
     subject = folder.subjects().get(name.rpartition("#")[0])
     run = found.rollout
     reward = "no reward" if run.reward is None else f"reward {run.reward:.2f}"

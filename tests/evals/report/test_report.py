@@ -19,7 +19,7 @@ from evals.report.comparison import compared
 from evals.report.page import in_script, page
 from evals.report.replay_data import as_json, packed
 from evals.report.report import read_report
-from evals.runs.folder import RunFolder
+from evals.runs.folder import ROLLOUTS, RunFolder
 from tests.evals.example_report import EXAMPLE, example_report
 from tests.evals.suite_runs import evaluated, shop, suite
 from tests.processes import farm
@@ -183,6 +183,10 @@ async def test_farm_report_and_show_tell_a_person_what_happened(tmp_path: Path) 
     listed = await farm("show", run.path, "--failed", home=tmp_path)
     assert "shop/easy#1" in listed.out
     assert "shop/easy#0" not in listed.out
+    data = json.loads((await farm("show", run.path, "--failed", "--json", home=tmp_path)).out)
+    assert [(one["key"], one["success"], "offset" in one) for one in data] == [("shop/easy#1", False, False)]
+    one = json.loads((await farm("show", run.path, "shop/easy#0", "--json", home=tmp_path)).out)
+    assert one == json.loads((run.path / ROLLOUTS).read_text().splitlines()[0])
     shown = await farm("show", run.path, "shop/easy#0", home=tmp_path)
     for piece in (
         "Please let the bell cost 2.50.",
