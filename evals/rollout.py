@@ -119,7 +119,7 @@ async def rollout(
 async def _task(farm: FarmClient, detail: ScenarioDetail, answers: AnswerFormat) -> str:
     """The task as the agent is told it."""
     if answers == "text":
-        return detail.scenario.task
+        return detail.told
     clock = detail.scenario.clock or (await farm.environment(detail.environment)).clock
     return task_asking(detail.scenario, clock, answers)
 

@@ -19,6 +19,7 @@ from servers.bundle_library import Library
 from servers.errors import BundleError, NotFound
 from servers.limits.garbage_collection import at_rest
 from servers.messages import Page
+from servers.scenario.answer_shape import task_asking
 from servers.scenario.scenario import Scenario
 
 MOST_THREADS = 2
@@ -106,7 +107,12 @@ class Catalogue:
             BundleError: it cannot be read.
         """
         scenario = self.library.scenario(environment_id, scenario_id)
-        return ScenarioDetail(environment=environment_id, digest=digest(scenario), scenario=scenario)
+        return ScenarioDetail(
+            environment=environment_id,
+            digest=digest(scenario),
+            scenario=scenario,
+            agent_task=task_asking(scenario, self.library.environment(environment_id).description.clock),
+        )
 
     def without_folders(self, text: str) -> str:
         """A finding without host paths: files are named relative to the library."""

@@ -281,7 +281,7 @@ async def _launched(
         if not (Path(environment) / "environment.json").is_file() or await _is_served(farm, environment):
             raise
         raise NotFound(f"{error}; `farm up --library .` serves the bundle {environment} of this folder") from None
-    task = None if scenario is None else (await farm.scenario(environment, scenario)).scenario.task
+    task = None if scenario is None else (await farm.scenario(environment, scenario)).told
     return LaunchedLeases(leases, task)
 
 

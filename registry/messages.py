@@ -146,11 +146,19 @@ class ScenarioPart(Part[ScenarioCard]):
 
 
 class ScenarioDetail(Record):
-    """A scenario with its checkpoints and solution. Never show it to an agent."""
+    """A scenario with its checkpoints and solution. Never show it to an agent, apart from its `agent_task`."""
 
     environment: EnvironmentId
     digest: Digest
     scenario: Scenario
+    agent_task: str = Field(
+        default="", description="What the agent is told: the task, and behind it the form of the answer's last line."
+    )
+
+    @property
+    def told(self) -> str:
+        """What the agent is told. Records of earlier versions have the task alone."""
+        return self.agent_task or self.scenario.task
 
 
 class Order(Record):

@@ -47,10 +47,11 @@ def farm_task(environment, scenarios="", farm="", token_file="", library="", max
 
 async def _samples(link, environment, chosen):
     cards = await every_item(lambda offset: link.client.scenarios(environment, offset=offset))
+    ids = [card.id for card in cards if not chosen or card.id in chosen]
+    tasks = {one: (await link.client.scenario(environment, one)).told for one in ids}
     return [
-        Sample(id=card.id, input=card.task, metadata={"environment": environment, "scenario": card.id})
-        for card in cards
-        if not chosen or card.id in chosen
+        Sample(id=one, input=task, metadata={"environment": environment, "scenario": one})
+        for one, task in tasks.items()
     ]
 
 

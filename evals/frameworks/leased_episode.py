@@ -35,7 +35,7 @@ class LeasedEpisode:
     async def begin(self) -> None:
         """Lease and connect. Raises FarmError."""
         client = self._link.client
-        self.task = (await client.scenario(self.environment, self.scenario)).scenario.task
+        self.task = (await client.scenario(self.environment, self.scenario)).told
         leasing = client.leased(
             self.environment, self.scenario, seed=self.seed, ttl_seconds=TTL_SECONDS, http_client=self._link.http
         )

@@ -60,7 +60,7 @@ async def _rows(link, environment, scenarios):
     await episode.end()
     rows = []
     for scenario in chosen:
-        task = (await link.client.scenario(environment, scenario)).scenario.task
+        task = (await link.client.scenario(environment, scenario)).told
         prompt = [{"role": "system", "content": rules}, {"role": "user", "content": task}]
         told = {"environment": environment, "scenario": scenario, "seed": 0}
         rows.append({"prompt": prompt, "answer": "", "task": environment, "info": json.dumps(told)})

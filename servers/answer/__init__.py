@@ -1,6 +1,6 @@
 """Facts in free text: what an answer tells, and whether it tells what was asked. Pure functions, no input or output."""
 
-JUDGE_VERSION = 4
+JUDGE_VERSION = 5
 """Raise it when a certificate may come out otherwise than before: those of other versions are out of date."""
 
 HOW_TO_ANSWER = (
@@ -8,8 +8,9 @@ HOW_TO_ANSWER = (
     "certain, and say what each is of. Tell no other amounts, dates, times, counts or names of the same sort that "
     "nobody asked for. Call things by the names that they have here. Begin the answer to a question of yes or no with "
     "that word. If there is nothing such, say that there is none. If you were asked for a value, end the message with "
-    "a line that has it and nothing else: `Answer: 12 euros`. Several values stand behind the words that say what each "
-    "is of, with semicolons between: `Answer: fee: 12 euros; due: 3 April`. They are read from that line. Say above "
+    "a line that has it and nothing else: `Answer: 12 euros`. Several values stand in the order in which they were "
+    "asked for, with semicolons between: `Answer: 12 euros; 3 April`. If a date, a time or an amount stood in the way "
+    "of something, it stands there too: `Answer: 12 euros; reason: 3 April`. They are read from that line. Say above "
     "it what you did, and why something was not done."
 )
 """The words that every agent reads. `servers.answer.checks.verdict` holds answers to them."""

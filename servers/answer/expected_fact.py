@@ -46,6 +46,10 @@ class ExpectedFact:
                 number = Decimal(str(value))
                 return number in mention.values and not self._is_foreign(mention)
 
+    def fits_any(self, mention: Mention, now: datetime) -> bool:
+        """Whether a mention can mean one of its values."""
+        return any(self.fits(mention, value, now) for value in self.values)
+
     def _lasts(self, mention: Mention, minutes: Decimal) -> bool:
         if mention.type == "duration":
             told = {Decimal(str(read)) for read in mention.values if not isinstance(read, Day)}

@@ -59,6 +59,8 @@ def root(word: str) -> str:
 
 def stem(word: str) -> str:
     """A word without the ending of its plural."""
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
     return word.removesuffix("'s").removesuffix("s") if len(word) > 3 else word
 
 

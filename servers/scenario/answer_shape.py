@@ -1,13 +1,14 @@
-"""The JSON shape in which an answer may be submitted: a key for each fact that the task asks for, and a message."""
+"""The shape of an answer, in words for the agent: its last line, or JSON with a key for each fact that is asked for."""
 
 import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
+from servers.answer.checks.line_told import demands_a_line
 from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import ExpectedFact
-from servers.answer.shapes.form import MESSAGE
+from servers.answer.shapes.form import MESSAGE, REASON
 from servers.records import AnswerFormat
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.scenario import Scenario
@@ -25,17 +26,52 @@ _KINDS = {
 }
 _FRAME = re.compile(r"^Does the (?:answer|report) (?:tell|name|say|give|state|mention) ")
 _HEAD = "Answer in your last message with one JSON object and nothing else. Its keys:"
+_VALUES = "End your last message with this line, with each value in place of its brackets and nothing else:"
+_REASON = "If a date, a time or an amount stood in the way of something, it stands there too: `; reason: 3 April`."
+_REASON_ALONE = (
+    "If a date, a time or an amount stood in the way of something, end your last message with a line that has it and "
+    "nothing else: `Answer: reason: 3 April`."
+)
+_ONLY_THERE = "Values are read from that line alone."
+_UNDESCRIBED = "what was asked for"
 
 
-def task_asking(scenario: Scenario, clock: str, answers: AnswerFormat) -> str:
-    """The task of a scenario, and behind it the keys of a submitted answer where JSON is wanted.
+def task_asking(scenario: Scenario, clock: str, answers: AnswerFormat = "text") -> str:
+    """The task as an agent is told it: behind it the form of its last line, or the keys of a submitted answer.
 
     `clock` is the scenario's time as ISO 8601. In a conversation the user ends the episode, so the task stays as it is.
     """
-    if answers == "text" or scenario.persona:
+    checkpoints = [one for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
+    asked = [one.written() for one in checkpoints]
+    now = datetime.fromisoformat(scenario.clock or clock)
+    if scenario.persona or (answers == "text" and not demands_a_line(asked)):
         return scenario.task
-    asked = [one.written() for one in scenario.checkpoints if isinstance(one, AnswerCheckpoint)]
-    return f"{scenario.task}\n\n{answer_shape(asked, datetime.fromisoformat(clock))}"
+    return f"{scenario.task}\n\n{last_line(checkpoints, now) if answers == 'text' else answer_shape(asked, now)}"
+
+
+def last_line(checkpoints: Sequence[AnswerCheckpoint], now: datetime) -> str:
+    """The form of the last line of an answer: what stands in it, in which order.
+
+    It names no value. That a reason may stand there is said wherever there is a line, so it does not give away that
+    something will be refused.
+    """
+    own = [one for one in checkpoints if one.facts and one.tell == "all"]
+    if not own:
+        return f"{_REASON_ALONE} {_ONLY_THERE}"
+    return f"{_VALUES}\nAnswer: {'; '.join(_place(one, now) for one in own)}\n{_REASON} {_ONLY_THERE}"
+
+
+def _place(checkpoint: AnswerCheckpoint, now: datetime) -> str:
+    """What stands in the place of a value: its type, and the question in words."""
+    (fact,) = checkpoint.facts
+    question = checkpoint.written()
+    described = next((_described(question, one, now) for one in question.wanted), "") or _subject(checkpoint)
+    return f"[{_KINDS.get(fact.type, 'a value')}: {described or _UNDESCRIBED}]"
+
+
+def _subject(checkpoint: AnswerCheckpoint) -> str:
+    """The words of a question whose value a SELECT gives: they cannot have it."""
+    return _words(checkpoint.question) if checkpoint.facts[0].sql is not None else ""
 
 
 def answer_shape(questions: Sequence[AnswerQuestion], now: datetime) -> str:
@@ -44,17 +80,32 @@ def answer_shape(questions: Sequence[AnswerQuestion], now: datetime) -> str:
     A fact has a key of its own if its question describes it without its value. All else goes into the message, so
     that the keys give away neither a value nor that something will be refused.
     """
-    asked = ((one, _described(question, one, now)) for question in questions for one in question.wanted)
-    keys = [f'- "{one.fact.name}": {_KINDS[one.fact.type]}: {words}' for one, words in asked if words]
-    return "\n".join((_HEAD, *keys, f'- "{MESSAGE}": what else is to be told, in words'))
+    asked = (
+        (one, _described(question, one, now) or (_UNDESCRIBED if _has_a_key(question) else ""))
+        for question in questions
+        for one in question.wanted
+    )
+    keys = [f'- "{one.fact.name}": {_KINDS.get(one.fact.type, "a value")}: {words}' for one, words in asked if words]
+    reason = [f'- "{REASON}": a date, a time or an amount, if one stood in the way of something']
+    message = f'- "{MESSAGE}": what else is to be told, in words'
+    return "\n".join((_HEAD, *keys, *(reason if demands_a_line(questions) else ()), message))
+
+
+def _has_a_key(question: AnswerQuestion) -> bool:
+    """Whether the value of a question must stand under a key of its own, whatever its words give away."""
+    return question.last_line and question.tell == "all"
 
 
 def _described(question: AnswerQuestion, one: ExpectedFact, now: datetime) -> str:
     """The question of a fact without its value, or nothing if that gives the value away."""
     if question.tell == "any" or len(question.wanted) > 1 or one.fact.type not in _KINDS:
         return ""
-    words = _FRAME.sub("", question.asked.rpartition(": ")[0]).strip(" .?")
+    words = _words(question.asked)
     return "" if not words or any(_tells(one, part, now) for part in _parts(words)) else words
+
+
+def _words(asked: str) -> str:
+    return _FRAME.sub("", asked.rpartition(": ")[0]).strip(" .?")
 
 
 def _parts(words: str) -> Iterator[str]:

@@ -26,6 +26,7 @@ from synth.certify.rivals import with_rivals
 from synth.certify.value_guards import Held
 from synth.phrasing.task_text import without_question
 from synth.play.playground import Playground
+from synth.solutions.last_line import judged_by_line, judged_by_prose
 from synth.solutions.reference_run import ReferenceRun, played
 from synth.solutions.told_values import ArgumentPlace
 
@@ -39,9 +40,11 @@ async def mended(stage: Playground, scenario: Scenario, others: Sequence[WrongAg
     Raises:
         BundleError: it does not start, or its solution fails.
     """
-    scenario = await _closed(stage, scenario)
+    scenario, clock = await _closed(stage, scenario), stage.environment.description.clock
     if BACKWARD in scenario.tags:
-        return await examine(stage, await _explained(stage, await _rebuilt(stage, scenario)), others)
+        explained = await _explained(stage, await _rebuilt(stage, judged_by_prose(scenario)))
+        return await examine(stage, judged_by_line(explained, clock), others)
+    scenario = judged_by_line(scenario, clock)
     seen = await examine(stage, await _rivalled(stage, scenario), others)
     return await examine(stage, await _added(stage, seen), others) if any(one.alive for one in seen.told) else seen
 

@@ -16,6 +16,7 @@ from synth.backward.usage_counts import UsageCounts
 from synth.phrasing.answer_requests import Telling, tellings
 from synth.phrasing.task_text import TemplateValues, composed
 from synth.solutions.call_run import PlayedCall, play, steps_of
+from synth.solutions.last_line import judged_by_line
 from synth.solutions.reference_run import times_of_the_clock
 from synth.solutions.told_values import ArgumentPlace
 
@@ -99,7 +100,7 @@ async def _scenario(walk: Errand, wish: Wish, made: list[PlayedCall], asks: str,
     if not goals:
         return "nothing of what is refused can be told"
     tags = ["backward", walk.voice, *(["refusal"] if refused else []), *(one.drawn.tool for one in walk.commands)]
-    return Scenario(
+    made_so = Scenario(
         id=wish.id,
         title=_title(walk),
         task=task,
@@ -107,6 +108,7 @@ async def _scenario(walk: Errand, wish: Wish, made: list[PlayedCall], asks: str,
         checkpoints=(*goals, footprint(whole)),
         solution=_solution(walk, _answer(walk, refused, tells)),
     )
+    return judged_by_line(made_so, clock)
 
 
 async def _changed(walk: Errand, made: list[PlayedCall], changes: list[RowChange]) -> Changed:

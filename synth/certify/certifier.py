@@ -11,10 +11,11 @@ from servers.errors import BundleError, CheckpointError, NotFound
 from servers.scenario.scenario import Certificate, Difficulty, Paraphrased, Scenario, Survivor
 from servers.scenario.scenario_file import digest_of, reference_problems
 from synth.certify import leaks
+from synth.certify.agents.company import company
 from synth.certify.agents.run_mutants import LEFT_OUT, Tried, harmless, mistaken
 from synth.certify.agents.state_mutants import damaged
 from synth.certify.agents.weak_agents import ladder, unmet
-from synth.certify.agents.wrong_agents import Earned, WrongAgent, company
+from synth.certify.agents.wrong_agents import Earned, WrongAgent
 from synth.certify.agents.wrong_answers import CLAIM, IDLE, REFUSAL, altered, asks, reworded
 from synth.certify.paraphrases import judged_answers, paraphrases_of
 from synth.certify.value_guards import Held, free_though_told, held

@@ -1,7 +1,8 @@
 """A scenario's answer in other words: right paraphrases must earn reward 1, wrong ones less.
 
 Whole answers are in the bundle's `paraphrases.json`. A scenario without them gets answers from templates: those for
-questions of phrases, else everyday ones for the type of the fact.
+questions of phrases, else everyday ones for the type of the fact. Where an answer is judged by its last line, a right
+one has its words above the line and its values there, and a wrong one has its words in the line.
 """
 
 import re
@@ -22,6 +23,7 @@ from servers.text.json_leaves import leaf
 from synth.certify.value_forms import ValueForms
 from synth.solutions.answer_facts import fact_of, gives
 from synth.solutions.call_run import PlayedCall
+from synth.solutions.last_line import HEAD, REASON_HEAD, answers_of, line_of
 from synth.solutions.reference_run import ReferenceRun
 
 EVERYDAY = Path(__file__).with_name("everyday.json")
@@ -46,12 +48,22 @@ class ParaphrasedFact:
     words: OtherWords
     other: Cell
     asked: str
+    is_reason: bool = False
 
     def filled(self, template: str, forms: ValueForms, *, labelled: bool) -> str:
         """A template with its values. It names its subject if there are other facts."""
         values = {"value": _value(self.fact), "other": self.other}
         text = VALUE_HOLE.sub(lambda hole: forms.written(self.fact.type, values[hole["which"]], hole["form"]), template)
         return f"- {self.asked}: {text}" if labelled else text
+
+    def in_line(self, template: str, forms: ValueForms, *, is_wrong: bool = False) -> str:
+        """What the last line says of the fact: its value in the form of a template, or a wrong template's words."""
+        found = VALUE_HOLE.search(template)
+        form = found["form"] if found else None
+        text = forms.written(self.fact.type, _value(self.fact), form)
+        if is_wrong:
+            text = self.filled(template, forms, labelled=False)
+        return f"{REASON_HEAD}{text}" if self.is_reason else text
 
 
 def judged_answers(reference: ReferenceRun) -> list[AnswerCheckpoint]:
@@ -68,11 +80,23 @@ def paraphrases_of(reference: ReferenceRun) -> list[Paraphrase]:
     problems, written = read_paraphrases(reference.environment.folder)
     if problems:
         raise BundleError(problems[0])
-    words = written.scenarios.get(reference.scenario.id) or _composed(reference, written)
+    own = written.scenarios.get(reference.scenario.id)
+    words = _with_lines(own, reference) if own else _composed(reference, written)
     return [
         *(Paraphrase(text, is_right=True) for text in words.right),
         *(Paraphrase(text, is_right=False) for text in words.wrong),
     ]
+
+
+def _with_lines(words: OtherWords, reference: ReferenceRun) -> OtherWords:
+    """Whole answers. Where the last line is judged, right ones end with it, and wrong ones are in it."""
+    asked = answers_of(reference.scenario)
+    if not any(one.last_line for one in asked):
+        return words
+    line = line_of(asked, reference.window.first)
+    return OtherWords(
+        right=tuple(f"{text}\n{line}" for text in words.right), wrong=tuple(f"{HEAD}{text}" for text in words.wrong)
+    )
 
 
 def _composed(reference: ReferenceRun, written: Paraphrases) -> OtherWords:
@@ -83,6 +107,8 @@ def _composed(reference: ReferenceRun, written: Paraphrases) -> OtherWords:
     if len(questions) < len(asked) or not questions:
         return OtherWords()
     forms = ValueForms(reference.phrases.currency, reference.window.first)
+    if any(one.last_line for one in checkpoints):
+        return _composed_lines(questions, forms)
     labelled = len(questions) > 1
     right = [
         "\n".join(one.filled(template, forms, labelled=labelled) for one, template in zip(questions, row, strict=True))
@@ -92,6 +118,27 @@ def _composed(reference: ReferenceRun, written: Paraphrases) -> OtherWords:
         "\n".join(
             one.filled(_turned(one, at, is_wrong=one is questions[at % len(questions)]), forms, labelled=labelled)
             for one in questions
+        )
+        for at in range(min(len(one.words.wrong) for one in questions))
+    ]
+    return OtherWords(right=tuple(dict.fromkeys(right)), wrong=tuple(dict.fromkeys(wrong)))
+
+
+def _composed_lines(questions: Sequence[ParaphrasedFact], forms: ValueForms) -> OtherWords:
+    """The same with last lines: right words above right values, and wrong words in the line of one of the values."""
+    labelled = len(questions) > 1
+    right: list[str] = []
+    for row in zip(*(one.words.right for one in questions), strict=False):
+        told = [(one, template) for one, template in zip(questions, row, strict=True)]
+        above = "\n".join(one.filled(template, forms, labelled=labelled) for one, template in told)
+        line = "; ".join(one.in_line(template, forms) for one, template in told)
+        right.append(f"{above}\n{HEAD}{line}")
+    wrong = [
+        HEAD
+        + "; ".join(
+            one.in_line(_turned(one, at, is_wrong=is_wrong), forms, is_wrong=is_wrong)
+            for one in questions
+            for is_wrong in [one is questions[at % len(questions)]]
         )
         for at in range(min(len(one.words.wrong) for one in questions))
     ]
@@ -118,7 +165,7 @@ def _question(
     asked = REASON if is_reason else found["asked"].rstrip(".") if found else ""
     if fact.value is None or words is None or other is None or not (asked or len(beside) == 1):
         return None
-    return ParaphrasedFact(fact, words, other, f"{asked[:1].upper()}{asked[1:]}")
+    return ParaphrasedFact(fact, words, other, f"{asked[:1].upper()}{asked[1:]}", is_reason)
 
 
 def _words_for(

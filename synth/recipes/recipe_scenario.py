@@ -22,6 +22,7 @@ from synth.recipes.recipe_file import Recipe, RecipeQuestion, Recipes
 from synth.recipes.recipe_plan import RecipePlan, Unfit, expanded, made
 from synth.solutions.answer_facts import answer_goal, fact_of, gives
 from synth.solutions.call_run import PlayedCall, play, steps_of
+from synth.solutions.last_line import judged_by_line
 from synth.solutions.normalized_diff import Window, essence
 from synth.solutions.reference_run import times_of_the_clock
 from synth.solutions.told_values import ArgumentPlace
@@ -71,7 +72,7 @@ async def scenario_of(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, 
         raise Unfit("the task tells what it asks for")
     answer = _answer(kitchen, asked)
     tags = (TAG, recipe.id, *dict.fromkeys(call.tool for call in plan.calls if tools[call.tool].writes))
-    return Scenario(
+    made_so = Scenario(
         id=name,
         title=_title(kitchen, recipe, binding),
         task=task,
@@ -81,6 +82,7 @@ async def scenario_of(kitchen: RecipeKitchen, recipe: Recipe, binding: Binding, 
         solution=Solution(calls=tuple(plan.calls), answer=answer),
         provenance=_provenance(kitchen.recipes, recipe),
     )
+    return judged_by_line(made_so, kitchen.clock)
 
 
 def _provenance(recipes: Recipes, recipe: Recipe) -> Provenance | None:
@@ -136,7 +138,11 @@ async def _checkpoints(
     await play(scene, steps)
     async with scene.reading() as reader:
         rows = counted(goals_of_rows(questions, played, whole), reader)
-    told = [_goal(number, question, facts, task) for number, (question, facts) in enumerate(asked, start=1) if facts]
+    told = [
+        _goal(kitchen, number, question, facts, task)
+        for number, (question, facts) in enumerate(asked, start=1)
+        if facts
+    ]
     if not rows and not told:
         raise Unfit("nothing of it can be judged")
     return (*rows, *told, footprint(whole))
@@ -146,9 +152,13 @@ def _question(recipe: Recipe, one: PlayedCall) -> str:
     return f"{recipe.id}: is the effect of call {one.step.number}, {one.step.tool.replace('_', ' ')}, there?"
 
 
-def _goal(number: int, question: RecipeQuestion, facts: Sequence[Fact], task: str) -> AnswerCheckpoint:
+def _goal(
+    kitchen: RecipeKitchen, number: int, question: RecipeQuestion, facts: Sequence[Fact], task: str
+) -> AnswerCheckpoint:
+    """The checkpoint of a question. An amount in it has its currency: another one is another amount."""
     named = [one.model_copy(update={"name": f"told_{number}_{at}"}) for at, one in enumerate(facts, start=1)]
-    words = ", ".join(str(one.value) for one in facts)
+    name = question.value.rpartition(".")[2]
+    words = ", ".join(_said(kitchen, name, one) if one.type == "amount" else str(one.value) for one in facts)
     return answer_goal(f"told_{number}", f"Does the answer tell {question.ask}: {words}?", named, given=(task,))
 
 

@@ -12,7 +12,14 @@ from servers.answer.checks.question import AnswerQuestion
 from servers.answer.checks.verdict import verdicts
 from servers.answer.expected_fact import wanted
 from servers.answer.fact import LONGEST_GIVEN, LONGEST_VALUE, MOST_FACTS, MOST_WORDS, Fact
-from servers.answer.shapes.form import LONGEST, LONGEST_PER_FACT, MOST_PLACES
+from servers.answer.shapes.form import (
+    LONGEST,
+    LONGEST_PER_FACT,
+    MOST_ITEMS,
+    MOST_ITEMS_PER_FACT,
+    MOST_PLACES,
+    WORDS_OF_AN_ITEM,
+)
 from servers.guest.sqlite.plain_text import MOST_MARKS, plain_text
 from servers.scenario.checkpoints.answer import AnswerCheckpoint
 from servers.scenario.checkpoints.checkpoint import LONGEST_QUESTION
@@ -219,6 +226,19 @@ def test_the_columns_of_a_row_are_a_paste() -> None:
     row = "segment id: seg_012\nbooking id: bk_okafor\nstatus: refused\namount cents: 89000"
     assert not tells(f"It is done. The amount is 890.\n{row}", {"type": "amount", "value": 890.0})
     assert tells("It is done. Booking id: bk_okafor. The amount is 890.", {"type": "amount", "value": 890.0})
+
+
+def test_a_list_of_all_that_there_is_tells_nothing() -> None:
+    person = {"type": "name", "value": "Zoë Märkli"}
+    names = [f"{'Abcdefghijklmnopq'[at]}nna Berg" for at in range(MOST_ITEMS + MOST_ITEMS_PER_FACT)]
+    assert tells("; ".join(("Zoë Märkli", *names[1:])), person)
+    for between in ("; ", ", ", "\n", ",\n"):
+        assert not tells(between.join(("Zoë Märkli", *names)), person)
+    assert tells(", ".join(("It is Zoë Märkli", *("and so it was" for _ in names))), person)
+    assert len(["and", "so", "it", "was"]) > WORDS_OF_AN_ITEM
+    assert tells(", ".join(names), {"type": "list", "value": names})
+    longer = [*names, *(f"{name}son" for name in names)]
+    assert tells(", ".join(longer), {"type": "list", "value": longer})
 
 
 VOUCHER = {"type": "date", "value": "2029-10-08"}

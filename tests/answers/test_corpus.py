@@ -23,6 +23,9 @@ Each case has its own checkpoints, one a question, as a scenario has. The parts:
   who had read the contract alone when he wrote the first two. Judged as free text, 1 of 100 right ones was refused and
   16 of 92 wrong ones passed. By the line, unread, 4 and 1, and by the line mended by these, 1 of 96 and 0 of 112 of the
   third part.
+- `demanded_first`, `demanded_second`, `demanded_third`: messages to 126 scenarios that demand the line, and tell its
+  form behind the task, by one who had read the judge. Unread, 5 of 200, 3 of 200 and 0 of 210 right ones were refused,
+  and 3 of 200, 2 of 200 and 5 of 210 wrong ones passed. The judge was mended by each part before the next was written.
 - `prose_first`, `prose_second`: messages of the same writer without this line, to 40 of these scenarios. Most wrong
   ones tell the right value of another thing. Unread, 6 of 100 right ones were refused and 34 of 108 wrong ones passed.
 - `messages`, `messages_held_out`: whole last messages of agents who were not told, to proposed tasks. These ask for
@@ -63,6 +66,9 @@ PARTS = {
     "line_first": (0.0, 0.0),
     "line_second": (0.021, 0.0),
     "line_third": (0.0, 0.0),
+    "demanded_first": (0.0, 0.0),
+    "demanded_second": (0.0, 0.0),
+    "demanded_third": (0.0, 0.0048),
     "prose_first": (0.042, 0.31),
     "prose_second": (0.077, 0.33),
     "messages": (0.13, 0.361),
@@ -95,7 +101,7 @@ def lines(name: str) -> Iterator[dict[str, Any]]:
 
 @cache
 def questions() -> dict[str, tuple[tuple[AnswerQuestion, ...], datetime]]:
-    cases = (*lines("cases"), *lines("cases_messages"))
+    cases = (*lines("cases"), *lines("cases_messages"), *lines("cases_demanded"))
     return {case["id"]: (tuple(asked(case)), datetime.fromisoformat(case["clock"])) for case in cases}
 
 
@@ -103,7 +109,9 @@ def asked(case: dict[str, Any]) -> Iterator[AnswerQuestion]:
     for fields in case["checkpoints"]:
         one = AnswerCheckpoint.model_validate(fields)
         facts = tuple(wanted(fact) for fact in one.facts)
-        yield AnswerQuestion(facts, one.question, one.tell, (*one.given, *case.get("given", ())), one.silent)
+        yield AnswerQuestion(
+            facts, one.question, one.tell, (*one.given, *case.get("given", ())), one.silent, one.last_line
+        )
 
 
 @cache

@@ -34,6 +34,7 @@ from servers.doors.operations import (
 from servers.errors import BundleError, Conflict, FarmError, NotFound, RequestError
 from servers.messages import CallRecord, InstanceStatus, StartTable
 from servers.records import OPENAI
+from servers.scenario.answer_shape import task_asking
 from servers.scenario.scenario import Scenario
 from servers.validation import problems
 
@@ -146,6 +147,7 @@ class PlaygroundPages:
             lease=lease,
             detail=detail,
             scenario=scenario,
+            told=task_asking(scenario, detail.clock) if scenario else "",
             trouble=trouble,
             standing=standing,
             calls=list(reversed(calls)),
@@ -177,6 +179,13 @@ class PlaygroundPages:
             return await catalogue.answer(lambda: catalogue.library.scenario(lease.environment, name)), ""
         except (NotFound, BundleError) as error:
             return None, catalogue.without_folders(str(error))
+
+    async def _told(self, visit: Visit, lease: Lease, scenario: Scenario | None) -> str:
+        """What an agent is told of a scenario. Empty without one."""
+        if scenario is None:
+            return ""
+        catalogue, name = visit.registry.catalogue, scenario.id
+        return await catalogue.answer(lambda: catalogue.scenario(lease.environment, name).told)
 
     async def _starts(self, visit: Visit, detail: EnvironmentDetail) -> list[StartTable]:
         """The tables at the start, for references and look-ups. None if they cannot be had: the page does without."""
@@ -285,7 +294,7 @@ class PlaygroundPages:
         """Let a model play the instance, from where it is."""
         lease = await visit.registry.find(visit.part("instance"))
         scenario, trouble = await self._scenario(visit, lease)
-        task = visit.form.get("task", "").strip() or (scenario.task if scenario else "")
+        task = visit.form.get("task", "").strip() or await self._told(visit, lease, scenario)
         if not task:
             raise RequestError(trouble or "tell the model what to do")
         url, token = lease.address()

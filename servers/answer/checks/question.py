@@ -27,6 +27,7 @@ _EVERYDAY = _VALUES | frozenset(
 _LETTERS = re.compile(r"(?<![^\W_])[^\W\d_]+(?![^\W_])")
 _CODE = re.compile(r"(?<![^\W_])[a-z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[a-z]{1,2}(?![^\W_]))?(?![^\W_])")
 _CASED_CODE = re.compile(r"(?<![^\W_])[A-Z]{1,4}[ -]?\d+(?:[ -]\d+)*(?:[ -]?[A-Z]{1,2}(?![^\W_]))?(?![^\W_])")
+_MONEY_WORD = re.compile(r"[^\W\d_]+|[^\w\s.,?]")
 _PART = re.compile(r"\d+|[^\W\d_]+")
 _SENTENCE = re.compile(r"[.?!;](?=\s|$)")
 _ORDER = re.compile(r"\b(?:and|then|before that|after that)\b")
@@ -64,12 +65,23 @@ class AnswerQuestion:
     tell: str = "all"
     given: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
+    last_line: bool = False
+    """Whether its values are told in the answer's last line and nowhere else."""
 
     @cached_property
     def subject(self) -> str:
         """What is asked for: the question without its frame and without the value that it names at its end."""
         text = folded(self.asked)
         return _FRAME.sub("", text.rpartition(": ")[0] or text)
+
+    @cached_property
+    def currencies(self) -> frozenset[str]:
+        """The currencies that the value in the question can be of: the dollars of "what it costs: $640". Empty if none.
+
+        A sign or a word of several currencies stands for all of them.
+        """
+        words = _MONEY_WORD.findall(folded(self.asked).rpartition(": ")[2])
+        return frozenset(code for word in words for code in CURRENCY_OF.get(word, ()))
 
     @cached_property
     def is_described(self) -> bool:

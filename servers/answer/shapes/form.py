@@ -24,9 +24,14 @@ MOST_LABELS_PER_FACT = 2
 """It has at most so many lines of the form `label: value` that are no items of a list."""
 MOST_COLUMNS = 2
 """It names at most so many columns of keys and cents, as `segment id:`."""
+MOST_ITEMS = 12
+MOST_ITEMS_PER_FACT = 2
+"""It lists at most so many values in a row, with nothing but a comma or semicolon between."""
 MOST_LEAVES = 4
 MOST_LEAVES_PER_FACT = 2
 """JSON in an answer has at most so many values."""
+WORDS_OF_AN_ITEM = 3
+_BETWEEN_ITEMS = re.compile(r"[,;](?=\s)|\n")
 _LABEL = re.compile(r"^[^\W\d_][\w ]{0,30}: \S", re.MULTILINE)
 _LEAF = re.compile(r"[\"'][\w ]+[\"']\s*:\s*(?:[\"']|-?\d|true|false|null|True|False|None)")
 _COLUMN = re.compile(r"\b\w{1,40}[ _](?:id|cents)(?:[ _][^\W_]{1,40}){0,3}(?=\s{0,3}:)")
@@ -35,6 +40,8 @@ _NUMBER_IN_KEY = re.compile(r"_\d+(?=_|$)")
 _FENCE = "```"
 MESSAGE = "message"
 """The key of a submitted answer whose value is read as free text."""
+REASON = "reason"
+"""The key of a submitted answer for what stood in the way, where an answer has a last line."""
 
 
 class Form(NamedTuple):
@@ -52,8 +59,11 @@ class Form(NamedTuple):
         return [] if self.submitted is None else [text for text in (*self.submitted.values(), self.text) if text]
 
 
-def unreadable(answer: str, facts: int) -> str:
-    """Why an answer is not even read: it is none, or more than a person would write."""
+def unreadable(answer: str, facts: int, items: int = 0) -> str:
+    """Why an answer is not even read: it is none, or more than a person would write.
+
+    `items` are those of the lists among the facts.
+    """
     if not answer.strip():
         return "there is no answer"
     longest = LONGEST + LONGEST_PER_FACT * facts
@@ -67,13 +77,31 @@ def unreadable(answer: str, facts: int) -> str:
     most = MOST_LEAVES + MOST_LEAVES_PER_FACT * facts
     if leaves > most:
         return f"the answer pastes data: {leaves} values"
+    return _listed(answer, facts, items)
+
+
+def _listed(answer: str, facts: int, items: int) -> str:
+    """Why an answer is a list of rows or of candidates, if it is."""
     labels = len(_LABEL.findall(answer))
     most = MOST_LABELS + MOST_LABELS_PER_FACT * facts
     if labels > most:
         return f"the answer has {labels} lines with a label; a person would write {most} at most"
+    listed = _longest_list(answer)
+    most = MOST_ITEMS + MOST_ITEMS_PER_FACT * max(facts, items)
+    if listed > most:
+        return f"the answer lists {listed} values in a row; a person would list {most} at most"
     columns = {found[0] for found in _COLUMN.finditer(answer.casefold())}
     pastes = _RAW.search(answer) is not None or len(columns) > MOST_COLUMNS
     return "the answer pastes rows: it has the keys of a result" if pastes else ""
+
+
+def _longest_list(answer: str) -> int:
+    """How many items the longest list of an answer has: a value or a name each, and no words around it."""
+    longest = length = 0
+    for part in filter(str.strip, _BETWEEN_ITEMS.split(answer)):
+        length = length + 1 if len(part.split()) <= WORDS_OF_AN_ITEM else 0
+        longest = max(longest, length)
+    return longest
 
 
 def read_form(answer: str, names: set[str], lists: Collection[str] = ()) -> Form:

@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from servers.answer.checks.question import AnswerQuestion, FactVerdict
 from servers.answer.checks.verdict import verdicts
-from servers.answer.expected_fact import ExpectedFact, wanted
+from servers.answer.expected_fact import READ_AS, ExpectedFact, wanted
 from servers.answer.fact import LONGEST_GIVEN, LONGEST_VALUE, MOST_FACTS, MOST_WORDS, Cell, Fact, Word
 from servers.errors import BrokenQuery, QueryError, RequestError
 from servers.scenario.checkpoints.checkpoint import CheckpointKind, CheckpointResult, JudgedRun, StateReader
@@ -26,6 +26,8 @@ class AnswerCheckpoint(CheckpointKind):
     silent: tuple[Word, ...] = Field(default=(), max_length=MOST_WORDS)
     """Words that the answer must not contain."""
     silent_sql: str | None = None
+    last_line: bool = Field(default=False, exclude_if=lambda demanded: not demanded)
+    """Whether the facts must be told in the last line of the answer, which agents are told behind the task."""
     only_if: str | None = None
     """A SELECT over the final state whose single value must be true. Otherwise nothing has to be told."""
 
@@ -39,6 +41,10 @@ class AnswerCheckpoint(CheckpointKind):
         names = [fact.name for fact in self.facts]
         if len(set(names)) < len(names):
             raise ValueError("two facts of one name")
+        if self.last_line and self.tell == "all" and len(self.facts) > 1:
+            raise ValueError("a question whose answer stands in the last line asks for one fact")
+        if self.last_line and self.tell == "any" and any(fact.type not in READ_AS for fact in self.facts):
+            raise ValueError("a reason in the last line is an amount, a count, a date, a time or a duration")
         return self
 
     @classmethod
@@ -65,7 +71,7 @@ class AnswerCheckpoint(CheckpointKind):
     def written(self) -> AnswerQuestion:
         """The question with the facts whose values stand in the scenario, without a state to ask."""
         facts = tuple(wanted(fact) for fact in self.facts if fact.sql is None)
-        return AnswerQuestion(facts, asked=self.question, tell=self.tell, given=self.given)
+        return AnswerQuestion(facts, asked=self.question, tell=self.tell, given=self.given, last_line=self.last_line)
 
     def hidden_texts(self) -> Sequence[str]:
         return tuple(fact.sql for fact in self.facts if fact.sql)
@@ -93,6 +99,7 @@ def _question(checkpoint: AnswerCheckpoint, reader: StateReader) -> AnswerQuesti
             tell=checkpoint.tell,
             given=checkpoint.given,
             silent=(*checkpoint.silent, *_words(checkpoint.silent_sql, reader)),
+            last_line=checkpoint.last_line,
         )
     except BrokenQuery as problem:
         raise checkpoint.broken(problem) from None

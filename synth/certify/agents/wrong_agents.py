@@ -1,4 +1,4 @@
-"""The company: wrong agents that play every scenario. None may earn reward 1, unless its run is right there.
+"""Wrong agents that play every scenario. None may earn reward 1, unless its run is right there.
 
 Each is a short function of a script. It knows the task, the tools, and a right run call by call. It knows no
 checkpoint. `farm certify --against FILE` adds others.
@@ -119,16 +119,22 @@ def paster(script: Script) -> Iterator[AgentRun]:
 
 def lister(script: Script) -> Iterator[AgentRun]:
     """Answer with all candidates: every value of each property that a look-up showed."""
-    values: dict[str, list[str]] = {}
-    for result in script.results:
-        for name, value in _properties(result):
-            values.setdefault(name, []).append(str(value))
+    values = shown_values(script)
     lines = [f"{name.replace('_', ' ')}: {', '.join(dict.fromkeys(told))}" for name, told in values.items()]
     yield AgentRun(script.steps, "\n".join(lines))
     yield AgentRun(script.steps, "\n".join([script.answer, "All that there are:", *lines]))
     if script.contradiction != script.answer:
         others = list(islice(_counting_on(script.contradiction), MOST_OTHERS))
         yield AgentRun(script.steps, " ".join([*others, script.answer]), added=script.contradiction)
+
+
+def shown_values(script: Script) -> dict[str, list[str]]:
+    """Every value of each property that a right run was shown."""
+    values: dict[str, list[str]] = {}
+    for result in script.results:
+        for name, value in _properties(result):
+            values.setdefault(name, []).append(str(value))
+    return values
 
 
 def _counting_on(answer: str) -> Iterator[str]:
@@ -206,30 +212,6 @@ def twice(script: Script) -> Iterator[AgentRun]:
         again = PlannedStep(0, step.tool, script.arguments[index])
         steps += [step, again] if index in script.commands else [step]
     yield AgentRun(steps, script.answer)
-
-
-COMPANY: tuple[WrongAgent, ...] = (
-    near_miss,
-    paster,
-    lister,
-    hedger,
-    echo,
-    claimer,
-    refuser,
-    first_match,
-    half,
-    over_doer,
-    undoer,
-    reader,
-    twice,
-)
-
-
-async def company(reference: ReferenceRun, others: Sequence[WrongAgent] = ()) -> list[Earned]:
-    """Let all wrong agents, and `others`, play a scenario."""
-    script = script_of(reference)
-    player = WrongAgentPlayer(reference)
-    return [await player.play(agent, script) for agent in (*COMPANY, *others)]
 
 
 def script_of(reference: ReferenceRun) -> Script:

@@ -18,7 +18,7 @@ from servers.sandbox.guest_pool import Guests
 from servers.scenario.scenario import PlannedCall, Scenario, Solution
 from servers.state.rows import RowChange
 from servers.worker.worker import Worker
-from synth.certify.agents.wrong_agents import company
+from synth.certify.agents.company import company
 from synth.interop.audit.audit import SECONDS, AuditOrder, AuditPart, ScenarioAudit, audited
 from synth.interop.audit.cleaning import cleaned
 from synth.play.pinned_bundle import playgrounds

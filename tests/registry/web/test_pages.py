@@ -26,6 +26,7 @@ from servers.bundle_library import Library
 from servers.errors import NotFound
 from servers.text.terminal import obeyed_in
 from tests.bundles import SEED, SOUND_SCENARIO, write_bundle
+from tests.evals.test_told_task import FORM, shelf_with
 from tests.processes import LONG
 from tests.registry.web.browsers import Visitor, in_one_task, visited
 
@@ -105,6 +106,12 @@ async def test_a_scenario_shows_its_answer_key(visitor: Visitor) -> None:
     for part in ("Answer key", "Does the bell cost 2.50?", "SELECT cents FROM things", "price", "Done."):
         assert part in page
     await visitor.page("/environments/shop/scenarios/cheaper", 404)
+
+
+async def test_a_playground_tells_the_form_of_the_answer(tmp_path: Path) -> None:
+    async with visited(await shelf_with(tmp_path), tmp_path / "state") as visitor:
+        instance = await launched(visitor, scenario="dearer")
+        assert FORM in await visitor.page(f"/instances/{instance}")
 
 
 async def test_a_scenario_shows_how_hard_it_is_and_its_probes(tmp_path: Path) -> None:

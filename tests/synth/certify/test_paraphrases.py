@@ -223,15 +223,36 @@ async def test_the_library_has_paraphrases_for_what_it_asks(name: str) -> None:
 
 
 async def test_a_certificate_of_another_judge_is_out_of_date(tmp_path: Path) -> None:
-    made = await shop(tmp_path, SOUND)
-    async with Playground(made) as stage:
-        kept = (await examine(stage, Scenario.model_validate(SOUND))).certificate
-        assert kept is not None
-        assert kept.judge == JUDGE_VERSION
-        whole = Scenario.model_validate(SOUND).model_copy(update={"certificate": kept})
-        assert is_current(stage.environment, whole)
-        older = whole.model_copy(update={"certificate": kept.model_copy(update={"judge": JUDGE_VERSION - 1})})
-        assert not is_current(stage.environment, older)
+    for told, is_judged in ((scenario(COST), True), (SOUND, False)):
+        made = await shop(tmp_path / str(is_judged), told)
+        async with Playground(made) as stage:
+            kept = (await examine(stage, Scenario.model_validate(told))).certificate
+            assert kept is not None
+            assert kept.judge == JUDGE_VERSION
+            whole = Scenario.model_validate(told).model_copy(update={"certificate": kept})
+            assert is_current(stage.environment, whole)
+            older = whole.model_copy(update={"certificate": kept.model_copy(update={"judge": JUDGE_VERSION - 1})})
+            assert is_current(stage.environment, older) is not is_judged
+
+
+async def test_right_words_stand_above_the_last_line_and_wrong_ones_in_it(tmp_path: Path) -> None:
+    lines = {"last_line": True}
+    answer = "Both.\nAnswer: 1 euro; 3 euros; reason: 5 April"
+    told = scenario({**COST, **lines}, {**CANDLE, **lines}, {**BARRED, **lines}, answer=answer)
+    made = await words(tmp_path, told, phrases=PHRASES)
+    assert all(text.count("\nAnswer: ") == 1 and "; reason: " in text for text in made.right)
+    assert all(text.startswith("Answer: ") for text in made.wrong)
+    async with Playground(tmp_path / "shop") as stage:
+        seen = await examine(stage, Scenario.model_validate(told))
+    assert seen.paraphrases is not None
+    assert (seen.paraphrases.refused, seen.paraphrases.passed) == ((), ())
+
+
+async def test_whole_answers_get_the_last_line_of_the_reference(tmp_path: Path) -> None:
+    told = scenario({**COST, "last_line": True}, answer="It is cheap.\nAnswer: 1 euro")
+    made = await words(tmp_path, told, paraphrases={"scenarios": {"dearer": {**WHOLE, **WRONG}}})
+    assert made.right[0] == "It is 1 euro.\nAnswer: 1 euro"
+    assert made.wrong[0] == "Answer: It is 3 euros."
 
 
 async def test_certify_lists_them_and_counts_them(tmp_path: Path) -> None:

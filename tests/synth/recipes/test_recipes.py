@@ -80,7 +80,8 @@ async def test_a_set_is_done_whole_and_the_limit_counts(tmp_path: Path) -> None:
     middle = next(one for one in found if one.title.endswith("3"))
     assert [call.tool for call in middle.reference().calls] == ["find", *["price"] * 4]
     assert middle.reference().calls[1].arguments["id"] == "${1.things[0].id}", "a key is looked up"
-    assert middle.reference().answer == "It is done. There were 4."
+    assert middle.reference().answer == "It is done. There were 4.\nAnswer: 4"
+    assert all(one.last_line for one in middle.checkpoints if one.kind == "answer")
     assert "t1" not in middle.task
     assert {run.weakness for run in middle.weak} == {"off by one", "takes all"}
     assert middle.certificate is not None
